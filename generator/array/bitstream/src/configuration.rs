@@ -10,11 +10,15 @@ use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
 
+use crate::bank::BankConfiguration;
+
 /// The configuration of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// The tiles that have one. All others are idle.
     pub tiles: BTreeMap<Place, TileConfiguration>,
+    /// The banks of the global buffer that have one. All others are idle.
+    pub banks: BTreeMap<u32, BankConfiguration>,
 }
 
 /// The configuration of a tile.
@@ -101,6 +105,12 @@ impl TileConfiguration {
 }
 
 impl Configuration {
+    /// The configuration of the array alone, without that of its global buffer.
+    #[must_use]
+    pub fn of_array(&self) -> Self {
+        Configuration { tiles: self.tiles.clone(), banks: BTreeMap::new() }
+    }
+
     /// The tile at a place, which is idle if nothing was said about it.
     ///
     /// # Panics

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushmem_configuration::{
     Configuration as MemoryConfiguration, DecodeError, RegisterWrite, decode as decode_memory,
 };
+use pushmem_csr::Access;
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
-use pushmem_resources::{Address, CLEAR, Common, DIGEST, Graph, TileLayout};
+use pushmem_resources::{Address, BankMap, CLEAR, Common, DIGEST, Graph, TileLayout};
 use pushmem_tile::TileSpec;
 
+use crate::bank::BankConfiguration;
 use crate::bits::Bitstream;
 use crate::configuration::{Configuration, TileConfiguration, TileName};
 
@@ -24,6 +26,9 @@ type MemoryWrites = Vec<(usize, RegisterWrite)>;
 pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, DecodeError> {
     let mut configuration = Configuration::default();
     let mut memories: BTreeMap<Place, MemoryWrites> = BTreeMap::new();
+    // The words of the registers of banks, each bank with its last write.
+    let mut banks: BTreeMap<u32, (usize, BTreeMap<u32, u32>)> = BTreeMap::new();
+    let map = BankMap::of(spec);
     check_start(bitstream, spec)?;
     // Without a clear of all, the columns that are loaded.
     let mut columns = BTreeSet::new();
@@ -35,6 +40,7 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
             is_whole = true;
             configuration.tiles.clear();
             memories.clear();
+            banks.clear();
             continue;
         }
         if address == DIGEST && write.data == spec.digest_word() {
@@ -44,6 +50,24 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
             columns.insert(column);
             configuration.tiles.retain(|place, _| place.column != column);
             memories.retain(|place, _| place.column != column);
+            let of_column = |bank: u32| spec.global_buffer.as_ref().is_some_and(|buffer| buffer.has(bank, column));
+            banks.retain(|bank, _| !of_column(*bank));
+            continue;
+        }
+        if let Some((bank, register)) = map.as_ref().and_then(|map| map.named(address)) {
+            let name = &register.name;
+            if register.access != Access::ReadWrite {
+                return refuse(format!(
+                    "{:08x} is `{name}` of a bank, which is no part of a configuration",
+                    write.address
+                ));
+            }
+            if u64::from(write.data) >> register.used_bits() != 0 {
+                return refuse(format!("{:08x} sets unused bits of `{name}` of a bank", write.data));
+            }
+            let (last, words) = banks.entry(bank).or_default();
+            *last = index;
+            words.insert(address.register, write.data);
             continue;
         }
         let targets = targets(spec, graph, address);
@@ -73,6 +97,14 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
         configuration.tile_mut(graph, place).memory = memory(tile, &writes, bitstream.writes.len())?;
     }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
+    for (bank, (last, words)) in banks {
+        let map = map.as_ref().expect("banks have registers");
+        let decoded = BankConfiguration::of_registers(&words, spec, map);
+        let decoded =
+            decoded.map_err(|message| DecodeError { write: last, message: format!("bank {bank}: {message}") })?;
+        configuration.banks.insert(bank, decoded);
+    }
+    configuration.banks.retain(|_, bank| !bank.is_idle());
     Ok(configuration)
 }
 

@@ -6,7 +6,7 @@ use pushmem_configuration::{Configuration as MemoryConfiguration, RegisterWrite,
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_files::Diagnostic;
 use pushmem_registers::{RegisterMap, WORD_BYTES};
-use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
+use pushmem_resources::{Address, BankMap, CLEAR, DIGEST, Feature, Graph, TileLayout};
 use pushmem_tile::TileSpec;
 
 use crate::bits::Bitstream;
@@ -14,7 +14,7 @@ use crate::configuration::{Configuration, TileConfiguration};
 
 impl Configuration {
     /// The bitstream of the configuration: the digest of the array, which unlocks it; a write that clears all tiles; and the
-    /// registers that are not 0. Memories have all their registers.
+    /// registers that are not 0. Memories have all their registers. Banks come last.
     ///
     /// # Errors
     /// When the configuration of a memory does not suit its tile.
@@ -64,6 +64,13 @@ impl Configuration {
                     register: 0,
                 };
                 writes.extend(memory_writes(memory, configuration, at)?);
+            }
+        }
+        if let Some((map, buffer)) = BankMap::of(spec).zip(spec.global_buffer.as_ref()) {
+            let is_loaded = |bank: u32| is_loaded(&Place { row: 0, column: buffer.first_column(bank) });
+            for (bank, configuration) in self.banks.iter().filter(|(bank, _)| is_loaded(**bank)) {
+                let registers = configuration.registers(spec, &map)?;
+                writes.extend(registers.into_iter().map(|(register, word)| write(map.address(*bank, register), word)));
             }
         }
         Ok(Bitstream { writes })

@@ -4,6 +4,7 @@
 //! [`decode()`] is the inverse; [`Configuration::to_yaml`] prints it by names and [`Configuration::from_document`] reads that.
 //! None of them loses a bit. [`Netlist::of`] follows the routes.
 
+mod bank;
 mod bits;
 mod columns;
 mod configuration;
@@ -14,6 +15,7 @@ mod print;
 mod processing_element;
 mod read;
 
+pub use bank::BankConfiguration;
 pub use bits::Bitstream;
 pub use columns::Stray;
 pub use configuration::{Configuration, TileConfiguration, TileName};

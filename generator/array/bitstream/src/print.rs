@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use itertools::Itertools;
+use pushmem_affine::Affine;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_pe::Mode;
 use pushmem_resources::{Choice, Graph, Local, Meaning, Node, TileLayout};
 
+use crate::bank::{BankConfiguration, bank_name};
 use crate::configuration::{Configuration, TileConfiguration, TileName};
 
 /// The name of nothing, where a track could be chosen.
@@ -32,6 +34,12 @@ impl Configuration {
             let kind = graph.kind(*place).expect("tiles are those of the array");
             writeln!(text, "  {}:", TileName { kind, place: *place }).expect("writing to a string cannot fail");
             text += &tile_lines(spec, graph.layout(kind), tile).map(|line| format!("    {line}\n")).join("");
+        }
+        let busy = self.banks.iter().filter(|(_, bank)| !bank.is_idle()).collect_vec();
+        text += if busy.is_empty() { "" } else { "banks:\n" };
+        for (bank, configuration) in busy {
+            writeln!(text, "  {}:", bank_name(*bank)).expect("writing to a string cannot fail");
+            text += &bank_lines(configuration).map(|line| format!("    {line}\n")).join("");
         }
         text
     }
@@ -68,6 +76,20 @@ fn tile_lines(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -
         lines.extend(under("memory", memory.to_yaml().lines().map(str::to_owned).collect()));
     }
     lines.into_iter()
+}
+
+/// The lines of a bank, without the indentation of all.
+fn bank_lines(bank: &BankConfiguration) -> impl Iterator<Item = String> {
+    let line = |direction: Direction| {
+        let ControllerConfiguration { extent, cycle, sram, .. } = bank.transfer(direction)?;
+        let affine = |function: &Affine| {
+            format!("{{start: {}, stride: [{}]}}", function.start, function.stride.iter().join(", "))
+        };
+        let sram = sram.as_ref().map_or(String::new(), |sram| format!(", sram: {}", affine(sram)));
+        let extents = extent.iter().join(", ");
+        Some(format!("{}: {{extent: [{extents}], cycle: {}{sram}}}", direction.transfer(), affine(cycle)))
+    };
+    Direction::ALL.into_iter().filter_map(line)
 }
 
 /// The streams of an IO tile. Registers of one that has no beats, or a schedule that no program would ask for, are shown as they

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration, ControllerRegisters};
 use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, Node, TileLayout};
 use serde::Deserialize;
 
+use crate::bank::{BankConfiguration, bank_name};
 use crate::configuration::{Configuration, TileConfiguration, TileName};
 use crate::print::{MODE, OPCODE, UNCONNECTED, local, outgoing, source_name};
 
@@ -21,6 +22,17 @@ struct ConfigurationFile {
     spec_digest: Option<String>,
     #[serde(default)]
     tiles: BTreeMap<String, TileFile>,
+    #[serde(default)]
+    banks: BTreeMap<String, BankFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BankFile {
+    #[serde(default)]
+    load: Option<ControllerConfiguration>,
+    #[serde(default)]
+    store: Option<ControllerConfiguration>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -123,7 +135,39 @@ impl Reader<'_> {
                 configuration.tiles.insert(found.place, tile);
             }
         }
+        for (name, bank) in &file.banks {
+            let path = root.key("banks").key(name);
+            let (bank, read) = self.bank(&path, name, bank)?;
+            if !read.is_idle() {
+                configuration.banks.insert(bank, read);
+            }
+        }
         Ok(configuration)
+    }
+
+    /// A bank of the global buffer, by its name.
+    fn bank(&self, path: &FieldPath, name: &str, file: &BankFile) -> Result<(u32, BankConfiguration), Diagnostic> {
+        let banks = self.spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks);
+        let Some(bank) = (0..banks).find(|bank| bank_name(*bank) == name) else {
+            let message = format!("`{}` has no bank `{name}`", self.spec.name);
+            let help = match banks {
+                0 => "it has no `global_buffer`: remove it".to_owned(),
+                1 => "it has `bank_0` alone".to_owned(),
+                _ => format!("it has bank_0 to {}", bank_name(banks - 1)),
+            };
+            return Err(self.document.error_at_key(path, message).with_help(help));
+        };
+        let mut configuration = BankConfiguration::default();
+        for (direction, transfer) in [(Direction::In, &file.load), (Direction::Out, &file.store)] {
+            let Some(transfer) = transfer else { continue };
+            let controller = self.spec.bank_controller(direction).expect("the array has banks");
+            ControllerRegisters::of(transfer, &controller).map_err(|finding| {
+                let problem = self.document.error_at_key(&path.key(direction.transfer()), finding.message);
+                finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
+            })?;
+            *configuration.transfer_mut(direction) = Some(transfer.clone());
+        }
+        Ok((bank, configuration))
     }
 }
 

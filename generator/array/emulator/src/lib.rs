@@ -4,6 +4,8 @@
 //! use. [`Emulator::clock`] has the ports of the RTL, but for those of configuration: flush and stall reach the tiles some cycles later,
 //! and a run begins some cycles after its flush.
 
+mod bank;
+mod buffered;
 mod control;
 mod emulator;
 mod live;
@@ -14,6 +16,8 @@ mod run;
 mod schedule;
 mod streams;
 
+pub use bank::{Bank, BankAccess, BankInputs, BankOutputs, HostAccess};
+pub use buffered::{Buffered, BufferedInputs, BufferedOutputs, Refused};
 pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
 pub use run::{Observer, Run, RunError, RunStreams};
 pub use streams::Beat;

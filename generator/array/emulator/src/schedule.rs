@@ -31,6 +31,11 @@ impl Schedule {
         self.is_active && self.wait == 0
     }
 
+    /// The outermost level that the step to the next firing increments; none behind the last one.
+    pub fn increments(&self) -> Option<usize> {
+        self.left.iter().position(|left| *left > 0)
+    }
+
     /// Ends a cycle of its time.
     pub fn advance(&mut self) {
         if !self.is_active {

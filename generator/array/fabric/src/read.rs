@@ -9,7 +9,7 @@ use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_tile::{ControllerSpec, Kind, TileSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{ArraySpec, BlockShape, IoSpec, MemoryColumns, Topology, Tracks};
+use crate::spec::{ArraySpec, BlockShape, GlobalBufferSpec, IoSpec, MemoryColumns, Topology, Tracks};
 
 /// Most columns and most rows. Numbers of both have 8 bits in addresses, and the last one names the array itself.
 const MAX_SIDE: u32 = 255;
@@ -42,6 +42,15 @@ const LEAST_SPARE_BEATS: u32 = 2;
 const DEFAULT_TRACKS: Tracks = Tracks { word: 5, bit: 5 };
 const DEFAULT_HOP_LIMIT: u32 = 1;
 const DEFAULT_CONTROL_DEPTH: u32 = 2;
+
+/// The global buffer of the Amber chip: 16 banks of 256 kB (unified-buffer paper, Fig. 12; dissertation, §7.1).
+const DEFAULT_BANKS: u32 = 16;
+const DEFAULT_BANK_BYTES: u32 = 1 << 18;
+const DEFAULT_BANK_LEVELS: u32 = 7;
+
+/// Fewest and most bytes of a bank: two rows in each half, and all banks within addresses of 32 bits.
+const LEAST_BANK_BYTES: u32 = 2 * GlobalBufferSpec::HALVES * GlobalBufferSpec::ROW_BYTES;
+const MOST_BANK_BYTES: u32 = 1 << 24;
 
 /// The documents of the blocks that a specification names.
 pub trait Blocks {
@@ -98,6 +107,19 @@ struct ArrayFile {
     control_depth: u32,
     #[serde(default, skip_serializing_if = "is_false")]
     clock_gating: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    global_buffer: Option<GlobalBufferFile>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GlobalBufferFile {
+    banks: Option<u32>,
+    bank_bytes: Option<u32>,
+    columns: Option<u32>,
+    levels: Option<u32>,
+    extent_bits: Option<u32>,
+    cycle_bits: Option<u32>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -167,6 +189,7 @@ impl ArraySpec {
             block,
             control_depth,
             clock_gating,
+            global_buffer,
         } = self.clone();
         let register_file = register_file.map(|tile| tile.name);
         let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
@@ -177,6 +200,17 @@ impl ArraySpec {
             extent_bits: Some(extent_bits),
             cycle_bits: Some(cycle_bits),
         };
+        let global_buffer = global_buffer.map(|GlobalBufferSpec { banks, bank_bytes, columns, controller }| {
+            let ControllerSpec { levels, extent_bits, cycle_bits, .. } = controller;
+            GlobalBufferFile {
+                banks: Some(banks),
+                bank_bytes: Some(bank_bytes),
+                columns: Some(columns),
+                levels: Some(levels),
+                extent_bits: Some(extent_bits),
+                cycle_bits: Some(cycle_bits),
+            }
+        });
         let (kind, pe, block) = (KindName::Array, pe.name, Some(block));
         let file = ArrayFile {
             name,
@@ -193,6 +227,7 @@ impl ArraySpec {
             block,
             control_depth,
             clock_gating,
+            global_buffer,
         };
         serde_yaml::to_string(&file).expect("a specification is plain data")
     }
@@ -227,6 +262,8 @@ impl Reader<'_> {
         self.check_resets(register_file.as_ref(), memory.as_ref())?;
         let block = self.block(&file)?;
         let io = self.io(file.io, file.control_depth)?;
+        let global_buffer =
+            file.global_buffer.map(|buffer| self.global_buffer(buffer, file.columns, &pe)).transpose()?;
         let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, clock_gating, .. } = file;
         Ok(ArraySpec {
             name,
@@ -242,6 +279,7 @@ impl Reader<'_> {
             block,
             control_depth,
             clock_gating,
+            global_buffer,
         })
     }
 
@@ -377,6 +415,52 @@ impl Reader<'_> {
             address_bits: BTreeMap::new(),
         };
         Ok(IoSpec { buffer, controller })
+    }
+
+    /// The global buffer: banks side by side, each above as many columns, and rows of whole words.
+    fn global_buffer(
+        &self,
+        file: GlobalBufferFile,
+        array_columns: u32,
+        pe: &PeSpec,
+    ) -> Result<GlobalBufferSpec, Diagnostic> {
+        let key = FieldPath::root().key("global_buffer");
+        let ranged = |name: &str, value: u32, most: u32| {
+            self.check_range(&key.key(name), name, value, most)?;
+            Ok(value)
+        };
+        let banks = ranged("banks", file.banks.unwrap_or(DEFAULT_BANKS), MAX_SIDE)?;
+        let columns = match file.columns {
+            Some(columns) => ranged("columns", columns, MAX_SIDE)?,
+            None => array_columns / banks,
+        };
+        if columns * banks != array_columns {
+            let message = format!("{banks} banks do not have the {array_columns} columns of the array among them");
+            let help = format!("give a divisor of {array_columns}, and as `columns` those of a bank, or leave it out");
+            return Err(self.error(&key.key("banks"), message, &help));
+        }
+        let bank_bytes = file.bank_bytes.unwrap_or(DEFAULT_BANK_BYTES);
+        if !bank_bytes.is_power_of_two() || !(LEAST_BANK_BYTES..=MOST_BANK_BYTES).contains(&bank_bytes) {
+            let message = format!("a bank cannot have {bank_bytes} bytes");
+            let help = format!("give a power of two from {LEAST_BANK_BYTES} to {MOST_BANK_BYTES}");
+            return Err(self.error(&key.key("bank_bytes"), message, &help));
+        }
+        if !GlobalBufferSpec::ROW_BITS.is_multiple_of(pe.word_bits) || pe.word_bits == GlobalBufferSpec::ROW_BITS {
+            let (row, word) = (GlobalBufferSpec::ROW_BITS, pe.word_bits);
+            let message = format!("rows of {row} bits do not hold several words of {word} bits, as `{}` has", pe.name);
+            return Err(self.error(
+                &key,
+                message,
+                "choose a processing element of 16 or 32 bits, or leave out the key",
+            ));
+        }
+        let controller = ControllerSpec {
+            levels: ranged("levels", file.levels.unwrap_or(DEFAULT_BANK_LEVELS), MAX_LEVELS)?,
+            extent_bits: ranged("extent_bits", file.extent_bits.unwrap_or(DEFAULT_EXTENT_BITS), MAX_REGISTER_BITS)?,
+            cycle_bits: ranged("cycle_bits", file.cycle_bits.unwrap_or(DEFAULT_CYCLE_BITS), MAX_REGISTER_BITS)?,
+            address_bits: BTreeMap::new(),
+        };
+        Ok(GlobalBufferSpec { banks, bank_bytes, columns, controller })
     }
 
     /// The block that is given, or the largest that fits.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use num_integer::Integer;
 use pushmem_pe::PeSpec;
-use pushmem_tile::{Controller, ControllerSpec, Reset, TileSpec};
+use pushmem_tile::{AddressGenerator, Controller, ControllerSpec, Memory, Reset, Role, TileSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -203,7 +203,8 @@ pub struct BlockShape {
 }
 
 /// A stream of an IO tile, as the array sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Into the array.
     In,
@@ -222,6 +223,14 @@ impl Direction {
             Direction::Out => "stream_out",
         }
     }
+
+    /// The name of the transfer between a bank of a global buffer and the stream.
+    pub fn transfer(self) -> &'static str {
+        match self {
+            Direction::In => "load",
+            Direction::Out => "store",
+        }
+    }
 }
 
 /// The streams of IO tiles.
@@ -237,6 +246,72 @@ impl IoSpec {
     /// The controller of a stream: an iteration domain and a schedule, without addresses.
     pub fn controller(&self, direction: Direction) -> Controller {
         Controller::of_schedule(direction.stream(), &self.controller)
+    }
+}
+
+/// The global buffer around an array: banks of SRAM, each of which loads a stream into the array and stores one that leaves it.
+///
+/// Unified-buffer paper, Fig. 12; dissertation, §7.1. A bank has two halves, so that a host fills or reads one of them while the array works
+/// with the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalBufferSpec {
+    /// Banks. Each serves as many columns.
+    pub banks: u32,
+    /// Bytes of a bank, both halves together: a power of two.
+    pub bank_bytes: u32,
+    /// Columns of a bank.
+    pub columns: u32,
+    /// Loop levels of the controllers of loads and stores, and the widths of their extents and schedules.
+    pub controller: ControllerSpec,
+}
+
+impl GlobalBufferSpec {
+    /// Bits of a row: the SRAM of a half is read and the host reads and writes row by row.
+    pub const ROW_BITS: u32 = 64;
+
+    /// Bytes of a row.
+    pub const ROW_BYTES: u32 = Self::ROW_BITS / 8;
+
+    /// Halves of a bank.
+    pub const HALVES: u32 = 2;
+
+    /// Rows of a half.
+    pub fn rows(&self) -> u32 {
+        self.bank_bytes / Self::HALVES / Self::ROW_BYTES
+    }
+
+    /// Bytes of all banks.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.banks) * u64::from(self.bank_bytes)
+    }
+
+    /// Byte address of the first row of a half, as the host sees it.
+    pub fn half_address(&self, bank: u32, half: u32) -> u32 {
+        bank * self.bank_bytes + half * (self.bank_bytes / Self::HALVES)
+    }
+
+    /// The first column of a bank: its registers have the addresses of that column.
+    pub fn first_column(&self, bank: u32) -> u32 {
+        bank * self.columns
+    }
+
+    /// Whether a bank serves a column.
+    pub fn has(&self, bank: u32, column: u32) -> bool {
+        column / self.columns == bank
+    }
+
+    /// The column whose stream a bank loads, or stores: the first or the last one of the bank.
+    pub fn column(&self, bank: u32, direction: Direction) -> u32 {
+        match direction {
+            Direction::In => self.first_column(bank),
+            Direction::Out => self.first_column(bank) + self.columns - 1,
+        }
+    }
+
+    /// The bank that loads or stores the stream of a column, if there is one.
+    pub fn bank(&self, column: u32, direction: Direction) -> Option<u32> {
+        let bank = column / self.columns;
+        (self.column(bank, direction) == column).then_some(bank)
     }
 }
 
@@ -278,6 +353,8 @@ pub struct ArraySpec {
     pub control_depth: u32,
     /// Whether the clock of a tile that no bitstream uses stands still.
     pub clock_gating: bool,
+    /// The global buffer around the array, if there is one.
+    pub global_buffer: Option<GlobalBufferSpec>,
 }
 
 impl ArraySpec {
@@ -290,7 +367,8 @@ impl ArraySpec {
     /// Columns after which tiles and registers of tracks repeat: a program moves east or west by multiples of it.
     pub fn column_period(&self) -> u32 {
         let every = self.memory.as_ref().map_or(1, |memory| memory.every);
-        every.lcm(&self.hop_limit)
+        let of_bank = self.global_buffer.as_ref().map_or(1, |buffer| buffer.columns);
+        every.lcm(&self.hop_limit).lcm(&of_bank)
     }
 
     /// Bits of a word on a track.
@@ -328,6 +406,39 @@ impl ArraySpec {
     /// How flip-flops are reset: as those of the memories.
     pub fn reset(&self) -> Reset {
         self.memories().next().map_or(Reset::default(), |memory| memory.reset)
+    }
+
+    /// Words of the array in a row of the global buffer.
+    pub fn words_per_row(&self) -> u32 {
+        GlobalBufferSpec::ROW_BITS / self.word_bits()
+    }
+
+    /// Bits of the number of a word in a half of a bank of the global buffer; 0 without one.
+    pub fn bank_address_bits(&self) -> u32 {
+        self.global_buffer.as_ref().map_or(0, |buffer| (buffer.rows() * self.words_per_row()).ilog2())
+    }
+
+    /// The controller of a DMA of the banks of the global buffer, which addresses the words of a half; none without a global buffer.
+    pub fn bank_controller(&self, direction: Direction) -> Option<Controller> {
+        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = self.global_buffer.as_ref()?.controller;
+        let bits = self.bank_address_bits();
+        Some(Controller {
+            name: direction.transfer().to_owned(),
+            role: match direction {
+                Direction::In => Role::Sram2Out,
+                Direction::Out => Role::In2Sram,
+            },
+            port: 0,
+            levels,
+            extent_bits,
+            cycle_bits,
+            addresses: vec![AddressGenerator { memory: Memory::Sram, bits, modulus: 1 << bits }],
+        })
+    }
+
+    /// Whether a column has a stream in a direction: with a global buffer, only those of its banks.
+    pub fn has_stream(&self, column: u32, direction: Direction) -> bool {
+        self.global_buffer.as_ref().is_none_or(|buffer| buffer.bank(column, direction).is_some())
     }
 
     /// Cycles from the request of an IO tile that time stand still to the cycle in which it does: through the registers of its
@@ -390,7 +501,8 @@ impl ArraySpec {
     }
 
     fn hash(&self) -> [u8; 32] {
-        let Self { columns, rows, pe, register_file, memory, io, tracks, topology, hop_limit, .. } = self;
+        let Self { columns, rows, pe, register_file, memory, io, tracks, topology, hop_limit, global_buffer, .. } =
+            self;
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let (pe, topology) = (pe.digest(), topology.name());
         let memory = memory
@@ -405,6 +517,15 @@ impl ArraySpec {
         // An array without register files keeps the digest that it had before there were any.
         if let Some(file) = register_file {
             canonical += &format!("register_file={}\n", file.digest());
+        }
+        // Nor does one without a global buffer change.
+        if let Some(GlobalBufferSpec { banks, bank_bytes, columns, controller }) = global_buffer {
+            let ControllerSpec { levels, extent_bits, cycle_bits, .. } = controller;
+            canonical += &format!(
+                "global_buffer.banks={banks}\nglobal_buffer.bank_bytes={bank_bytes}\nglobal_buffer.columns={columns}\n\
+                 global_buffer.levels={levels}\nglobal_buffer.extent_bits={extent_bits}\n\
+                 global_buffer.cycle_bits={cycle_bits}\n"
+            );
         }
         Sha256::digest(canonical).into()
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pushmem_fabric::{ArraySpec, BlockShape, Folder, Place, Side, TileKind, Topology};
+use pushmem_fabric::{ArraySpec, BlockShape, Direction, Folder, Place, Side, TileKind, Topology};
 use pushmem_files::{Diagnostic, Document};
 
 fn constraints() -> PathBuf {
@@ -77,6 +77,7 @@ fn digests_tell_arrays_apart() {
         "hop_limit: 2",
         "io: {levels: 3}",
         "register_file: pond",
+        "global_buffer: {banks: 2}",
     ] {
         assert_ne!(digest(more), digest(""), "{more}");
     }
@@ -123,9 +124,41 @@ fn errors_point_at_the_key() {
         ("columns: 4\npe: image_pe\nio: {levels: 9}", "cannot have `levels` 9", 6),
         ("columns: 4\npe: image_pe\nio: {cycle_bits: 33}", "cannot have `cycle_bits` 33", 6),
         ("columns: 4\npe: image_pe\nname_of: 1", "unknown", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {}", "16 banks do not have the 4 columns", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 3}", "3 banks do not have the 4 columns", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 2, columns: 1}", "2 banks do not have the 4", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 0}", "cannot have `banks` 0", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 4, bank_bytes: 48}", "cannot have 48 bytes", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 4, bank_bytes: 16}", "cannot have 16 bytes", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 4, bank_bytes: 33554432}", "cannot have 33554432", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 4, levels: 9}", "cannot have `levels` 9", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {banks: 4, cycle_bits: 0}", "cannot have `cycle_bits` 0", 6),
+        ("columns: 4\npe: image_pe\nglobal_buffer: {rows: 4}", "unknown", 6),
     ] {
         let error = parse(&format!("{base}{more}")).unwrap_err();
         assert!(error.to_string().contains(message), "{more}: {error}");
         assert_eq!(error.location().unwrap().1, line, "{more}");
     }
+}
+
+/// A bank loads the stream of its first column, and stores that of its last.
+#[test]
+fn banks_have_columns_side_by_side() {
+    let spec = |more: &str| {
+        parse(&format!("name: a\nkind: array\ncolumns: 32\nrows: 1\npe: image_pe\nglobal_buffer: {more}")).unwrap()
+    };
+    let amber = spec("{}");
+    let buffer = amber.global_buffer.as_ref().unwrap();
+    assert_eq!((buffer.banks, buffer.bank_bytes, buffer.columns, buffer.controller.levels), (16, 1 << 18, 2, 7));
+    assert_eq!((buffer.rows(), amber.words_per_row(), amber.bank_address_bits()), (1 << 14, 4, 16));
+    assert_eq!(buffer.bytes(), 1 << 22);
+    let banks = |direction: Direction| [6, 7, 31].map(|column| buffer.bank(column, direction));
+    assert_eq!(banks(Direction::In), [Some(3), None, None]);
+    assert_eq!(banks(Direction::Out), [None, Some(3), Some(15)]);
+    assert_eq!(buffer.half_address(3, 1), 3 * (1 << 18) + (1 << 17));
+    assert_eq!(parse(&amber.to_yaml()).unwrap(), amber);
+    let alone = spec("{banks: 32, bank_bytes: 64, levels: 2}");
+    let both = Direction::ALL.map(|direction| alone.global_buffer.as_ref().unwrap().bank(5, direction));
+    assert_eq!(both, [Some(5); 2]);
+    assert!(amber.has_stream(6, Direction::In) && !amber.has_stream(6, Direction::Out));
 }

@@ -6,6 +6,7 @@ mod array;
 mod block;
 mod configuration;
 mod frozen;
+mod global_buffer;
 mod switch_box;
 mod tile;
 
@@ -18,6 +19,7 @@ use pushmem_resources::TileLayout;
 use pushmem_veryl::{CompileError, Emitted, Source};
 
 pub use frozen::freeze;
+pub use global_buffer::{HOST_LATENCY, bank_module, with_global_buffer_module};
 
 /// Modules that parameters can express, without `pushmem_`.
 const LIBRARY: [(&str, &str); 6] = [
@@ -68,7 +70,7 @@ pub fn answer_latency(spec: &ArraySpec) -> u32 {
 }
 
 /// The SystemVerilog of an array: one module a file, each file named as its module, used modules before their users. The last
-/// is the array.
+/// is the array, or the array with its global buffer.
 ///
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
@@ -116,6 +118,7 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
     }
     sources.extend(block::sources(spec));
     sources.push(array::source(spec));
+    sources.extend(global_buffer::sources(spec));
     sources
 }
 

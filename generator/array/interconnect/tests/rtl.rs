@@ -6,7 +6,10 @@ use std::process::Command;
 
 use pushmem_fabric::{ArraySpec, Folder, TileKind};
 use pushmem_files::Document;
-use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy};
+use pushmem_interconnect::{
+    array_module, bank_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy,
+    with_global_buffer_module,
+};
 use pushmem_systemverilog::{files_of, is_header, needed};
 use pushmem_testing::verilator;
 
@@ -69,6 +72,43 @@ fn arrays_are_lint_clean() {
         tops.extend(spec.kinds().map(|kind| format!("{}_{}_configuration", spec.name, kind.name())));
         lint(&spec, &tops);
     }
+}
+
+/// Banks of one column and of several, of several words in a row, in few levels and many, and the array with them.
+#[test]
+fn global_buffers_are_lint_clean() {
+    for more in [
+        "global_buffer: {banks: 2, bank_bytes: 32}",
+        "global_buffer: {banks: 1, bank_bytes: 4096, levels: 1, extent_bits: 32, cycle_bits: 1}\ncontrol_depth: 1",
+        "global_buffer: {banks: 2}\ncontrol_depth: 4\nmemory: {tile: amber_rom, every: 2}\nclock_gating: true",
+    ] {
+        let spec = of_two_by_two(more);
+        lint(&spec, &[bank_module(&spec), with_global_buffer_module(&spec)]);
+    }
+    let spec =
+        parse("name: wide\nkind: array\ncolumns: 2\nrows: 1\npe: word32_pe\nglobal_buffer: {banks: 1, bank_bytes: 64}");
+    lint(&spec, &[bank_module(&spec), with_global_buffer_module(&spec)]);
+    let spec = shipped("small_buffered");
+    lint(&spec, &[with_global_buffer_module(&spec)]);
+}
+
+/// The modules of an array are those of the same array without the key, but for the digest.
+#[test]
+fn a_global_buffer_is_around_the_array() {
+    let modules = |spec: &ArraySpec| generate(spec).unwrap_or_else(|error| panic!("{error}"));
+    let (with, without) = (shipped("small_buffered"), shipped("small"));
+    let digests = [with.digest_word(), without.digest_word()].map(|digest| format!("{digest:08x}"));
+    let (with, without) = (modules(&with), modules(&without));
+    for module in &without {
+        let renamed = |text: &str| text.replace("small", "small_buffered").replace("small_buffered_rom", "small_rom");
+        let found = with.iter().find(|other| other.name == module.name || other.name == renamed(&module.name));
+        let found = found.unwrap_or_else(|| panic!("no {}", module.name));
+        let normal = |text: &str| {
+            text.replace("_buffered", "").replace(&digests[0], &digests[1]).split_whitespace().collect::<String>()
+        };
+        assert_eq!(normal(&found.text), normal(&module.text), "{}", module.name);
+    }
+    assert_eq!(with.len(), without.len() + 5);
 }
 
 /// Tiles of the arrays that are shipped.

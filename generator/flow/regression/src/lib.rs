@@ -5,6 +5,7 @@
 //! reconfigurations.
 
 pub mod arrays;
+mod banks;
 mod failure;
 mod list;
 mod mutants;

@@ -23,6 +23,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::arrays::{build_probed, random_array, read_array, run_bitstreams};
+use crate::banks::{build_bank, run_banks};
 use crate::failure::Failure;
 use crate::list::{Delays, Test, Work};
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
@@ -133,6 +134,8 @@ pub(crate) enum Design<'a> {
     Tile(&'a TileSpec, Model),
     /// An array, with the registers of its tracks visible.
     Array(&'a ArraySpec),
+    /// A bank of the global buffer of an array.
+    Bank(&'a ArraySpec),
 }
 
 impl Design<'_> {
@@ -140,7 +143,7 @@ impl Design<'_> {
     pub fn rtl(self) -> Result<Vec<(String, String)>, Diagnostic> {
         match self {
             Design::Tile(spec, _) => rtl_files(spec),
-            Design::Array(spec) => {
+            Design::Array(spec) | Design::Bank(spec) => {
                 let modules = generate(spec).map_err(|error| Diagnostic::new(error.to_string()))?;
                 Ok(files_of(modules))
             }
@@ -152,6 +155,7 @@ impl Design<'_> {
         match self {
             Design::Tile(spec, model) => model.build(verilator, spec, rtl),
             Design::Array(spec) => build_probed(verilator, spec, rtl),
+            Design::Bank(spec) => build_bank(verilator, spec, rtl),
         }
     }
 }
@@ -225,7 +229,7 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     result
 }
 
-/// Runs random bitstreams on an array.
+/// Runs random bitstreams on an array, and as many random loop nests on a bank of its global buffer, if it has one.
 fn on_array(
     spec: &ArraySpec,
     build: &Build,
@@ -233,15 +237,22 @@ fn on_array(
     seed: u64,
     bitstreams: u32,
 ) -> Result<(), Failure> {
-    let start = Instant::now();
-    let executable = build(Design::Array(spec))?;
-    result.build += start.elapsed();
-    let start = Instant::now();
-    let outcome = run_bitstreams(spec, &executable, seed, bitstreams);
-    result.run += start.elapsed();
-    let counts = outcome?;
-    result.counts.configurations += counts.configurations;
-    result.counts.cycles += counts.cycles;
+    type Work = fn(&ArraySpec, &Path, u64, u32) -> Result<ScenarioCounts, Failure>;
+    let mut designs: Vec<(Design, Work)> = vec![(Design::Array(spec), run_bitstreams)];
+    if spec.global_buffer.is_some() {
+        designs.push((Design::Bank(spec), run_banks));
+    }
+    for (design, work) in designs {
+        let start = Instant::now();
+        let executable = build(design)?;
+        result.build += start.elapsed();
+        let start = Instant::now();
+        let outcome = work(spec, &executable, seed, bitstreams);
+        result.run += start.elapsed();
+        let counts = outcome?;
+        result.counts.configurations += counts.configurations;
+        result.counts.cycles += counts.cycles;
+    }
     Ok(())
 }
 

@@ -15,5 +15,5 @@ pub use check::Finding;
 pub use decode::{DecodeError, decode};
 pub use encode::encode;
 pub use file::{Chain, Configuration, ControllerConfiguration};
-pub use schedule::ScheduleRegisters;
+pub use schedule::{AddressRegisters, ControllerRegisters, ScheduleRegisters};
 pub use writes::{RegisterWrite, WritesFile, format_writes};

@@ -74,6 +74,11 @@ pub fn controller_sources() -> Vec<Source> {
     library::schedule()
 }
 
+/// The Veryl sources of an address generator in recurrence form and of an SRAM, which need those of [`controller_sources`] before them.
+pub fn address_sources() -> Vec<Source> {
+    library::addresses()
+}
+
 /// The Veryl sources that [`generate`] compiles, for debugging.
 pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
     let view = view::TileView::of(spec, map);

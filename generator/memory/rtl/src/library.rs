@@ -109,6 +109,11 @@ pub(crate) fn schedule() -> Vec<Source> {
     sources
 }
 
+/// An address generator in recurrence form, and an SRAM, for other hardware that addresses rows.
+pub(crate) fn addresses() -> Vec<Source> {
+    vec![library!("modular_adder"), library!("address_generator"), library!("sram")]
+}
+
 /// The iteration domain, and the controller around it.
 fn nest(style: Style, gated: bool, reset: Reset) -> [Source; 2] {
     let names = &ControllerNames::of(style, gated);

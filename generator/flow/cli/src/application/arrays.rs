@@ -10,7 +10,7 @@ use pushmem_cache::Kept;
 use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
-use pushmem_resources::{ArrayMap, Graph, memory_folder};
+use pushmem_resources::{ArrayMap, BankMap, Graph, memory_folder};
 use pushmem_simulation::program_identity;
 use pushmem_systemverilog::files_of;
 use pushmem_tile::TileSpec;
@@ -29,6 +29,7 @@ pub const ARRAYS: Shipped = shipped![
     "lean",
     "onyx",
     "small",
+    "small_buffered",
     "tracks_3",
     "word32",
 ];
@@ -244,6 +245,12 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
         folder.add(format!("{within}/registers.rdl"), map.to_system_rdl());
         folder.add(format!("{within}/registers.md"), map.to_markdown());
         folder.add(format!("{within}/spec.yaml"), memory.to_yaml());
+    }
+    if let Some(map) = BankMap::of(spec) {
+        folder.add("global_buffer/registers.json", map.to_json());
+        folder.add("global_buffer/registers.h", map.to_c_header());
+        folder.add("global_buffer/registers.rdl", map.to_system_rdl());
+        folder.add("global_buffer/registers.md", map.to_markdown());
     }
     if veryl {
         for source in pushmem_interconnect::sources(spec) {

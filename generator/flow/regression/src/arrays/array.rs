@@ -48,10 +48,11 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let hop_limit = [1, 1, 2, 4].choose(random).expect("some limits");
     let control_depth = random.random_range(1..=4);
     let block = block(columns, rows, every.unwrap_or(1), random);
+    let global_buffer = global_buffer(columns, &mut random.clone());
     let text = format!(
         "name: random\nkind: array\ncolumns: {columns}\nrows: {rows}\npe: random_pe\n{register_files}{memories}io: {{levels: {}, extent_bits: {}, \
          cycle_bits: {}, buffer: {}}}\ntracks: {{word: {}, bit: {}}}\ntopology: {topology}\nhop_limit: {hop_limit}\n{block}\
-         control_depth: {control_depth}\nclock_gating: {clock_gating}\n",
+         control_depth: {control_depth}\nclock_gating: {clock_gating}\n{global_buffer}",
         random.random_range(2..=4),
         random.random_range(4..=16),
         random.random_range(10..=16),
@@ -64,6 +65,21 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let RandomBlocks { pe, register_file, memory } = blocks;
     let texts = [text, pe, register_file, memory].join("---\n");
     (spec.unwrap_or_else(|error| panic!("a random array can be built: {error:?}\n{texts}")), texts)
+}
+
+/// Banks of some columns, or no global buffer.
+fn global_buffer(columns: u32, random: &mut ChaCha8Rng) -> String {
+    if random.random_bool(0.6) {
+        return String::new();
+    }
+    let banks = (1..=columns).filter(|banks| columns.is_multiple_of(*banks)).choose(random).expect("one bank fits");
+    format!(
+        "global_buffer: {{banks: {banks}, bank_bytes: {}, levels: {}, extent_bits: {}, cycle_bits: {}}}\n",
+        1 << random.random_range(5..=10),
+        random.random_range(1..=7),
+        random.random_range(4..=16),
+        random.random_range(2..=16),
+    )
 }
 
 /// Blocks of any size that fills the array, or of the default size.

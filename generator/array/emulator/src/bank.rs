@@ -1,0 +1,404 @@
+//! A bank of a global buffer in cycles: the load DMA, the store DMA, the two halves, the registers and the host.
+
+use pushmem_configuration::ScheduleRegisters;
+use pushmem_csr::Access;
+use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
+use pushmem_resources::{BankMap, BankMeaning};
+
+use crate::schedule::Schedule;
+
+/// An access to a register of a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankAccess {
+    /// Number of the register.
+    pub register: u32,
+    /// The word that is written; none for a read.
+    pub write: Option<u32>,
+}
+
+/// An access of the host to a row of a half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostAccess {
+    /// The half.
+    pub half: usize,
+    /// The row in it.
+    pub row: u32,
+    /// The words of the row that are written, the first in the lowest bit; 0 for a read.
+    pub words: u32,
+    /// The row that is written.
+    pub data: u64,
+}
+
+/// The inputs of a bank in a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BankInputs {
+    /// Starts a run.
+    pub flush: bool,
+    /// Ends the run, and gives both halves to the host.
+    pub clear: bool,
+    /// An access to a register.
+    pub access: Option<BankAccess>,
+    /// An access of the host.
+    pub host: Option<HostAccess>,
+    /// Whether a word that is loaded is taken.
+    pub load_ready: bool,
+    /// The word that is offered to be stored.
+    pub store: Option<u32>,
+}
+
+/// The outputs of a bank in a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BankOutputs {
+    /// Whether the access of the cycle before was to a register, and what was read.
+    pub config_done: bool,
+    /// See `config_done`.
+    pub config_read_data: u32,
+    /// Whether the access of the host in the cycle before was to a half of the host's, and the row that was read.
+    pub host_done: bool,
+    /// See `host_done`.
+    pub host_read_data: u64,
+    /// The word that is offered to the array.
+    pub load: Option<u32>,
+    /// Whether a word that is offered to be stored is taken.
+    pub store_ready: bool,
+    /// Whether a run is not over.
+    pub busy: bool,
+}
+
+/// A DMA as its registers say, in progress.
+#[derive(Debug, Default)]
+struct Transfer {
+    schedule: Schedule,
+    /// Words of the current point of the loop nest, before they wrap.
+    address: u64,
+    deltas: Vec<u64>,
+    /// Whether points of the loop nest are left.
+    is_active: bool,
+}
+
+impl Transfer {
+    fn fires(&self) -> bool {
+        self.is_active && self.schedule.fires()
+    }
+
+    /// Goes to the next point of the loop nest; the schedule goes on by itself.
+    fn step(&mut self) {
+        match self.schedule.increments() {
+            Some(level) => self.address = self.address.wrapping_add(self.deltas[level]),
+            None => self.is_active = false,
+        }
+    }
+}
+
+/// The cycle-accurate model of a bank.
+#[derive(Debug)]
+pub struct Bank {
+    map: BankMap,
+    levels: u32,
+    address_bits: u32,
+    words_per_row: u32,
+    word_bits: u32,
+    /// What was written to the registers, by their numbers.
+    registers: Vec<u32>,
+    /// The words of both halves.
+    halves: [Vec<u32>; GlobalBufferSpec::HALVES as usize],
+    /// The half of the run, and which halves are the array's.
+    half: usize,
+    grants: [bool; GlobalBufferSpec::HALVES as usize],
+    runs: bool,
+    load: Transfer,
+    /// The word that is offered, and the row that the SRAM shows, with its words.
+    offers: Option<u32>,
+    shown: Option<(u32, Vec<u32>)>,
+    store: Transfer,
+    /// The words of a row that were gathered, by their places.
+    gathered: Vec<Option<u32>>,
+    gathered_row: u32,
+    /// The answers to the accesses of the cycle before.
+    config_answer: Option<u32>,
+    host_answer: Option<u64>,
+}
+
+impl Bank {
+    /// A bank after reset; nothing without a global buffer. Words of the SRAM are 0, in the hardware they are any.
+    pub fn new(spec: &ArraySpec) -> Option<Self> {
+        let (buffer, map) = (spec.global_buffer.as_ref()?, BankMap::of(spec)?);
+        let words = vec![0; (buffer.rows() * spec.words_per_row()) as usize];
+        Some(Bank {
+            registers: vec![0; map.registers.len()],
+            levels: buffer.controller.levels,
+            address_bits: spec.bank_address_bits(),
+            words_per_row: spec.words_per_row(),
+            word_bits: spec.word_bits(),
+            halves: [words.clone(), words],
+            half: 1,
+            grants: [false; 2],
+            runs: false,
+            load: Transfer::default(),
+            offers: None,
+            shown: None,
+            store: Transfer::default(),
+            gathered: vec![None; spec.words_per_row() as usize],
+            gathered_row: 0,
+            config_answer: None,
+            host_answer: None,
+            map,
+        })
+    }
+
+    /// The words of a half.
+    pub fn half(&self, half: usize) -> &[u32] {
+        &self.halves[half]
+    }
+
+    /// The same, to be filled as a host does.
+    pub fn half_mut(&mut self, half: usize) -> &mut [u32] {
+        &mut self.halves[half]
+    }
+
+    /// Whether a half is the array's.
+    pub fn is_granted(&self, half: usize) -> bool {
+        self.grants[half]
+    }
+
+    /// The half of the current run, or of the last one.
+    pub fn half_of_run(&self) -> usize {
+        self.half
+    }
+
+    /// Whether a run is not over.
+    pub fn is_busy(&self) -> bool {
+        self.runs
+    }
+
+    /// The outputs in this cycle.
+    pub fn outputs(&self, inputs: &BankInputs) -> BankOutputs {
+        BankOutputs {
+            config_done: self.config_answer.is_some(),
+            config_read_data: self.config_answer.unwrap_or(0),
+            host_done: self.host_answer.is_some(),
+            host_read_data: self.host_answer.unwrap_or(0),
+            load: self.offers,
+            store_ready: self.can_store(self.reads(inputs.load_ready)),
+            busy: self.runs,
+        }
+    }
+
+    /// Takes the bank to the next cycle.
+    pub fn clock(&mut self, inputs: &BankInputs) {
+        let (grant, reads) = (self.grants[self.half], self.reads(inputs.load_ready));
+        let (fetches, writes) = (self.fetches(inputs.load_ready), self.writes() && !reads);
+        let takes = inputs.store.filter(|_| self.can_store(reads));
+        let over = self.runs && !self.load_is_busy() && !self.store_is_busy();
+        let answers =
+            (inputs.access.and_then(|access| self.config(access)), inputs.host.and_then(|host| self.host(host)));
+        (self.config_answer, self.host_answer) = answers;
+        let stores = self.store.schedule.fires();
+
+        let could_fetch = grant && (self.offers.is_none() || inputs.load_ready);
+        if fetches {
+            let address = self.wrapped(&self.load);
+            let (row, place) = (address / self.words_per_row, address % self.words_per_row);
+            if reads {
+                let first = (row * self.words_per_row) as usize;
+                let words = &self.halves[self.half][first..first + self.words_per_row as usize];
+                self.shown = Some((row, words.to_vec()));
+            }
+            self.offers = self.shown.as_ref().map(|(_, words)| words[place as usize]);
+            self.load.step();
+        } else if inputs.load_ready {
+            self.offers = None;
+        }
+        if could_fetch {
+            self.load.schedule.advance();
+        }
+
+        if writes {
+            let first = (self.gathered_row * self.words_per_row) as usize;
+            for (place, word) in self.gathered.iter_mut().enumerate() {
+                if let Some(word) = word.take() {
+                    self.halves[self.half][first + place] = word;
+                }
+            }
+        }
+        if let Some(word) = takes {
+            let address = self.wrapped(&self.store);
+            self.gathered_row = address / self.words_per_row;
+            self.gathered[(address % self.words_per_row) as usize] = Some(word);
+            self.store.step();
+        }
+        if grant && (takes.is_some() || !stores) {
+            self.store.schedule.advance();
+        }
+
+        let run = self.half;
+        if inputs.flush {
+            self.flush();
+        }
+        if inputs.clear {
+            self.clear();
+        } else {
+            self.runs = if inputs.flush { self.control() != 0 } else { self.runs && !over };
+            for half in 0..self.grants.len() {
+                let hands_over = self.handed_over(inputs.access) >> half & 1 != 0;
+                self.grants[half] = !(over && half == run) && (self.grants[half] || hands_over);
+            }
+        }
+        if let Some(BankAccess { register, write: Some(data) }) = inputs.access {
+            self.write(register, data, inputs.clear);
+        }
+    }
+
+    fn flush(&mut self) {
+        self.half = 1 - self.half;
+        self.offers = None;
+        self.shown = None;
+        self.gathered.fill(None);
+        self.load = self.transfer(Direction::In);
+        self.store = self.transfer(Direction::Out);
+    }
+
+    fn clear(&mut self) {
+        self.runs = false;
+        self.grants = [false; 2];
+        self.offers = None;
+        self.shown = None;
+        self.gathered.fill(None);
+        self.load.is_active = false;
+        self.store.is_active = false;
+        self.registers[self.map.field(BankMeaning::Enable { direction: Direction::In }).0 as usize] = 0;
+    }
+
+    /// A DMA at the beginning of its loop nest.
+    fn transfer(&self, direction: Direction) -> Transfer {
+        let value = |meaning: BankMeaning| u64::from(self.value(meaning));
+        let levels = 0..self.levels;
+        let registers = ScheduleRegisters {
+            extents: levels.clone().map(|level| value(BankMeaning::Extent { direction, level })).collect(),
+            start: value(BankMeaning::CycleStart { direction }),
+            gaps: levels.clone().map(|level| value(BankMeaning::CycleGap { direction, level })).collect(),
+        };
+        let mut schedule = Schedule::new(registers);
+        let is_active = value(BankMeaning::Enable { direction }) != 0;
+        if is_active {
+            schedule.flush();
+        }
+        Transfer {
+            schedule,
+            address: value(BankMeaning::AddressStart { direction }),
+            deltas: levels.map(|level| value(BankMeaning::AddressDelta { direction, level })).collect(),
+            is_active,
+        }
+    }
+
+    /// The value of a field.
+    fn value(&self, meaning: BankMeaning) -> u32 {
+        let (register, field) = self.map.field(meaning);
+        (self.registers[register as usize] & field.mask()) >> field.low
+    }
+
+    /// The address of the current word of a DMA.
+    fn wrapped(&self, transfer: &Transfer) -> u32 {
+        (transfer.address & ((1 << self.address_bits) - 1)) as u32
+    }
+
+    /// Whether the load DMA goes on to its next word.
+    fn fetches(&self, ready: bool) -> bool {
+        self.load.fires() && self.grants[self.half] && (self.offers.is_none() || ready)
+    }
+
+    /// Whether the load DMA reads the SRAM.
+    fn reads(&self, ready: bool) -> bool {
+        let row = self.wrapped(&self.load) / self.words_per_row;
+        self.fetches(ready) && self.shown.as_ref().is_none_or(|(shown, _)| *shown != row)
+    }
+
+    /// Whether the store DMA has a word to take, if one is offered and there is room.
+    fn is_due(&self) -> bool {
+        self.store.fires() && self.grants[self.half]
+    }
+
+    fn has_gathered(&self) -> bool {
+        self.gathered.iter().any(Option::is_some)
+    }
+
+    fn is_other_row(&self) -> bool {
+        self.wrapped(&self.store) / self.words_per_row != self.gathered_row
+    }
+
+    /// Whether the store DMA wants to write the row that it gathered.
+    fn writes(&self) -> bool {
+        let is_full = self.gathered.iter().all(Option::is_some);
+        self.has_gathered() && (is_full || self.is_due() && self.is_other_row() || !self.store.is_active)
+    }
+
+    /// Whether the store DMA takes a word, where the load DMA reads or not.
+    fn can_store(&self, reads: bool) -> bool {
+        self.is_due() && (!self.has_gathered() || !self.is_other_row() || self.writes() && !reads)
+    }
+
+    fn load_is_busy(&self) -> bool {
+        self.load.is_active || self.offers.is_some()
+    }
+
+    fn store_is_busy(&self) -> bool {
+        self.store.is_active || self.has_gathered()
+    }
+
+    fn control(&self) -> u32 {
+        self.registers[self.map.field(BankMeaning::Enable { direction: Direction::In }).0 as usize]
+    }
+
+    /// The halves that a write hands over, the first in the lowest bit.
+    fn handed_over(&self, access: Option<BankAccess>) -> u32 {
+        let register = self.map.field(BankMeaning::HandOver { half: 0 }).0;
+        match access {
+            Some(BankAccess { register: found, write: Some(data) }) if found == register => data & 0b11,
+            _ => 0,
+        }
+    }
+
+    fn write(&mut self, number: u32, data: u32, clears: bool) {
+        let Some(register) = self.map.registers.get(number as usize) else { return };
+        let is_control = number == self.map.field(BankMeaning::Enable { direction: Direction::In }).0;
+        if register.access == Access::ReadWrite && !(is_control && clears) {
+            let mask = u32::MAX >> (u32::BITS - register.used_bits());
+            self.registers[number as usize] = data & mask;
+        }
+    }
+
+    /// What an access gets: the word that is read, 0 for a write.
+    fn config(&self, access: BankAccess) -> Option<u32> {
+        let register = self.map.registers.get(access.register as usize)?;
+        if access.write.is_some() {
+            return Some(0);
+        }
+        let of = |meaning: BankMeaning| match meaning {
+            BankMeaning::HandOver { half } => u32::from(self.grants[half as usize]),
+            BankMeaning::Half => self.half as u32,
+            BankMeaning::Busy { direction: Direction::In } => self.load_is_busy().into(),
+            BankMeaning::Busy { direction: Direction::Out } => self.store_is_busy().into(),
+            meaning => self.value(meaning),
+        };
+        Some(register.fields.iter().map(|field| of(field.meaning) << field.low).sum())
+    }
+
+    /// What the host gets: the row that is read, 0 for a write; nothing where the half is the array's.
+    fn host(&mut self, access: HostAccess) -> Option<u64> {
+        let HostAccess { half, row, words, data } = access;
+        if self.grants[half] {
+            return None;
+        }
+        let first = (row * self.words_per_row) as usize;
+        let mask = u64::MAX >> (u64::BITS - self.word_bits);
+        let places =
+            (0..self.words_per_row as usize).map(|place| (place, first + place, place as u32 * self.word_bits));
+        if words == 0 {
+            return Some(places.map(|(_, word, low)| u64::from(self.halves[half][word]) << low).sum());
+        }
+        for (_, word, low) in places.filter(|(place, ..)| words >> place & 1 != 0) {
+            self.halves[half][word] = (data >> low & mask) as u32;
+        }
+        Some(0)
+    }
+}

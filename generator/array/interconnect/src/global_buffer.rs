@@ -1,0 +1,150 @@
+//! The global buffer: banks, and the array with them.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_csr::{Access, Register as MapRegister, WORD_BYTES};
+use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
+use pushmem_resources::{BANK_FEATURE, BankMap, BankMeaning, CLEAR, DIGEST};
+use pushmem_veryl::Source;
+
+use crate::{answer_latency, array_module, render};
+
+/// Cycles from an access of the host to its answer: registers before and after the banks, and the read of the SRAM.
+pub const HOST_LATENCY: u32 = 3;
+
+/// Modules that parameters can express, without `pushmem_`.
+const LIBRARY: [(&str, &str); 3] = [
+    ("bank_half", include_str!("../../../../templates/array/library/bank_half.veryl")),
+    ("bank_load", include_str!("../../../../templates/array/library/bank_load.veryl")),
+    ("bank_store", include_str!("../../../../templates/array/library/bank_store.veryl")),
+];
+
+/// The register that has this name in the map, and in the RTL the reset.
+const CONTROL: &str = "control";
+
+/// The name of the module of a bank.
+pub fn bank_module(spec: &ArraySpec) -> String {
+    format!("{}_bank", spec.name)
+}
+
+/// The name of the module of an array with its global buffer.
+pub fn with_global_buffer_module(spec: &ArraySpec) -> String {
+    format!("{}_with_global_buffer", spec.name)
+}
+
+#[derive(Template)]
+#[template(path = "bank.veryl", escape = "none")]
+struct Bank<'a> {
+    spec: &'a ArraySpec,
+    buffer: &'a GlobalBufferSpec,
+    module: &'a str,
+    words: u32,
+    row_bits: u32,
+    address_bits: u32,
+    /// The registers that keep what was written.
+    registers: Vec<Register<'a>>,
+    signals: Vec<Signal>,
+    control: &'static str,
+    control_number: u32,
+    hand_over: u32,
+    status: u32,
+}
+
+struct Register<'a> {
+    name: &'a str,
+    number: u32,
+    bits: u32,
+}
+
+/// Fields that a DMA takes together.
+struct Signal {
+    name: String,
+    bits: u32,
+    /// Concatenation of slices of registers.
+    value: String,
+}
+
+#[derive(Template)]
+#[template(path = "with_global_buffer.veryl", escape = "none")]
+struct WithGlobalBuffer<'a> {
+    spec: &'a ArraySpec,
+    buffer: &'a GlobalBufferSpec,
+    module: &'a str,
+    array: String,
+    bank: String,
+    words: u32,
+    /// Bits of a byte address within a bank.
+    bank_bits: u32,
+    feature: u32,
+    digest: String,
+    digest_address: String,
+    clear_register: u32,
+    /// Cycles from an access to the configuration to its answer, and from one of the host.
+    answer: u32,
+    host_latency: u32,
+}
+
+/// The sources of the global buffer; none without one.
+pub fn sources(spec: &ArraySpec) -> Vec<Source> {
+    let Some((buffer, map)) = spec.global_buffer.as_ref().zip(BankMap::of(spec)) else { return Vec::new() };
+    let mut sources = pushmem_rtl::address_sources();
+    let library = LIBRARY.iter();
+    sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
+    let (bank, module) = (bank_module(spec), with_global_buffer_module(spec));
+    let number = |meaning: BankMeaning| map.field(meaning).0;
+    let template = Bank {
+        spec,
+        buffer,
+        module: &bank,
+        words: spec.words_per_row(),
+        row_bits: buffer.rows().ilog2(),
+        address_bits: spec.bank_address_bits(),
+        registers: map.registers.iter().filter(|register| register.access == Access::ReadWrite).map(kept).collect(),
+        signals: signals(&map),
+        control: CONTROL,
+        control_number: number(BankMeaning::Enable { direction: Direction::In }),
+        hand_over: number(BankMeaning::HandOver { half: 0 }),
+        status: number(BankMeaning::Half),
+    };
+    sources.push(render(&bank, &template));
+    let template = WithGlobalBuffer {
+        spec,
+        buffer,
+        module: &module,
+        array: array_module(spec),
+        bank: bank.clone(),
+        words: spec.words_per_row(),
+        bank_bits: buffer.bank_bytes.ilog2(),
+        feature: BANK_FEATURE,
+        digest: format!("{:08x}", spec.digest_word()),
+        digest_address: format!("{:08x}", DIGEST.word()),
+        clear_register: CLEAR.register,
+        answer: answer_latency(spec),
+        host_latency: HOST_LATENCY,
+    };
+    sources.push(render(&module, &template));
+    sources
+}
+
+fn kept(register: &MapRegister<BankMeaning>) -> Register<'_> {
+    Register { name: &register.name, number: register.offset / WORD_BYTES, bits: register.used_bits() }
+}
+
+/// What the DMAs take, in the order of the registers.
+fn signals(map: &BankMap) -> Vec<Signal> {
+    let fields = map.registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)));
+    let fields = fields.filter_map(|(register, field)| Some((field.meaning.signal()?, register, field)));
+    let chunks = fields.chunk_by(|(signal, ..)| *signal);
+    let signal = |((direction, name), fields): ((Direction, &str), Vec<_>)| {
+        let slices = fields.iter().rev().map(|(_, register, field): &(_, &MapRegister<_>, &pushmem_csr::Field<_>)| {
+            let (name, high, low) = (&register.name, field.high(), field.low);
+            format!("{name}_q[{high}:{low}]")
+        });
+        Signal {
+            name: format!("{}_{name}", direction.transfer()),
+            bits: fields.iter().map(|(.., field)| field.bits).sum(),
+            value: format!("{{{}}}", slices.format(", ")),
+        }
+    };
+    chunks.into_iter().map(|(key, fields)| (key, fields.collect_vec())).map(signal).collect()
+}

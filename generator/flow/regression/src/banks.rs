@@ -1,0 +1,263 @@
+//! The regression of banks of a global buffer: random loop nests, streams that wait, and hosts that come at any time, in the RTL and in the model.
+
+use std::path::{Path, PathBuf};
+
+use pushmem_emulator::{Bank, BankAccess, BankInputs, BankOutputs, HostAccess};
+use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
+use pushmem_files::Diagnostic;
+use pushmem_interconnect::bank_module;
+use pushmem_resources::{BankMap, BankMeaning};
+use pushmem_simulation::{BlockPort, BlockPorts, BlockProcess, Verilator};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::failure::{Failure, FailureKind};
+use crate::scenario::ScenarioCounts;
+
+/// Cycles of reset.
+const RESET_CYCLES: usize = 2;
+
+/// Longest run of a bank, in cycles: what it has not moved by then is left.
+const LONGEST_RUN: usize = 600;
+
+/// Bits of a row.
+const ROW_BITS: u32 = GlobalBufferSpec::ROW_BITS;
+
+/// The ports of a bank.
+fn ports(spec: &ArraySpec) -> BlockPorts {
+    let rows = spec.global_buffer.as_ref().map_or(1, GlobalBufferSpec::rows);
+    let (words, word_bits) = (spec.words_per_row(), spec.word_bits());
+    let of = |ports: &[(&str, u32)]| ports.iter().map(|(name, bits)| BlockPort::new(*name, *bits)).collect();
+    BlockPorts {
+        inputs: of(&[
+            ("rst_ni", 1),
+            ("flush_i", 1),
+            ("config_write_i", 1),
+            ("config_read_i", 1),
+            ("config_clear_i", 1),
+            ("config_register_i", 12),
+            ("config_write_data_i", 32),
+            ("host_write_i", words),
+            ("host_read_i", 1),
+            ("host_half_i", 1),
+            ("host_row_i", rows.ilog2()),
+            ("host_write_data_i", ROW_BITS),
+            ("load_ready_i", 1),
+            ("store_valid_i", 1),
+            ("store_word_i", word_bits),
+        ]),
+        outputs: of(&[
+            ("config_done_o", 1),
+            ("config_read_data_o", 32),
+            ("host_done_o", 1),
+            ("host_read_data_o", ROW_BITS),
+            ("load_valid_o", 1),
+            ("load_word_o", word_bits),
+            ("store_ready_o", 1),
+            ("busy_o", 1),
+        ]),
+    }
+}
+
+fn drive(inputs: &BankInputs, values: &mut Vec<u64>) {
+    let BankInputs { flush, clear, access, host, load_ready, store } = *inputs;
+    let bit = |is_high: bool| u64::from(is_high);
+    let (written, read) = match access {
+        Some(BankAccess { write: Some(data), .. }) => (Some(data), false),
+        Some(_) => (None, true),
+        None => (None, false),
+    };
+    let host = host.unwrap_or(HostAccess { half: 0, row: 0, words: 0, data: 0 });
+    values.extend([1, bit(flush), bit(written.is_some()), bit(read), bit(clear)]);
+    values.extend([access.map_or(0, |access| access.register), written.unwrap_or(0), host.words].map(u64::from));
+    values.extend([bit(inputs.host.is_some() && host.words == 0), host.half as u64, host.row.into(), host.data]);
+    values.extend([bit(load_ready), bit(store.is_some()), store.unwrap_or(0).into()]);
+}
+
+/// What the model shows, as the ports have it. A word that is not offered means nothing.
+fn shown(outputs: &BankOutputs, rtl: &[u64]) -> [u64; 8] {
+    let BankOutputs { config_done, config_read_data, host_done, host_read_data, load, store_ready, busy } = *outputs;
+    [
+        config_done.into(),
+        config_read_data.into(),
+        host_done.into(),
+        host_read_data,
+        load.is_some().into(),
+        load.map_or(rtl[5], u64::from),
+        store_ready.into(),
+        busy.into(),
+    ]
+}
+
+/// Builds the model of a bank of an array with a global buffer whose RTL is these files, or finds it in the cache.
+///
+/// # Errors
+/// When Verilator or the compiler fails.
+pub(crate) fn build_bank(
+    verilator: &Verilator,
+    spec: &ArraySpec,
+    files: &[(String, String)],
+) -> Result<PathBuf, Diagnostic> {
+    verilator.build_block(&bank_module(spec), &ports(spec), files, false)
+}
+
+/// A bank at work in RTL and model.
+struct Bench {
+    process: BlockProcess,
+    ports: BlockPorts,
+    model: Bank,
+    clock: u64,
+}
+
+impl Bench {
+    fn start(spec: &ArraySpec, executable: &Path) -> Result<Self, Failure> {
+        let ports = ports(spec);
+        let mut process = BlockProcess::start_cleared(executable, ports.clone())?;
+        let reset = |_, values: &mut Vec<u64>| {
+            values.resize(ports.inputs.len(), 0);
+            true
+        };
+        process.run(RESET_CYCLES, reset, |_| ()).map_err(|error| Failure::wrong(error.message()))?;
+        let model = Bank::new(spec).expect("the array has a global buffer");
+        Ok(Bench { process, ports, model, clock: 0 })
+    }
+
+    /// Runs cycles in both, and compares every output of every cycle.
+    fn run(&mut self, cycles: &[BankInputs]) -> Result<(), Failure> {
+        let mut samples: Vec<Vec<u64>> = Vec::with_capacity(cycles.len());
+        let feed = |cycle: usize, values: &mut Vec<u64>| {
+            drive(&cycles[cycle], values);
+            true
+        };
+        let taken = self.process.run(cycles.len(), feed, |values| samples.push(values.to_vec()));
+        taken.map_err(|error| Failure::wrong(error.message()))?;
+        for (inputs, rtl) in cycles.iter().zip(&samples) {
+            let model = shown(&self.model.outputs(inputs), rtl);
+            if let Some(port) = (0..model.len()).find(|port| model[*port] != rtl[*port]) {
+                let (name, clock) = (&self.ports.outputs[port].name, self.clock);
+                let message =
+                    format!("cycle {clock}: {name}: the RTL has {:x}, the model {:x}", rtl[port], model[port]);
+                return Err(Failure { kind: FailureKind::Difference { clock }, message });
+            }
+            self.model.clock(inputs);
+            self.clock += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Runs so many random lives of a bank one after the other on a built model.
+///
+/// # Errors
+/// The first difference.
+pub(crate) fn run_banks(spec: &ArraySpec, executable: &Path, seed: u64, lives: u32) -> Result<ScenarioCounts, Failure> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut bench = Bench::start(spec, executable)?;
+    for number in 0..lives {
+        let cycles = life(spec, bench.model.is_busy(), &mut random);
+        bench.run(&cycles).map_err(|failure| failure.at(format!("life {number} of a bank of seed {seed}")))?;
+    }
+    Ok(ScenarioCounts { configurations: lives.into(), cycles: bench.clock })
+}
+
+/// The cycles of a configuration and of some runs with it, in which streams wait and the host comes at random. A bank that is busy is cleared
+/// before.
+fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
+    let map = BankMap::of(spec).expect("the array has a global buffer");
+    let mut cycles = Vec::new();
+    let access = |register: u32, write: Option<u32>| BankInputs {
+        access: Some(BankAccess { register, write }),
+        ..BankInputs::default()
+    };
+    if is_busy || random.random_bool(0.3) {
+        cycles.push(BankInputs { clear: true, ..BankInputs::default() });
+    }
+    let writes = registers(&map, spec, random);
+    cycles.extend(writes.iter().map(|&(register, word)| access(register, Some(word))));
+    // Now and then a register that is not there, and one that cannot be written.
+    let last = map.registers.len() as u32;
+    cycles.extend((0..3).map(|_| {
+        let register = random.random_range(0..=last);
+        access(register, (random.random() && register > 1).then(|| random.random()).filter(|_| register >= last))
+    }));
+    let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
+    for _ in 0..random.random_range(1..=3) {
+        // The half is handed over before the run, or somewhere in it.
+        let halves = random.random_range(0..4);
+        let early = random.random_bool(0.6);
+        if early {
+            cycles.push(access(hand_over, Some(halves)));
+        }
+        let mut run = run(spec, &map, random);
+        run[0].flush = true;
+        let late = random.random_range(0..run.len().min(40));
+        run[late].access = Some(BankAccess { register: hand_over, write: Some(if early { 0 } else { 3 }) });
+        cycles.extend(run);
+    }
+    cycles
+}
+
+/// The registers of random loop nests, small enough to end in most runs: register and word of each.
+fn registers(map: &BankMap, spec: &ArraySpec, random: &mut ChaCha8Rng) -> Vec<(u32, u32)> {
+    let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
+    let words = 1_u64 << spec.bank_address_bits();
+    let mut registers = vec![0; map.registers.len()];
+    let mut set = |meaning: BankMeaning, value: u64| {
+        let (register, field) = map.field(meaning);
+        registers[register as usize] |= (value as u32) << field.low & field.mask();
+    };
+    for direction in Direction::ALL {
+        set(BankMeaning::Enable { direction }, random.random_bool(0.85).into());
+        set(BankMeaning::AddressStart { direction }, random.random_range(0..words));
+        set(BankMeaning::CycleStart { direction }, random.random_range(0..4));
+        // Words that follow each other, backwards too, or anywhere.
+        let (mut iterations, mut distance) = (1, 0_i64);
+        let step = *[1, 1, 1, -1, 2, 4, -4, 0].get(random.random_range(0..8)).expect("eight steps");
+        for level in 0..buffer.controller.levels {
+            let extent = if iterations < 100 { random.random_range(1..=9) } else { 1 };
+            let extent = extent.min(1 << buffer.controller.extent_bits.min(8));
+            let delta = match level {
+                0 => step,
+                _ if random.random() => step - distance * i64::from(random.random::<bool>()),
+                _ => random.random_range(0..words) as i64,
+            };
+            set(BankMeaning::Extent { direction, level }, extent - 1);
+            set(BankMeaning::AddressDelta { direction, level }, delta.rem_euclid(words as i64) as u64);
+            let gap = if random.random_bool(0.8) { 0 } else { random.random_range(0..4) };
+            set(BankMeaning::CycleGap { direction, level }, gap);
+            iterations *= extent;
+            distance += step * (extent as i64 - 1);
+        }
+    }
+    let writable = |(number, _): &(u32, u32)| {
+        *number == map.field(BankMeaning::Enable { direction: Direction::In }).0
+            || map.registers[*number as usize].fields.iter().all(|field| field.meaning.signal().is_some())
+    };
+    (0..).zip(registers).filter(writable).collect()
+}
+
+/// The cycles of a run without its beginning.
+fn run(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
+    let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
+    let mask = u32::MAX >> (u32::BITS - spec.word_bits());
+    let status = map.field(BankMeaning::Half).0;
+    let (ready, valid, hosts) = (rate(random), rate(random), rate(random));
+    let cycle = |_| BankInputs {
+        load_ready: random.random_bool(ready),
+        store: random.random_bool(valid).then(|| random.random::<u32>() & mask),
+        access: random.random_bool(0.05).then_some(BankAccess { register: status, write: None }),
+        host: random.random_bool(hosts).then(|| HostAccess {
+            half: random.random_range(0..2),
+            row: random.random_range(0..buffer.rows()),
+            words: if random.random() { 0 } else { random.random_range(0..1 << spec.words_per_row()) },
+            data: random.random(),
+        }),
+        ..BankInputs::default()
+    };
+    (0..LONGEST_RUN).map(cycle).collect()
+}
+
+/// How often something happens: always, never, or some of the time.
+fn rate(random: &mut ChaCha8Rng) -> f64 {
+    *[1.0, 1.0, 0.9, 0.5, 0.2].get(random.random_range(0..5)).expect("five rates")
+}
