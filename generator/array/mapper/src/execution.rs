@@ -32,6 +32,14 @@ pub struct Occupant<'a> {
     pub images: &'a BTreeMap<String, Image>,
 }
 
+impl Occupant<'_> {
+    /// Cycles from the first to the last of the program, with the routes.
+    pub(crate) fn length(&self) -> u64 {
+        let span = self.mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0);
+        self.compiled.accelerator.length + span as u64
+    }
+}
+
 /// Runs a configuration on the model of the array, as the host of a chip would: it offers beats as long as they are taken, and takes
 /// what leaves.
 ///
@@ -64,7 +72,7 @@ pub fn execute_observed(
     let mut emulator = Emulator::new(&target.spec, target.graph.clone());
     emulator.load(configuration);
     // Streams of a run begin some cycles after its flush; words that never come end it.
-    let longest = hosts.iter().map(Host::length).max().unwrap_or(0);
+    let longest = occupants.iter().map(Occupant::length).max().unwrap_or(0);
     let most = longest + 10 * u64::from(target.spec.stall_latency()) + 100;
     let mut inputs =
         Inputs { streams: vec![StreamInputs::default(); target.spec.columns as usize], ..Inputs::default() };
@@ -115,12 +123,6 @@ impl<'a> Host<'a> {
         let sinks = columns(&outputs);
         let (given, left) = (vec![0; sources.len()], vec![Vec::new(); sinks.len()]);
         Ok(Host { compiled, mapped, words, sources, given, outputs, sinks, left, cycles: None })
-    }
-
-    /// Cycles from the first to the last of the program, with the routes.
-    fn length(&self) -> u64 {
-        let span = self.mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0);
-        self.compiled.accelerator.length + span as u64
     }
 
     /// The words that a lane of the output streams has in a run.

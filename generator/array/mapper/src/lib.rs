@@ -4,6 +4,7 @@
 //! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
 //! [`execute`] runs the bitstream on the model of the array. [`compile_side_by_side`] gives each of several programs columns of its own.
 
+mod buffered;
 mod compile;
 mod edited;
 mod execution;
@@ -17,6 +18,7 @@ mod side_by_side;
 mod streams;
 mod times;
 
+pub use buffered::{BankImage, BufferedObserver, bank_images, execute_buffered};
 pub use compile::{compile_for, compile_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};

@@ -16,6 +16,7 @@ use pushmem_starts::StartError;
 use pushmem_tile::ControllerSpec;
 use pushmem_validation::{Proof, Site, validate};
 
+use crate::buffered::plan;
 use crate::edited::Edited;
 use crate::lower::{Lowered, lower};
 use crate::streams::StreamLane;
@@ -248,6 +249,7 @@ fn configured(
         tile.set_stream(spec, graph.layout(TileKind::Io), direction, &schedule)
             .map_err(|finding| unfit_stream(compiled, &lane, direction, spec, &finding))?;
     }
+    configuration.banks = plan(compiled, lowered, |cell| placement.places[cell], spec)?;
     Ok(configuration)
 }
 

@@ -12,6 +12,7 @@ use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId};
 use serde::Serialize;
 
+use crate::buffered::{BankImage, bank_images};
 use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
 
@@ -75,6 +76,9 @@ pub struct Report {
     pub first_word: u64,
     /// Cycles from the start of a run to the last word that leaves, with that, on the array.
     pub cycles: u64,
+    /// The images in banks of the global buffer; left out without one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub banks: Vec<BankImage>,
     /// Words that were compared to prove the bitstream.
     pub proven_words: usize,
     /// The seed of the placement.
@@ -140,6 +144,7 @@ impl Report {
             schedule_cycles: accelerator.length,
             first_word: first.unwrap_or(0) as u64,
             cycles: last.unwrap_or(-1) as u64 + 1,
+            banks: bank_images(compiled, mapped, spec),
             proven_words: mapped.proof.words,
             seed: mapped.implementation.seed,
         }
@@ -182,6 +187,14 @@ impl Report {
             ("seed", self.seed.to_string()),
             ("proof", proof),
         ];
+        if !self.banks.is_empty() {
+            let bank = |BankImage { bank, transfer, image, first_word, .. }: &BankImage| {
+                let at = if *first_word > 0 { format!(" at word {first_word}") } else { String::new() };
+                format!("bank {bank} {transfer}s `{image}`{at}")
+            };
+            let before_bitstream = lines.iter().position(|(name, _)| *name == "bitstream").unwrap_or(lines.len());
+            lines.insert(before_bitstream, ("global buffer", self.banks.iter().map(bank).join(", ")));
+        }
         if let Some(interval) = &self.initiation_interval {
             let before_cycles = lines.iter().position(|(name, _)| *name == "cycles").unwrap_or(lines.len());
             lines.insert(before_cycles, ("initiation interval", interval.to_string()));

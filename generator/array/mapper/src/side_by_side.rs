@@ -13,7 +13,7 @@ use pushmem_fabric::Place;
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
 use pushmem_placement::check_capacity;
-use pushmem_resources::{Graph, NodeId};
+use pushmem_resources::NodeId;
 use pushmem_routing::{Options, Progress};
 
 use crate::compile::within_budgets;
@@ -74,6 +74,7 @@ pub fn compile_side_by_side(
     let mut configuration = Configuration::default();
     for (_, _, routed, _) in &found {
         configuration.tiles.extend(routed.configuration.tiles.clone());
+        configuration.banks.extend(routed.configuration.banks.clone());
     }
     let bitstream = configuration.encode(&target.spec, &target.graph)?;
     let streams: Vec<_> = found.iter().flat_map(|(_, _, routed, _)| routed.site().streams()).collect();
@@ -112,7 +113,7 @@ fn narrowest(
         match route(compiled, lowered.clone(), &narrow, &Edited::default(), options, progress) {
             Ok(mut routed) => {
                 routed.times.selection = selection;
-                routed.move_east(free.start, &narrow.graph, &target.graph);
+                routed.move_east(free.start, &narrow, target);
                 return Ok((free.start..free.start + columns, routed));
             }
             // A loop is no shorter on more columns.
@@ -131,11 +132,18 @@ fn narrowest(
 
 impl Routed {
     /// Moves all tiles and routes so many columns to the east, from the resources of one array to those of another.
-    fn move_east(&mut self, by: u32, from: &Graph, to: &Graph) {
+    fn move_east(&mut self, by: u32, from: &ArrayTarget, to: &ArrayTarget) {
         let moved = |place: Place| Place { column: place.column + by, ..place };
         self.implementation.placement.places.iter_mut().for_each(|place| *place = moved(*place));
         let tiles = std::mem::take(&mut self.configuration.tiles);
         self.configuration.tiles = tiles.into_iter().map(|(place, tile)| (moved(place), tile)).collect();
+        if let Some(buffer) = &to.spec.global_buffer {
+            // Programs move by whole banks.
+            let banks = std::mem::take(&mut self.configuration.banks);
+            let moved = banks.into_iter().map(|(bank, configured)| (bank + by / buffer.columns, configured));
+            self.configuration.banks = moved.collect();
+        }
+        let (from, to) = (&from.graph, &to.graph);
         let node = |node: &mut NodeId| {
             let mut resource = from.resource(*node);
             resource.place = moved(resource.place);

@@ -1,7 +1,9 @@
 //! The streams of a program as lanes of a netlist.
 
 use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::ControllerConfiguration;
+use pushmem_fabric::Direction;
 use pushmem_graph::{Accelerator, Beats, CounterId, deinterleaved, interleaved};
 use pushmem_netlist::{CellId, Lane};
 
@@ -26,6 +28,23 @@ impl StreamLane {
         let counter = &accelerator.counters[self.counter];
         let (extent, cycle) = counter.cycle.shifted(lag).coalesced(&counter.extent, limit);
         ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() }
+    }
+
+    /// The elements of its array that it carries, by their numbers in an array without gaps: the loops of its beats, and a function of them.
+    pub fn elements<'a>(&self, accelerator: &'a Accelerator, direction: Direction) -> (&'a Domain, &'a Affine) {
+        let stream = match direction {
+            Direction::In => &accelerator.inputs.as_raw_slice()[self.stream],
+            Direction::Out => &accelerator.outputs[self.stream],
+        };
+        (&accelerator.counters[self.counter].extent, &stream.lanes[self.lane].element)
+    }
+
+    /// The number of its array in the program.
+    pub fn array(&self, accelerator: &Accelerator, direction: Direction) -> usize {
+        match direction {
+            Direction::In => accelerator.inputs.as_raw_slice()[self.stream].array,
+            Direction::Out => accelerator.outputs[self.stream].array,
+        }
     }
 
     /// The lane in the time of the schedule.

@@ -1,6 +1,6 @@
 //! Whether there are as many tiles as cells.
 
-use pushmem_fabric::{ArraySpec, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, TileKind};
 use pushmem_netlist::{Core, Netlist};
 
 /// Why a netlist does not fit an array by count.
@@ -30,11 +30,16 @@ impl CapacityError {
 pub fn check_capacity(netlist: &Netlist, spec: &ArraySpec) -> Result<(), CapacityError> {
     let streams = |core: &Core| netlist.cells.iter().filter(|cell| cell.core == *core).count();
     let tiles = |kind: TileKind| spec.count(kind) as usize;
+    let beats = |direction: Direction| (0..spec.columns).filter(|column| spec.has_stream(*column, direction)).count();
+    let [inputs, outputs] = match spec.global_buffer {
+        Some(_) => ["banks of the global buffer for inputs", "banks of the global buffer for outputs"],
+        None => ["IO tiles for inputs", "IO tiles for outputs"],
+    };
     for (what, needed, available) in [
         ("PE tiles", netlist.count(TileKind::Pe), tiles(TileKind::Pe)),
         ("MEM tiles", netlist.count(TileKind::Memory), tiles(TileKind::Memory)),
-        ("IO tiles for inputs", streams(&Core::Input), tiles(TileKind::Io)),
-        ("IO tiles for outputs", streams(&Core::Output), tiles(TileKind::Io)),
+        (inputs, streams(&Core::Input), beats(Direction::In)),
+        (outputs, streams(&Core::Output), beats(Direction::Out)),
     ] {
         if needed > available {
             let (netlist, array) = (netlist.name.clone(), spec.name.clone());

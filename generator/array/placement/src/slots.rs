@@ -1,7 +1,7 @@
 //! Places that cells of a kind can take.
 
 use index_vec::IndexVec;
-use pushmem_fabric::{ArraySpec, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_netlist::{CellId, Core, Netlist};
 
 /// A kind of slot. An IO tile has one for an input and one for an output, a MEM tile one for a memory and one for a predicate.
@@ -24,6 +24,15 @@ impl Class {
             Core::Predicate(_) => Class::Predicate,
             Core::Input => Class::Input,
             Core::Output => Class::Output,
+        }
+    }
+
+    /// The direction of the stream, of an input or an output.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Class::Input => Some(Direction::In),
+            Class::Output => Some(Direction::Out),
+            Class::Pe | Class::Memory | Class::Predicate => None,
         }
     }
 
@@ -52,8 +61,11 @@ impl Slots {
     pub fn of(spec: &ArraySpec, class: Class) -> Self {
         let kind = class.kind();
         let (first_row, rows) = if kind == TileKind::Io { (0, 1) } else { (1, spec.rows) };
-        let columns: Vec<u32> =
-            (0..spec.columns).filter(|column| kind == TileKind::Io || spec.kind_of_column(*column) == kind).collect();
+        let has = |column: u32| match class.direction() {
+            Some(direction) => spec.has_stream(column, direction),
+            None => spec.kind_of_column(column) == kind,
+        };
+        let columns: Vec<u32> = (0..spec.columns).filter(|column| has(*column)).collect();
         let cells = vec![None; columns.len() * rows as usize];
         Slots { columns, first_row, rows, cells }
     }

@@ -61,6 +61,14 @@ impl Placement {
                 let help = format!("choose one whose name begins with `{}`", core.kind().name());
                 return Err(Fault::new(path, message, help));
             }
+            let direction = Class::of(core).direction();
+            if let Some(direction) = direction.filter(|direction| !spec.has_stream(place.column, *direction)) {
+                let transfer = direction.transfer();
+                let message = format!("no bank of `{}` can {transfer} the stream of `{name}` there", spec.name);
+                let columns = (0..spec.columns).filter(|column| spec.has_stream(*column, direction));
+                let tiles = columns.map(|column| format!("io_{column}_0")).collect::<Vec<_>>().join(", ");
+                return Err(Fault::new(path, message, format!("banks {transfer} the streams of {tiles}")));
+            }
             let gives_bit = core.predicate().is_some().then_some(Class::Predicate);
             let classes = [Some(Class::of(core)), gives_bit.filter(|_| matches!(core, Core::Memory(_)))];
             for class in classes.into_iter().flatten() {

@@ -7,6 +7,7 @@
 //!
 //! It knows nothing of placement, lags and routes but the tile of each stream, and shares no code with the passes that chose them.
 
+mod banks;
 mod lift;
 mod operations;
 mod tables;

@@ -17,6 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::banks::check_banks;
 use crate::lift::{LiftError, lift};
 use crate::operations::Samples;
 use crate::tables::{Tables, with_tokens};
@@ -79,6 +80,14 @@ pub enum Invalid {
         /// Whether it is a stream into the array.
         direction: Direction,
     },
+    /// A bank of the global buffer moves other words than those of its stream.
+    #[error("the stream `{stream}`: {fault}")]
+    Bank {
+        /// The stream.
+        stream: String,
+        /// The difference.
+        fault: String,
+    },
     /// The cells of an operation compute something else.
     #[error("the cells of `{operation}` give another word than its datapath, for the operands {operands:?}")]
     Operation {
@@ -139,6 +148,7 @@ pub fn validate(
         }
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
+    check_banks(program, accelerator, &configuration, spec, site)?;
     let (netlist, tiles) = lift(&configuration, spec, graph)?;
     let known: BTreeSet<(Place, Direction)> = site.streams().into_iter().chain(site.others.iter().copied()).collect();
     let is_stream = |cell: CellId| matches!(netlist.cells[cell].core, Core::Input | Core::Output);

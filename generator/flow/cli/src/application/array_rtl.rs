@@ -3,7 +3,8 @@
 use pushmem_bitstream::Configuration;
 use pushmem_emulator::{Emulator, RunStreams};
 use pushmem_files::Diagnostic;
-use pushmem_lockstep::{Lockstep, Rtl, build};
+use pushmem_lockstep::{BufferedLockstep, Lockstep, Rtl, build, build_buffered};
+use pushmem_mapper::ArrayTarget;
 use pushmem_simulation::Verilator;
 
 use crate::application::arrays;
@@ -29,9 +30,28 @@ pub fn start(
     let files = arrays::rtl_files(spec)?;
     let verilator = Verilator::find()?.telling(spinner.sayer());
     let executable = build(&verilator, spec, &files, rtl, configuration)?;
-    let bitstream = configuration.encode(spec, emulator.graph())?;
+    let bitstream = configuration.of_array().encode(spec, emulator.graph())?;
     spinner.say("loading the bitstream into the RTL");
     Lockstep::start(&executable, spec, rtl, &bitstream, &RunStreams::of(emulator, configuration))
+}
+
+/// Builds the RTL of an array with its global buffer, or finds it in the cache, and loads the bitstream of a configuration.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_buffered(
+    target: &ArrayTarget,
+    configuration: &Configuration,
+    spinner: &Spinner,
+) -> Result<BufferedLockstep, Diagnostic> {
+    let ArrayTarget { spec, graph, .. } = target;
+    spinner.say("generating RTL");
+    let files = arrays::rtl_files(spec)?;
+    let verilator = Verilator::find()?.telling(spinner.sayer());
+    let executable = build_buffered(&verilator, spec, &files)?;
+    let bitstream = configuration.encode(spec, graph)?;
+    spinner.say("loading the bitstream into the RTL");
+    BufferedLockstep::start(&executable, spec, &bitstream)
 }
 
 /// The result in words.
@@ -41,3 +61,6 @@ pub fn in_words(rtl: Rtl) -> &'static str {
         Rtl::Configured => "with the bitstream loaded, shows what the model shows in every cycle",
     }
 }
+
+/// The result of an array with its global buffer in words.
+pub const BUFFERED: &str = "with its global buffer and the bitstream loaded, shows what the model shows in every cycle";

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
+use pushmem_bitstream::Bitstream;
 use pushmem_bus::{
     Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, Shell, array_axi, array_axis,
 };
@@ -189,7 +190,7 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
     let run = Run {
         program: &mapped.lowered.netlist.name,
         configuration: &mapped.configuration,
-        bitstream: &mapped.bitstream,
+        bitstream: &of_array(mapped, target),
         inputs: lanes(mapped.lowered.input_lanes(accelerator)),
         outputs: lanes(mapped.lowered.output_lanes(accelerator)),
         cycles,
@@ -258,12 +259,17 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
     let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0).max(0);
     Program {
         name: &mapped.lowered.netlist.name,
-        bitstream: mapped.bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
+        bitstream: of_array(mapped, target).writes.iter().map(|write| (write.address, write.data)).collect(),
         tail: tail(compiled, mapped, target, &inputs, &outputs),
         cycles: accelerator.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
         images,
         lanes,
     }
+}
+
+/// The bitstream of the array alone, without its global buffer, whose place the shell takes.
+fn of_array(mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> Bitstream {
+    mapped.configuration.of_array().encode(spec, graph).expect("the configuration was encoded before")
 }
 
 /// The elements that a lane of a stream carries.

@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_bus::tile_files;
 use pushmem_compiler::Compiled;
-use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
+use pushmem_emulator::{BufferedInputs, BufferedOutputs, Emulator, Inputs, StreamOutputs};
 use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
-use pushmem_lockstep::{Agreement, Lockstep};
+use pushmem_lockstep::{Agreement, BufferedLockstep, Lockstep};
 use pushmem_mapper::{
-    ArrayTarget, Edited, HeaderProgram, Mapped, Occupant, Report, Times, execute_observed, header, lower,
+    ArrayTarget, Edited, Execution, HeaderProgram, Mapped, Occupant, Report, Times, execute_buffered, execute_observed,
+    header, lower,
 };
 use pushmem_nest::Program;
 use pushmem_netlist::Netlist;
@@ -126,7 +127,7 @@ impl Build {
         if let Some(Ran { outputs, cycles, rtl, .. }) = &ran {
             let result = format!("computes what the interpreter computes, {} cycles from the flush", cycles[0]);
             self.say(&spinner, || line("model", &result))?;
-            self.say_rtl(&spinner, rtl)?;
+            self.say_rtl(&spinner, &target, rtl)?;
             images::write(&self.outputs, &outputs[0])?;
         }
         let (expected, cycles) = match &ran {
@@ -220,6 +221,19 @@ impl Build {
     ) -> Result<Ran, Diagnostic> {
         let of_program = |occupant: &Occupant| occupant.compiled.source.run(occupant.images);
         let expected: Vec<BTreeMap<String, Image>> = occupants.iter().map(of_program).try_collect()?;
+        if target.spec.global_buffer.is_some() {
+            let lockstep = self.rtl.then(|| array_rtl::start_buffered(target, configuration, spinner));
+            let mut lockstep = lockstep.transpose()?;
+            spinner.say("running the model of the array");
+            let mut observe = |inputs: &BufferedInputs, outputs: &BufferedOutputs| {
+                lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
+            };
+            let started = Instant::now();
+            let executions = execute_buffered(occupants, configuration, target, &mut observe)?;
+            let time = started.elapsed();
+            let rtl = lockstep.map(BufferedLockstep::finish).transpose()?;
+            return ran(expected, &executions, rtl, time);
+        }
         let lockstep = self.rtl.then(|| {
             let emulator = Emulator::new(&target.spec, target.graph.clone());
             array_rtl::start(&emulator, configuration, array_rtl::choice(self.configured), spinner)
@@ -231,23 +245,41 @@ impl Build {
         };
         let started = Instant::now();
         let executions = execute_observed(occupants, configuration, target, &mut observe)?;
-        let seconds = started.elapsed().as_secs_f64();
-        for (expected, execution) in expected.iter().zip(&executions) {
-            for (name, image) in expected {
-                let compared = images::compare(name, image, &execution.outputs[name], "the model of the array");
-                compared.map_err(|error| error.as_fault("program"))?;
-            }
-        }
+        let time = started.elapsed();
         let rtl = lockstep.map(Lockstep::finish).transpose()?;
-        let cycles = executions.iter().map(|execution| execution.cycles).collect();
-        Ok(Ran { outputs: expected, cycles, rtl, seconds })
+        ran(expected, &executions, rtl, time)
     }
 
     /// Says that the RTL agreed, if it ran.
-    pub(super) fn say_rtl(&self, spinner: &Spinner, rtl: &Option<Agreement>) -> Result<(), Diagnostic> {
-        let result = array_rtl::in_words(array_rtl::choice(self.configured));
+    pub(super) fn say_rtl(
+        &self,
+        spinner: &Spinner,
+        target: &ArrayTarget,
+        rtl: &Option<Agreement>,
+    ) -> Result<(), Diagnostic> {
+        let result = match target.spec.global_buffer {
+            Some(_) => array_rtl::BUFFERED,
+            None => array_rtl::in_words(array_rtl::choice(self.configured)),
+        };
         rtl.iter().try_for_each(|_| self.say(spinner, || line("RTL", result)))
     }
+}
+
+/// The run of programs whose outputs are those of the interpreter.
+fn ran(
+    expected: Vec<BTreeMap<String, Image>>,
+    executions: &[Execution],
+    rtl: Option<Agreement>,
+    time: Duration,
+) -> Result<Ran, Diagnostic> {
+    for (expected, execution) in expected.iter().zip(executions) {
+        for (name, image) in expected {
+            let compared = images::compare(name, image, &execution.outputs[name], "the model of the array");
+            compared.map_err(|error| error.as_fault("program"))?;
+        }
+    }
+    let cycles = executions.iter().map(|execution| execution.cycles).collect();
+    Ok(Ran { outputs: expected, cycles, rtl, seconds: time.as_secs_f64() })
 }
 
 /// Shows the steps of placement and routing.

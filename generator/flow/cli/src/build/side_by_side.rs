@@ -108,7 +108,7 @@ impl Build {
                 cycles.iter().join(" and ")
             );
             self.say(&spinner, || line("model", &result))?;
-            self.say_rtl(&spinner, rtl)?;
+            self.say_rtl(&spinner, &target, rtl)?;
             output_files.iter().zip(outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
         }
         if let Some(path) = &self.folder {
