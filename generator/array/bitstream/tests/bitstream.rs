@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pushmem_bitstream::{Bitstream, Configuration, Netlist, Source, decode};
-use pushmem_configuration::RegisterWrite;
+use pushmem_affine::Affine;
+use pushmem_bitstream::{BankConfiguration, Bitstream, Configuration, Netlist, Source, decode};
+use pushmem_configuration::{ControllerConfiguration, RegisterWrite};
 use pushmem_fabric::{ArraySpec, Direction, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_resources::{Address, Common, Graph, Meaning, Node, NodeId, Resource};
@@ -294,4 +295,68 @@ fn tiles_of_a_kind_are_written_together() {
     let common = Common { kind: TileKind::Pe, column: Some(1), feature: 0, register: 0 };
     bitstream.writes.push(RegisterWrite { address: common.address().word(), data: 1 });
     assert!(decode(&bitstream, &spec, &graph).unwrap_err().message.contains("is no address of"));
+}
+
+/// Any loop nests of banks survive both ways.
+#[test]
+fn configurations_of_banks_read_back() {
+    let (spec, graph) = array("global_buffer: {banks: 2, bank_bytes: 256, levels: 3, extent_bits: 5, cycle_bits: 8}\n");
+    let random = &mut ChaCha8Rng::seed_from_u64(1);
+    for _ in 0..200 {
+        let mut configuration = Configuration::default();
+        for bank in 0..2 {
+            let mut transfers = [None, None];
+            for transfer in &mut transfers {
+                let levels = random.random_range(0..=3);
+                let extent: Vec<u64> = (0..levels).map(|_| random.random_range(2..=4)).collect();
+                let mut stride =
+                    |least: i64, most: i64| (0..levels).map(|_| random.random_range(least..=most)).collect();
+                let sram = Some(Affine { start: 5, stride: stride(-8, 8) });
+                let cycle = Affine { start: 7, stride: [1, 9, 60][..levels].to_vec() };
+                let beats = ControllerConfiguration { extent: extent.into(), cycle, sram, ..Default::default() };
+                *transfer = random.random::<bool>().then_some(beats);
+            }
+            let [load, store] = transfers;
+            configuration.banks.insert(bank, BankConfiguration { load, store });
+        }
+        let bitstream = configuration.encode(&spec, &graph).unwrap();
+        configuration.banks.retain(|_, bank| !bank.is_idle());
+        assert_eq!(read(&configuration.to_yaml(&spec, &graph), &spec, &graph).unwrap(), configuration);
+        assert_eq!(decode(&bitstream, &spec, &graph).unwrap(), configuration);
+        let text = bitstream.to_text(&spec.name);
+        assert_eq!(Bitstream::decode_text("bits.hex", &text, &spec, &graph).unwrap(), configuration);
+        assert!(configuration.of_array().banks.is_empty());
+    }
+}
+
+#[test]
+fn faults_of_banks_are_located() {
+    let (spec, graph) = array("global_buffer: {banks: 2, bank_bytes: 256}\n");
+    let digest = spec.digest_word();
+    for (write, message) in [
+        ("ff001000 00000004", "sets unused bits of `control` of a bank"),
+        ("ff001001 00000001", "`hand_over` of a bank, which is no part of a configuration"),
+        ("ff011000 00000001", "ff011000 is no address of `a`"),
+        ("ff00103f 00000001", "ff00103f is no address of `a`"),
+        ("ff021003 00000001", "bank 1: a DMA that does not work has registers that are not 0"),
+    ] {
+        let text = format!("ffff0000 {digest:08x}\nffff0001 00000000\n{write}\n");
+        let error = Bitstream::decode_text("bits.hex", &text, &spec, &graph).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+        assert_eq!(error.location().unwrap().1, 3, "{message}");
+    }
+    let transfer = "{extent: [4], cycle: {start: 0, stride: [1]}";
+    for (bank, message) in [
+        ("bank_2: {}".to_owned(), "`a` has no bank `bank_2`"),
+        (format!("bank_0: {{load: {transfer}}}}}"), "load needs addresses in `sram`"),
+        ("bank_0: {store: {extent: [0], cycle: {stride: [1]}, sram: {stride: [1]}}}".to_owned(), "extent 0"),
+        ("bank_0: {both: 1}".to_owned(), "unknown"),
+    ] {
+        let error = read(&format!("array: a\nbanks:\n  {bank}\n"), &spec, &graph).unwrap_err();
+        assert!(error.to_string().contains(message), "{bank}: {error}");
+        assert_eq!(error.location().unwrap().1, 3, "{message}");
+    }
+    let (spec, graph) = array("");
+    let error = read("array: a\nbanks: {bank_0: {}}\n", &spec, &graph).unwrap_err();
+    assert!(error.to_string().contains("no bank `bank_0`"), "{error}");
 }

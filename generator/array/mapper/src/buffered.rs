@@ -98,7 +98,8 @@ fn check_room(
         spec.name
     );
     let bytes = end.next_power_of_two() * u64::from(spec.word_bits() / 8 * GlobalBufferSpec::HALVES);
-    let help = format!("divide the work into smaller tiles, or take an array with `bank_bytes: {bytes}`");
+    let other = if first > 0 { ", or move one of the two streams to another bank with `--placement`" } else { "" };
+    let help = format!("divide the work into smaller tiles, or take an array with `bank_bytes: {bytes}`{other}");
     Err(program.diagnostic(array.span, message).with_help(help))
 }
 

@@ -160,6 +160,12 @@ impl Package {
     /// # Errors
     /// As [`technology::read`].
     pub fn technology_of_array(&self, spec: &ArraySpec) -> Result<Option<Technology>, Diagnostic> {
+        if self.is_any() && spec.global_buffer.is_some() {
+            let message = format!("`{}` has a global buffer, for whose SRAM there are no macros yet", spec.name);
+            let help =
+                "leave out `--package`, `--sram` and `--clock-gate`, or give the array without its `global_buffer`";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
         let memories: Vec<&TileSpec> = spec.memories().collect();
         let read = || technology::read_with(&memories, spec.clock_gating, &self.sram, self.clock_gate.as_deref());
         self.is_any().then(read).transpose()

@@ -2,6 +2,7 @@
 
 mod accumulators;
 mod applications;
+mod buffered;
 mod common;
 mod edited;
 mod fault_kinds;

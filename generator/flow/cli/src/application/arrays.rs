@@ -24,6 +24,7 @@ use crate::shipped::{Shipped, shipped};
 pub const ARRAYS: Shipped = shipped![
     "array", Array in "constraints/arrays":
     "amber",
+    "amber_buffered",
     "bfloat",
     "hop_limit_4",
     "lean",
