@@ -63,4 +63,4 @@ pub fn in_words(rtl: Rtl) -> &'static str {
 }
 
 /// The result of an array with its global buffer in words.
-pub const BUFFERED: &str = "with its global buffer and the bitstream loaded, shows what the model shows in every cycle";
+pub const BUFFERED: &str = "with its global buffer, shows what the model shows in every cycle";
