@@ -253,16 +253,49 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
+        self.matched(&best, self.dense(&best))
+    }
+
+    /// A coarse pipeline whose nests run densely.
+    fn dense(&self, best: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let pipeline = &self.passes.extraction.pipeline;
-        let baseline = sequential(pipeline, &best);
+        let baseline = sequential(pipeline, best);
         let cycles = baseline.length(pipeline) as u64;
-        let mut planned = self.pipelined(&best, cycles)?;
-        planned = self.unpadded(&best, planned, cycles)?;
+        let mut planned = self.pipelined(best, cycles)?;
+        planned = self.unpadded(best, planned, cycles)?;
         if planned.accelerator.length > cycles {
-            let plan = CoarsePlan { coarse: None, options: best };
-            planned = cheaper(Ok(planned), self.assembled(baseline, Some(plan)))?;
+            let plan = CoarsePlan { coarse: None, options: best.clone() };
+            planned = cheaper(Ok(planned), self.attempted(self.candidate(baseline, Some(plan))))?;
         }
         Ok(planned)
+    }
+
+    /// The plan, or one whose rows follow the rate of the slowest nest, where that is shorter and the memories serve it. It keeps fewer
+    /// rows at a time, so that it is tried as well where the memories serve no other.
+    fn matched(&self, best: &CoarseOptions, planned: Result<Planned, AssemblyError>) -> Result<Planned, AssemblyError> {
+        let below = match &planned {
+            Ok(planned) => planned.accelerator.length,
+            Err(AssemblyError::Array { .. }) => u64::MAX,
+            Err(_) => return planned,
+        };
+        let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
+        let found = match self.shorter(&options, below) {
+            Some(Err(AssemblyError::Array { array, .. })) => {
+                self.coarse_relieved(&options, array, &|options| self.shorter(options, below))
+            }
+            found => found.into_iter().collect(),
+        };
+        found.into_iter().filter(Result::is_ok).fold(planned, cheaper)
+    }
+
+    /// A plan with these options as it is, unless it takes as many cycles, or there are no rows that follow others.
+    fn shorter(&self, options: &CoarseOptions, below: u64) -> Option<Result<Planned, AssemblyError>> {
+        let pipeline = &self.passes.extraction.pipeline;
+        let coarse = coarse(pipeline, options).ok()?;
+        let follows = !options.match_rates || coarse.matches_rates();
+        let plan = Plan { coarse, options: options.clone() };
+        let is_shorter = (plan.coarse.schedule.length(pipeline) as u64) < below;
+        (follows && is_shorter).then(|| self.driver.attempt(self.candidate_of(plan)))
     }
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
@@ -332,7 +365,9 @@ impl<'a> Search<'a> {
         }
         let [(one, plan), (other, other_plan)] = plans;
         let relieved = |options: &CoarseOptions, outcome| match outcome {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array, &|options| {
+                Some(self.coarse_plan(options).and_then(|plan| self.coarse_at_once(plan)))
+            }),
             outcome => vec![outcome],
         };
         let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
@@ -345,44 +380,18 @@ impl<'a> Search<'a> {
     }
 
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
-    /// different ways.
-    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
+    /// different ways. `attempt` plans one, unless it is not wanted.
+    fn coarse_relieved(
+        &self,
+        options: &CoarseOptions,
+        array: usize,
+        attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
+    ) -> Vec<Result<Planned, AssemblyError>> {
         let orders: &[[Relief; 2]] = match self.passes.tiles.target.memory().kind {
             Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
             _ => &[[Relief::Turns; 2]],
         };
-        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
-    }
-
-    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
-    /// the other, too.
-    fn coarse_relieved_in(
-        &self,
-        mut options: CoarseOptions,
-        array: usize,
-        order: [Relief; 2],
-    ) -> Result<Planned, AssemblyError> {
-        let mut arrays = vec![array];
-        let mut trials = 0;
-        loop {
-            trials += 1;
-            let mut relieve = |array: &usize| {
-                order.iter().any(|relief| match relief {
-                    Relief::Turns => options.serialized.insert(*array),
-                    Relief::Pauses => options.whole_rows.insert(*array),
-                })
-            };
-            // An array without further relief stays refused, whatever the others get.
-            let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
-            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
-                // Relief of an array may serve others, too. Where it does not, all get theirs at once.
-                Err(AssemblyError::Array { array, others, .. }) if relieved => {
-                    let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
-                    arrays = all.chain([array]).collect();
-                }
-                outcome => return outcome,
-            }
-        }
+        orders.iter().filter_map(|order| coarse_relieved_in(options.clone(), array, *order, attempt)).collect()
     }
 
     /// Capabilities of the memories: the memory tiles, and the other levels for the arrays that are there.
@@ -410,7 +419,11 @@ impl<'a> Search<'a> {
 
     /// A plan as it is, if the memories can serve all arrays.
     fn coarse_at_once(&self, Plan { coarse, options }: Plan) -> Result<Planned, AssemblyError> {
-        self.assembled(coarse.schedule.clone(), Some(CoarsePlan { coarse: Some(coarse), options }))
+        self.attempted(self.candidate_of(Plan { coarse, options }))
+    }
+
+    fn candidate_of(&self, Plan { coarse, options }: Plan) -> Candidate {
+        self.candidate(coarse.schedule.clone(), Some(CoarsePlan { coarse: Some(coarse), options }))
     }
 
     fn refused(&self, error: &ScheduleError) -> AssemblyError {
@@ -418,10 +431,10 @@ impl<'a> Search<'a> {
     }
 
     /// A schedule in which arrays are kept.
-    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
+    fn candidate(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Candidate {
         let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
         let waits = Waits::of(program, extraction, datapaths, tiles.target);
-        self.attempted(Candidate { schedule, recurrence: None, coarse, waits })
+        Candidate { schedule, recurrence: None, coarse, waits }
     }
 
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
@@ -433,6 +446,37 @@ impl<'a> Search<'a> {
             self.last.replace(Some((*array, *level, error.clone())));
         }
         outcome
+    }
+}
+
+/// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in the other,
+/// too. `attempt` plans one, unless it is not wanted.
+fn coarse_relieved_in(
+    mut options: CoarseOptions,
+    array: usize,
+    order: [Relief; 2],
+    attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
+) -> Option<Result<Planned, AssemblyError>> {
+    let mut arrays = vec![array];
+    let mut trials = 0;
+    loop {
+        trials += 1;
+        let mut relieve = |array: &usize| {
+            order.iter().any(|relief| match relief {
+                Relief::Turns => options.serialized.insert(*array),
+                Relief::Pauses => options.whole_rows.insert(*array),
+            })
+        };
+        // An array without further relief stays refused, whatever the others get.
+        let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
+        match attempt(&options) {
+            // Relief of an array may serve others, too. Where it does not, all get theirs at once.
+            Some(Err(AssemblyError::Array { array, others, .. })) if relieved => {
+                let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
+                arrays = all.chain([array]).collect();
+            }
+            outcome => return outcome,
+        }
     }
 }
 
