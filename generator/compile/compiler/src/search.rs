@@ -1,8 +1,9 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use pushmem_assembly::{AssemblyError, Constraints, LOAD, Tiles, Waits, application_graph, check_inputs, realize};
 use pushmem_extraction::{Extraction, Origin, diagnose};
 use pushmem_graph::{Accelerator, ApplicationGraph};
@@ -108,6 +109,9 @@ pub(crate) struct Candidate {
 /// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
 /// for the tiles shipped, after 8.
 const MOST_REFUSED: usize = 12;
+
+/// Rows follow the slowest with more tiles only if the schedule becomes shorter by one cycle in so many.
+const LEAST_GAIN: u64 = 32;
 
 /// So many arrays are relieved one after the other.
 const RELIEVED_ALONE: usize = 2;
@@ -279,13 +283,36 @@ impl<'a> Search<'a> {
             Err(_) => return planned,
         };
         let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
-        let found = match self.shorter(&options, below) {
-            Some(Err(AssemblyError::Array { array, .. })) => {
-                self.coarse_relieved(&options, array, &|options| self.shorter(options, below))
+        // Of several, only those are tried that are shorter than the ones before.
+        let below = Cell::new(below);
+        let attempt = |options: &CoarseOptions| {
+            let found = self.shorter(options, below.get());
+            if let Some(Ok(found)) = &found {
+                below.set(found.accelerator.length);
             }
-            found => found.into_iter().collect(),
+            found
         };
-        found.into_iter().filter(Result::is_ok).fold(planned, cheaper)
+        let found = match attempt(&options) {
+            Some(Err(AssemblyError::Array { array, .. })) => {
+                // Pauses lengthen rows a little, turns by all that others do.
+                let orders = self.relief_orders().iter().rev();
+                orders.filter_map(|order| coarse_relieved_in(options.clone(), array, *order, &attempt)).collect()
+            }
+            found => found.into_iter().collect_vec(),
+        };
+        let fewer = |planned: &Planned| planned.accelerator.tiles.len();
+        match (planned, found.into_iter().filter(Result::is_ok).reduce(cheaper)) {
+            // Memory is spent only for what is worth it.
+            (Ok(planned), Some(Ok(found)))
+                if fewer(&found) > fewer(&planned)
+                    && planned.accelerator.length - found.accelerator.length
+                        < planned.accelerator.length / LEAST_GAIN =>
+            {
+                Ok(planned)
+            }
+            (planned, Some(found)) => cheaper(planned, found),
+            (planned, None) => planned,
+        }
     }
 
     /// A plan with these options as it is, unless it takes as many cycles, or there are no rows that follow others.
@@ -387,11 +414,16 @@ impl<'a> Search<'a> {
         array: usize,
         attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
     ) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.passes.tiles.target.memory().kind {
+        let orders = self.relief_orders();
+        orders.iter().filter_map(|order| coarse_relieved_in(options.clone(), array, *order, attempt)).collect()
+    }
+
+    /// The orders in which arrays are relieved.
+    fn relief_orders(&self) -> &'static [[Relief; 2]] {
+        match self.passes.tiles.target.memory().kind {
             Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
             _ => &[[Relief::Turns; 2]],
-        };
-        orders.iter().filter_map(|order| coarse_relieved_in(options.clone(), array, *order, attempt)).collect()
+        }
     }
 
     /// Capabilities of the memories: the memory tiles, and the other levels for the arrays that are there.

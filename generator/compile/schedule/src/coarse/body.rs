@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::arrays::{distance_of_writes, lead, may_meet, pointwise, touches, update_spacing};
 use super::modulo_scheduling::{Edge, Limit, Problem, Solution, Turns, Use};
 use super::nest::{Nest, in_rows, nest};
-use super::rates::{Demand, Pace, Rates};
+use super::rate_matching::{Demand, Pace, Rates};
 use super::reservation_table::fits_alone;
 use super::tree::{Child, Tree};
 use super::{Bound, CoarseOptions, LIMIT, Resource};

@@ -11,7 +11,7 @@ mod body;
 mod distribute;
 mod modulo_scheduling;
 mod nest;
-mod rates;
+mod rate_matching;
 mod report;
 mod reservation_table;
 mod tree;

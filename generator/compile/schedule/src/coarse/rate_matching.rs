@@ -1,5 +1,5 @@
-//! Rates: stages whose outermost loops go along the same dimension of arrays are *rows* of one stream. The rows of all come at the
-//! pace of the slowest, each dense in itself, so that a row is read soon after it was written, whatever the stages between take
+//! Rate matching: stages whose outermost loops go along the same dimension of arrays are *rows* of one stream. The rows of all come at
+//! the pace of the slowest, each dense in itself, so that a row is read soon after it was written, whatever the stages between take
 //! (dissertation §4.4.2, where stages are fused; here each keeps its loops).
 //!
 //! A stage that is faster than its producer would else begin late and run at once, and stages behind it would wait for that.
