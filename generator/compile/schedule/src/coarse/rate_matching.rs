@@ -114,8 +114,12 @@ impl Rates {
                 }
             }
         }
-        let streams: Vec<usize> = rates.rows.values().map(|rows| rows.stream).collect();
-        rates.rows.retain(|_, rows| streams.iter().filter(|&&stream| stream == rows.stream).count() > 1);
+        // What is only loaded has no rate to follow.
+        let follows = |rows: &&Rows| !rows.loads;
+        let of_nests = rates.rows.values().filter(follows).map(|rows| rows.stream).collect::<Vec<_>>();
+        let all = rates.rows.values().map(|rows| rows.stream).collect::<Vec<_>>();
+        let several = |stream: usize| all.iter().filter(|&&other| other == stream).count() > 1;
+        rates.rows.retain(|_, rows| several(rows.stream) && of_nests.contains(&rows.stream));
         (!rates.rows.is_empty()).then_some(rates)
     }
 
