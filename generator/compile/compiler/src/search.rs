@@ -1,8 +1,9 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use pushmem_assembly::{AssemblyError, Constraints, LOAD, Tiles, Waits, application_graph, check_inputs, realize};
 use pushmem_extraction::{Extraction, Origin, diagnose};
 use pushmem_graph::{Accelerator, ApplicationGraph};
@@ -108,6 +109,9 @@ pub(crate) struct Candidate {
 /// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
 /// for the tiles shipped, after 8.
 const MOST_REFUSED: usize = 12;
+
+/// Rows follow the slowest with more tiles only if the schedule becomes shorter by one cycle in so many.
+const LEAST_GAIN: u64 = 32;
 
 /// So many arrays are relieved one after the other.
 const RELIEVED_ALONE: usize = 2;
@@ -253,16 +257,72 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
+        self.matched(&best, self.dense(&best))
+    }
+
+    /// A coarse pipeline whose nests run densely.
+    fn dense(&self, best: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let pipeline = &self.passes.extraction.pipeline;
-        let baseline = sequential(pipeline, &best);
+        let baseline = sequential(pipeline, best);
         let cycles = baseline.length(pipeline) as u64;
-        let mut planned = self.pipelined(&best, cycles)?;
-        planned = self.unpadded(&best, planned, cycles)?;
+        let mut planned = self.pipelined(best, cycles)?;
+        planned = self.unpadded(best, planned, cycles)?;
         if planned.accelerator.length > cycles {
-            let plan = CoarsePlan { coarse: None, options: best };
-            planned = cheaper(Ok(planned), self.assembled(baseline, Some(plan)))?;
+            let plan = CoarsePlan { coarse: None, options: best.clone() };
+            planned = cheaper(Ok(planned), self.attempted(self.candidate(baseline, Some(plan))))?;
         }
         Ok(planned)
+    }
+
+    /// The plan, or one whose rows follow the rate of the slowest nest, where that is shorter and the memories serve it. It keeps fewer
+    /// rows at a time, so that it is tried as well where the memories serve no other.
+    fn matched(&self, best: &CoarseOptions, planned: Result<Planned, AssemblyError>) -> Result<Planned, AssemblyError> {
+        let below = match &planned {
+            Ok(planned) => planned.accelerator.length,
+            Err(AssemblyError::Array { .. }) => u64::MAX,
+            Err(_) => return planned,
+        };
+        let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
+        // Of several, only those are tried that are shorter than the ones before.
+        let below = Cell::new(below);
+        let attempt = |options: &CoarseOptions| {
+            let found = self.shorter(options, below.get());
+            if let Some(Ok(found)) = &found {
+                below.set(found.accelerator.length);
+            }
+            found
+        };
+        let found = match attempt(&options) {
+            Some(Err(AssemblyError::Array { array, .. })) => {
+                // Pauses lengthen rows a little, turns by all that others do.
+                let orders = self.relief_orders().iter().rev();
+                orders.filter_map(|order| coarse_relieved_in(options.clone(), array, *order, &attempt)).collect()
+            }
+            found => found.into_iter().collect_vec(),
+        };
+        let fewer = |planned: &Planned| planned.accelerator.tiles.len();
+        match (planned, found.into_iter().filter(Result::is_ok).reduce(cheaper)) {
+            // Memory is spent only for what is worth it.
+            (Ok(planned), Some(Ok(found)))
+                if fewer(&found) > fewer(&planned)
+                    && planned.accelerator.length - found.accelerator.length
+                        < planned.accelerator.length / LEAST_GAIN =>
+            {
+                Ok(planned)
+            }
+            (planned, Some(found)) => cheaper(planned, found),
+            (planned, None) => planned,
+        }
+    }
+
+    /// A plan with these options as it is, unless it takes as many cycles, or there are no rows that follow others.
+    fn shorter(&self, options: &CoarseOptions, below: u64) -> Option<Result<Planned, AssemblyError>> {
+        let pipeline = &self.passes.extraction.pipeline;
+        let coarse = coarse(pipeline, options).ok()?;
+        let follows = !options.match_rates || coarse.matches_rates();
+        let plan = Plan { coarse, options: options.clone() };
+        let is_shorter = (plan.coarse.schedule.length(pipeline) as u64) < below;
+        (follows && is_shorter).then(|| self.driver.attempt(self.candidate_of(plan)))
     }
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
@@ -332,7 +392,9 @@ impl<'a> Search<'a> {
         }
         let [(one, plan), (other, other_plan)] = plans;
         let relieved = |options: &CoarseOptions, outcome| match outcome {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array, &|options| {
+                Some(self.coarse_plan(options).and_then(|plan| self.coarse_at_once(plan)))
+            }),
             outcome => vec![outcome],
         };
         let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
@@ -345,43 +407,22 @@ impl<'a> Search<'a> {
     }
 
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
-    /// different ways.
-    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.passes.tiles.target.memory().kind {
-            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
-            _ => &[[Relief::Turns; 2]],
-        };
-        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
+    /// different ways. `attempt` plans one, unless it is not wanted.
+    fn coarse_relieved(
+        &self,
+        options: &CoarseOptions,
+        array: usize,
+        attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
+    ) -> Vec<Result<Planned, AssemblyError>> {
+        let orders = self.relief_orders();
+        orders.iter().filter_map(|order| coarse_relieved_in(options.clone(), array, *order, attempt)).collect()
     }
 
-    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
-    /// the other, too.
-    fn coarse_relieved_in(
-        &self,
-        mut options: CoarseOptions,
-        array: usize,
-        order: [Relief; 2],
-    ) -> Result<Planned, AssemblyError> {
-        let mut arrays = vec![array];
-        let mut trials = 0;
-        loop {
-            trials += 1;
-            let mut relieve = |array: &usize| {
-                order.iter().any(|relief| match relief {
-                    Relief::Turns => options.serialized.insert(*array),
-                    Relief::Pauses => options.whole_rows.insert(*array),
-                })
-            };
-            // An array without further relief stays refused, whatever the others get.
-            let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
-            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
-                // Relief of an array may serve others, too. Where it does not, all get theirs at once.
-                Err(AssemblyError::Array { array, others, .. }) if relieved => {
-                    let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
-                    arrays = all.chain([array]).collect();
-                }
-                outcome => return outcome,
-            }
+    /// The orders in which arrays are relieved.
+    fn relief_orders(&self) -> &'static [[Relief; 2]] {
+        match self.passes.tiles.target.memory().kind {
+            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
+            _ => &[[Relief::Turns; 2]],
         }
     }
 
@@ -410,7 +451,11 @@ impl<'a> Search<'a> {
 
     /// A plan as it is, if the memories can serve all arrays.
     fn coarse_at_once(&self, Plan { coarse, options }: Plan) -> Result<Planned, AssemblyError> {
-        self.assembled(coarse.schedule.clone(), Some(CoarsePlan { coarse: Some(coarse), options }))
+        self.attempted(self.candidate_of(Plan { coarse, options }))
+    }
+
+    fn candidate_of(&self, Plan { coarse, options }: Plan) -> Candidate {
+        self.candidate(coarse.schedule.clone(), Some(CoarsePlan { coarse: Some(coarse), options }))
     }
 
     fn refused(&self, error: &ScheduleError) -> AssemblyError {
@@ -418,10 +463,10 @@ impl<'a> Search<'a> {
     }
 
     /// A schedule in which arrays are kept.
-    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
+    fn candidate(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Candidate {
         let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
         let waits = Waits::of(program, extraction, datapaths, tiles.target);
-        self.attempted(Candidate { schedule, recurrence: None, coarse, waits })
+        Candidate { schedule, recurrence: None, coarse, waits }
     }
 
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
@@ -433,6 +478,37 @@ impl<'a> Search<'a> {
             self.last.replace(Some((*array, *level, error.clone())));
         }
         outcome
+    }
+}
+
+/// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in the other,
+/// too. `attempt` plans one, unless it is not wanted.
+fn coarse_relieved_in(
+    mut options: CoarseOptions,
+    array: usize,
+    order: [Relief; 2],
+    attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
+) -> Option<Result<Planned, AssemblyError>> {
+    let mut arrays = vec![array];
+    let mut trials = 0;
+    loop {
+        trials += 1;
+        let mut relieve = |array: &usize| {
+            order.iter().any(|relief| match relief {
+                Relief::Turns => options.serialized.insert(*array),
+                Relief::Pauses => options.whole_rows.insert(*array),
+            })
+        };
+        // An array without further relief stays refused, whatever the others get.
+        let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
+        match attempt(&options) {
+            // Relief of an array may serve others, too. Where it does not, all get theirs at once.
+            Some(Err(AssemblyError::Array { array, others, .. })) if relieved => {
+                let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
+                arrays = all.chain([array]).collect();
+            }
+            outcome => return outcome,
+        }
     }
 }
 

@@ -62,6 +62,7 @@ pub(crate) fn pipeline(program: &Program, options: &CoarseOptions) -> String {
         (options.balance_paths, "paths are balanced"),
         (!options.distribute, "loops stay together"),
         (!options.interchange, "loops stay in order"),
+        (options.match_rates, "rows follow the slowest"),
         (options.row_multiple > 1, "rows are padded to whole fetches"),
     ];
     parts.extend(flags.into_iter().filter(|(holds, _)| *holds).map(|(_, part)| part.to_owned()));

@@ -224,6 +224,85 @@ fn loops_overlap_those_that_write_what_they_read() {
     assert_eq!(starts(&early), [(0, 30), (last(30, 30) + 1 - last(28, 28), 28)]);
 }
 
+/// So many layers of one size, each a window of 3 x 3 that is summed up in memory, of an image with a frame.
+fn layers(count: usize, size: u64, order: &str) -> Pipeline {
+    let mut program = Builder::default();
+    let (loops, framed) = (format!("y:{size} x:{size}"), format!("y:{0} x:{0}", size + 2));
+    program.operation("load", &framed, 0, &[], "l0[x,y]");
+    for layer in 1..=count {
+        let (sums, read) = (format!("s{layer}[x,y]"), format!("l{}[x+i,y+j]", layer - 1));
+        program.operation(&format!("zero{layer}"), &loops, 0, &[], &sums);
+        let order = order.replace("y", &format!("y:{size}")).replace('x', &format!("x:{size}"));
+        let order = order.replace('i', "i:3").replace('j', "j:3");
+        program.operation(&format!("sum{layer}"), &order, 0, &[&read, &sums], &sums);
+        program.operation(&format!("frame{layer}"), &framed, 0, &[], &format!("l{layer}[x,y]"));
+        program.operation(&format!("relu{layer}"), &loops, 0, &[&sums], &format!("l{layer}[x+1,y+1]"));
+    }
+    program.pipeline
+}
+
+/// Rows flow from layer to layer, whatever is between them, and in whatever order the program has the loops: a layer more takes a row and
+/// a bit more, not as long as the image.
+#[test]
+fn rows_follow_the_slowest() {
+    let ports = CoarseOptions { write_ports: 2, read_ports: 2, overlap: true, ..CoarseOptions::default() };
+    let matched = CoarseOptions { match_rates: true, ..ports.clone() };
+    for order in ["y j i x", "j i y x"] {
+        let length = |count: usize, options: &CoarseOptions| {
+            let pipeline = layers(count, 20, order);
+            scheduled(&pipeline, options).schedule.length(&pipeline)
+        };
+        assert!(length(4, &ports) > 3 * 3600);
+        let lengths = [1, 2, 3, 4].map(|count| length(count, &matched));
+        assert!(lengths[0] < 3600 + 60, "{lengths:?}");
+        // A row of 180 cycles; the last row is read from two thirds of that of the next layer on.
+        let steps = lengths.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
+        assert!(steps.iter().all(|&step| step <= 180 + 60 + 10), "{lengths:?}");
+    }
+    let found = scheduled(&layers(4, 20, "j i y x"), &matched);
+    assert!(found.matches_rates());
+    let rows = found.stages.iter().map(|stage| stage.rows).collect::<BTreeSet<_>>();
+    // Those of the image are loaded at once, for the first layer to begin early.
+    assert_eq!(rows, [Some(22), Some(180)].into());
+    assert!(found.to_string().contains("sum2 from cycle"));
+    assert!(found.to_string().contains(", loops interchanged, a row every 180 cycles"));
+    // With one port, zeroing and the sums take turns.
+    let single = CoarseOptions { write_ports: 1, read_ports: 1, ..matched };
+    let found = scheduled(&layers(4, 20, "y j i x"), &single);
+    assert_eq!(found.stages[2].rows, Some(200), "{found}");
+}
+
+/// Of the random pipelines of rows, many have some that follow, and are shorter for it.
+#[test]
+fn random_rows_follow() {
+    let follows = |seed: u64| {
+        let (pipeline, options) = programs::rows(seed);
+        coarse(&pipeline, &options).is_ok_and(|found| found.matches_rates())
+    };
+    let count = (0..200).filter(|&seed| follows(seed)).count();
+    assert!(count > 60, "{count} of 200");
+}
+
+/// A layer of half the rows takes two of its producer's for one of its own; layers that share a loop follow the rows of others.
+#[test]
+fn rows_of_other_sizes_follow_as_well() {
+    let mut program = Builder::default();
+    program.operation("load", "y:32 x:32", 0, &[], "a[x,y]");
+    program.operation("zero", "y:30 x:30", 0, &[], "s[x,y]");
+    program.operation("sum", "y:30 j:3 i:3 x:30", 0, &["a[x+i,y+j]", "s[x,y]"], "s[x,y]");
+    program.operation("pool", "y:15 x:15 k:2", 0, &["s[2*x+k,2*y]", "s[2*x+k,2*y+1]"], "p[k,x,y]");
+    program.operation("line", "y:15 x:15", 0, &["p[0,x,y]"], "line[x]");
+    program.operation("out", "y:15 k:9 x:15", 1, &["line[x]"], "out[x,k,y]");
+    let pipeline = program.pipeline;
+    let options = CoarseOptions { write_ports: 2, read_ports: 2, overlap: true, ..CoarseOptions::default() };
+    let dense = scheduled(&pipeline, &options);
+    let matched = scheduled(&pipeline, &CoarseOptions { match_rates: true, ..options });
+    let rows = matched.stages.iter().map(|stage| stage.rows).collect::<Vec<_>>();
+    assert_eq!(rows, [Some(32), Some(270), Some(270), Some(540), None, None]);
+    assert_eq!((matched.loops[0].interval, &matched.loops[0].bound), (540, &Bound::Rate));
+    assert!(matched.schedule.length(&pipeline) < dense.schedule.length(&pipeline) - 1000);
+}
+
 #[test]
 fn a_row_multiple_pads_the_fastest_loop() {
     let mut program = Builder::default();
@@ -846,6 +925,18 @@ proptest! {
                 );
                 prop_assert!(comes_early, "{}", error);
             }
+        }
+    }
+
+    /// Rows that follow the slowest: legal by enumeration, and never longer than dense nests.
+    #[test]
+    fn rows_that_follow_hold_for_every_iteration(seed in any::<u64>(), of_rows in any::<bool>()) {
+        let (pipeline, options) = if of_rows { programs::rows(seed) } else { programs::random(seed) };
+        let options = CoarseOptions { match_rates: true, ..options };
+        if let Ok(dense) = coarse(&pipeline, &CoarseOptions { match_rates: false, ..options.clone() }) {
+            let found = coarse(&pipeline, &options).unwrap();
+            check(&pipeline, &found.schedule, Some((&found, &options)));
+            prop_assert!(found.schedule.length(&pipeline) <= dense.schedule.length(&pipeline));
         }
     }
 

@@ -1,11 +1,11 @@
 //! Writes random programs: in the folder named first, `random_SEED.yaml`, `parameters_SEED.yaml`,
-//! `recurrences_SEED.yaml` and `network_SEED.yaml` for each seed that follows.
+//! `recurrences_SEED.yaml`, `network_SEED.yaml` and `rows_SEED.yaml` for each seed that follows.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use pushmem_programs::{
-    random_network, random_program, random_program_with_parameters, random_program_with_recurrences,
+    random_network, random_program, random_program_with_parameters, random_program_with_recurrences, random_rows,
 };
 
 fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
@@ -17,6 +17,7 @@ fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
             ("parameters", random_program_with_parameters(seed)),
             ("recurrences", random_program_with_recurrences(seed)),
             ("network", random_network(seed)),
+            ("rows", random_rows(seed)),
         ];
         texts.into_iter().try_for_each(|(kind, text)| {
             let path = folder.join(format!("{kind}_{seed}.yaml"));

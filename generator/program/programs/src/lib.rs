@@ -13,6 +13,8 @@
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
 //!
+//! [`random_rows`] writes a network of one image, whose rows can flow from layer to layer.
+//!
 //! [`random_reductions`] writes sums of one array or two as a reader of linear algebra would, in the innermost loops or not.
 //!
 //! The text depends on the seed alone, so that a seed names a test. The example `random_programs` writes them to files.
@@ -23,7 +25,9 @@ mod networks;
 mod parameters;
 mod recurrences;
 mod reductions;
+mod rows;
 
 pub use generate::{random_program, random_program_with_parameters, random_program_with_recurrences};
 pub use networks::random_network;
 pub use reductions::random_reductions;
+pub use rows::random_rows;

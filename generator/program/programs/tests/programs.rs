@@ -3,7 +3,7 @@
 use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
 use pushmem_programs::{
-    random_network, random_program, random_program_with_parameters, random_program_with_recurrences,
+    random_network, random_program, random_program_with_parameters, random_program_with_recurrences, random_rows,
 };
 
 fn accepted(text: &str) -> Program {
@@ -40,9 +40,18 @@ fn every_random_network_is_accepted() {
 }
 
 #[test]
+fn all_random_rows_are_accepted() {
+    for seed in 0..500 {
+        assert_eq!(accepted(&random_rows(seed)).policy(), Policy::Dnn);
+    }
+}
+
+#[test]
 fn a_seed_names_a_program() {
     assert_eq!(random_program(7), random_program(7));
     assert_ne!(random_program(7), random_program(8));
     assert_eq!(random_network(7), random_network(7));
     assert_ne!(random_network(7), random_network(8));
+    assert_eq!(random_rows(7), random_rows(7));
+    assert_ne!(random_rows(7), random_rows(8));
 }

@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
+use pushmem_compiler::{Compiled, Report};
 use pushmem_nest::Policy;
-use pushmem_programs::random_network;
+use pushmem_programs::{random_network, random_rows};
 
 use crate::common::{app, apps, compare, compiled, difference, program, try_compile};
 use crate::outcome::{Outcome, check, outcome};
@@ -315,6 +316,111 @@ fn random_networks_that_failed_compute_what_they_say() {
 #[test]
 fn random_networks_compute_what_they_say() {
     check((0..NETWORKS).filter(|&seed| seed != SLOW), &TILES, random_network, MOST_REFUSED);
+}
+
+/// Programs of a normal run whose rows can flow from layer to layer.
+const ROWS: u64 = 150;
+
+/// Of a hundred, so many may be refused: frames begin within rows of a wide-fetch tile, and `fetch2` has one input.
+const MOST_ROWS_REFUSED: usize = 40;
+
+#[test]
+fn random_rows_compute_what_they_say() {
+    check(0..ROWS, &TILES, random_rows, MOST_ROWS_REFUSED);
+}
+
+/// Of other seeds with `ROWS=first..end`.
+#[test]
+#[ignore = "takes long"]
+fn many_random_rows_compute_what_they_say() {
+    let wanted = std::env::var("ROWS").ok();
+    let wanted = wanted.as_deref().and_then(|range| range.split_once(".."));
+    let seeds = wanted.and_then(|(first, end)| Some(first.parse().ok()?..end.parse().ok()?));
+    check(seeds.unwrap_or(ROWS..20 * ROWS), &TILES, random_rows, 100);
+}
+
+/// So many layers of one size: 3 x 3 windows of an image of two channels with a frame of zeros, loops of the update in this order.
+fn equal_layers(count: usize, [width, height]: [usize; 2], order: [&str; 3]) -> String {
+    let mut text = format!(
+        "name: equal\nschedule: dnn\ninputs:\n  input: {{type: i16, shape: [2, {}, {}]}}\n",
+        width + 2,
+        height + 2
+    );
+    let kernels = |name: &str| -> String {
+        (0..count).map(|layer| format!("  {name}{layer}: {{type: i16, shape: [2, 2, 3, 3]}}\n")).collect()
+    };
+    text += &kernels("weights");
+    text += &format!(
+        "outputs:\n  layer{count}: {{type: i16, shape: [2, {width}, {height}]}}\nbuffers:\n{}",
+        kernels("kernel")
+    );
+    for layer in 0..count {
+        text += &format!("  layer{layer}: {{type: i16, shape: [2, {}, {}]}}\n", width + 2, height + 2);
+        text += &format!("  sums{layer}: {{type: i16, shape: [2, {width}, {height}]}}\n");
+    }
+    let nest = |loops: &[(&str, usize)], statement: &str| -> String {
+        let header = |(depth, (name, extent)): (usize, &(&str, usize))| {
+            let unroll = if matches!(*name, "k" | "c") { " unroll 2" } else { "" };
+            format!("{:indent$}- for {name} in 0..{extent}{unroll}:\n", "", indent = 2 + 2 * depth)
+        };
+        let headers: String = loops.iter().enumerate().map(header).collect();
+        format!("{headers}{:indent$}- {statement}\n", "", indent = 2 + 2 * loops.len())
+    };
+    let all = [("y", height), ("x", width), ("k", 2)];
+    let framed = [("y", height + 2), ("x", width + 2), ("k", 2)];
+    text += "nest:\n";
+    text += &nest(&framed, "layer0[k, x, y] = input[k, x, y]");
+    for layer in 0..count {
+        let load = format!("kernel{layer}[z, w, u, v] = weights{layer}[z, w, u, v]");
+        text += &nest(&[("v", 3), ("u", 3), ("w", 2), ("z", 2)], &load);
+    }
+    for layer in 0..count {
+        let (next, last) = (layer + 1, layer + 1 == count);
+        text += &nest(&all, &format!("sums{layer}[k, x, y] = 0"));
+        let extent = |name| if name == "y" { height } else { 3 };
+        let update = [order.map(|name| (name, extent(name))).to_vec(), vec![("x", width), ("k", 2), ("c", 2)]].concat();
+        text +=
+            &nest(&update, &format!("sums{layer}[k, x, y] += kernel{layer}[c, k, u, v] * layer{layer}[c, x+u, y+v]"));
+        if !last {
+            text += &nest(&framed, &format!("layer{next}[k, x, y] = 0"));
+        }
+        let target = if last { "k, x, y" } else { "k, x+1, y+1" };
+        text += &nest(&all, &format!("layer{next}[{target}] = max(sums{layer}[k, x, y] >> 4, 0)"));
+    }
+    text
+}
+
+/// How much of the time multipliers are busy.
+fn occupancy(compiled: &Compiled) -> f64 {
+    Report::of(compiled).occupancy.expect("it multiplies").loop_optimized
+}
+
+/// With memories that have ports enough, multipliers of up to 16 layers are busy at a time.
+#[test]
+fn rows_flow_from_layer_to_layer() {
+    for (count, least) in [(1, 0.99), (2, 0.98), (4, 0.96), (8, 0.93), (16, 0.86)] {
+        let found = compiled(program(&equal_layers(count, [16, 128], ["y", "v", "u"])), "quad_port");
+        assert!(occupancy(&found) >= least, "{count} layers: {}", occupancy(&found));
+    }
+    // In whatever order the program has the loops; and with one port, which initialization, updates and drain share.
+    for (order, tile, least) in [(["v", "u", "y"], "quad_port", 0.87), (["y", "v", "u"], "dual_port", 0.69)] {
+        let found = compiled(program(&equal_layers(3, [12, 24], order)), tile);
+        compare(&found);
+        assert!(occupancy(&found) >= least, "{tile}: {}", occupancy(&found));
+    }
+}
+
+/// Memories keep the rows that are still to be read, not images.
+#[test]
+fn memories_keep_the_rows_that_are_to_be_read() {
+    let found = compiled(program(&equal_layers(2, [16, 128], ["y", "v", "u"])), "quad_port");
+    let words = |name: &str| {
+        let array = found.program.arrays.iter().position(|array| array.name == name).unwrap();
+        found.accelerator.arrays.iter().find(|kept| kept.array == array).unwrap().mapped.live_words
+    };
+    // Two channels of a few rows.
+    assert!(words("layer1") <= 2 * 5 * 18, "{}", words("layer1"));
+    assert!(words("sums0") <= 2 * 3 * 16, "{}", words("sums0"));
 }
 
 /// The one that is slow, and others. Of other seeds with `NETWORKS=first..end`, of which any may be refused.

@@ -353,6 +353,26 @@ pub(crate) fn lead(
     i64::try_from(greatest?).ok()
 }
 
+/// How many cycles after the first iteration of a group another may run its own first, so that it writes every element that both write
+/// after the first group has; nothing if this is not affine. See [`lead`].
+pub(crate) fn distance_of_writes(
+    pipeline: &Pipeline,
+    tree: &Tree,
+    (before, first): (usize, &Timing),
+    (after, second): (usize, &Timing),
+    array: usize,
+) -> Option<i64> {
+    let mut greatest: Option<i128> = None;
+    for one in touches(pipeline, tree, before, array, true) {
+        for other in touches(pipeline, tree, after, array, true).filter(|&other| may_meet(one, other)) {
+            let latencies = i128::from(one.stage.latency) - i128::from(other.stage.latency);
+            let found = furthest(one, &first.strides, other, &second.strides)? + latencies + 1;
+            greatest = Some(greatest.map_or(found, |known| known.max(found)));
+        }
+    }
+    i64::try_from(greatest?).ok()
+}
+
 /// The longest time from the read of an element to its last write, both counted from the first iterations.
 fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strides: &[i64]) -> Option<i128> {
     let (write_own, read_own) = (write_strides.len(), read_strides.len());

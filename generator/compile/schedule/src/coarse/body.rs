@@ -5,9 +5,10 @@ mod loop_flattening;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrays::{lead, may_meet, pointwise, touches, update_spacing};
-use super::modulo_scheduling::{Edge, Limit, Problem, Solution, Use};
-use super::nest::{Nest, nest};
+use super::arrays::{distance_of_writes, lead, may_meet, pointwise, touches, update_spacing};
+use super::modulo_scheduling::{Edge, Limit, Problem, Solution, Turns, Use};
+use super::nest::{Nest, in_rows, nest};
+use super::rate_matching::{Demand, Pace, Rates};
 use super::reservation_table::fits_alone;
 use super::tree::{Child, Tree};
 use super::{Bound, CoarseOptions, LIMIT, Resource};
@@ -15,6 +16,9 @@ use crate::error::{ScheduleError, StageName};
 use double_buffering::{FURTHEST, Room, Versions};
 use loop_flattening::Inner;
 use pushmem_stages::Pipeline;
+
+/// Rows are tried to come later than they could by so many eighths of their interval.
+const SLACK: [i64; 5] = [0, 1, 2, 4, 8];
 
 /// One iteration of a loop, or everything outside of loops.
 #[derive(Clone, Debug)]
@@ -95,19 +99,62 @@ struct Context<'a> {
     /// By array: resources to read and to write it.
     memories: Vec<(usize, usize)>,
     follows: Vec<BTreeSet<usize>>,
+    rates: &'a Rates,
+    /// By loop.
+    bodies: Vec<Option<Body>>,
 }
 
 impl Bodies {
-    /// Schedules all bodies, the innermost first.
+    /// Schedules all bodies, the innermost first. Rows follow the rate of the slowest nest, if that is asked for and shorter.
     ///
     /// # Errors
     /// When there are too many cycles.
     pub fn of(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Result<Bodies, ScheduleError> {
+        let dense = Context::of(pipeline, tree, options, &Rates::default())?.root()?;
+        let Some(rates) = options.match_rates.then(|| Rates::of(pipeline, tree, options)).flatten() else {
+            return Ok(dense);
+        };
+        let Ok(context) = Context::of(pipeline, tree, options, &rates) else { return Ok(dense) };
+        let mut best = dense;
+        // Where an interval is used up, nests may find no place in it that others leave: longer ones are looser.
+        for slack in SLACK {
+            for loads_at_once in [true, false] {
+                let (demand, pace) = (|child: Child| context.demand(child), Pace { slack, loads_at_once });
+                let Some(rates) = rates.clone().paced(demand, &context.ports, options, pace) else { return Ok(best) };
+                let Ok(matched) = Context::of(pipeline, tree, options, &rates) else { return Ok(best) };
+                // The slowest takes no less, and with more slack takes longer.
+                if matched.least_length() >= best.root.length {
+                    return Ok(best);
+                }
+                if let Some(matched) = matched.root().ok().filter(|matched| matched.root.length < best.root.length) {
+                    best = matched;
+                }
+            }
+        }
+        Ok(best)
+    }
+}
+
+impl<'a> Context<'a> {
+    /// All loops inside, with the rows of some children of the root at their intervals.
+    ///
+    /// # Errors
+    /// When there are too many cycles.
+    fn of(
+        pipeline: &'a Pipeline,
+        tree: &'a Tree,
+        options: &'a CoarseOptions,
+        rates: &'a Rates,
+    ) -> Result<Context<'a>, ScheduleError> {
         let mut nests = Vec::new();
-        for group in &tree.groups {
+        for (number, group) in tree.groups.iter().enumerate() {
             let gap = options.update_gap(group);
-            let found = nest(pipeline, group, gap, options);
-            nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(nests.len())))?);
+            let found = match rates.of_group(number) {
+                Some((level, interval)) => in_rows(pipeline, group, gap, options, level)
+                    .and_then(|nest| interval.map_or(Some(nest.clone()), |interval| nest.paced(interval))),
+                None => nest(pipeline, group, gap, options),
+            };
+            nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(number)))?);
         }
         let timings = nests.iter().map(|nest: &Nest| Timing { start: 0, strides: nest.strides.clone() }).collect();
         let mut context = Context {
@@ -121,23 +168,57 @@ impl Bodies {
             units: Vec::new(),
             memories: Vec::new(),
             follows: vec![BTreeSet::new(); tree.groups.len()],
+            rates,
+            bodies: vec![None; tree.loops.len()],
         };
         context.add_resources();
-        let mut bodies: Vec<Option<Body>> = vec![None; tree.loops.len()];
         for level in (0..tree.loops.len()).rev() {
-            let body = context.body(Some(level), &tree.loops[level].children, &bodies)?;
-            bodies[level] = Some(body);
+            let body = context.body(Some(level), &tree.loops[level].children)?;
+            context.bodies[level] = Some(body);
         }
-        let root = context.body(None, &tree.roots, &bodies)?;
+        Ok(context)
+    }
+
+    /// The whole pipeline.
+    ///
+    /// # Errors
+    /// When there are too many cycles.
+    fn root(mut self) -> Result<Bodies, ScheduleError> {
+        let root = self.body(None, &self.tree.roots)?;
         Ok(Bodies {
-            nests: context.nests,
-            timings: context.timings,
-            loops: bodies.into_iter().flatten().collect(),
+            nests: self.nests,
+            timings: self.timings,
+            loops: self.bodies.into_iter().flatten().collect(),
             root,
-            resources: context.resources,
-            units: context.units,
-            follows: context.follows,
+            resources: self.resources,
+            units: self.units,
+            follows: self.follows,
         })
+    }
+
+    /// Cycles that the rows of one stage or loop take at least.
+    fn least_length(&self) -> i64 {
+        let groups = self.nests.iter().map(|nest| nest.span);
+        let loops = self.bodies.iter().zip(&self.tree.loops).filter_map(|(body, level)| {
+            let around = level.parent.is_none();
+            body.as_ref().filter(|_| around)?.interval.checked_mul(level.extent - 1)
+        });
+        groups.chain(loops).max().unwrap_or(0)
+    }
+
+    /// The demand of a child of the root for its rows.
+    fn demand(&self, child: Child) -> Demand {
+        match child {
+            Child::Group(group) => {
+                let interval = self.nests[group].rows.map_or(self.nests[group].span, |rows| rows.interval);
+                Demand { interval, uses: self.uses(group, &BTreeSet::new()) }
+            }
+            Child::Loop(level) => {
+                let body = self.bodies[level].as_ref();
+                let uses = body.map_or_else(Vec::new, |body| body.taken.iter().map(|(_, taken, _)| *taken).collect());
+                Demand { interval: body.map_or(1, |body| body.interval), uses }
+            }
+        }
     }
 }
 
@@ -206,7 +287,12 @@ impl Context<'_> {
 
     /// When a group touches arrays.
     fn windows(&self, group: usize) -> Vec<Window> {
-        let (content, span) = (&self.tree.groups[group], self.nests[group].span);
+        self.windows_within(group, self.nests[group].span)
+    }
+
+    /// When a group touches arrays in iterations of so many cycles.
+    fn windows_within(&self, group: usize, span: i64) -> Vec<Window> {
+        let content = &self.tree.groups[group];
         let members = content.members(self.pipeline);
         let accesses = members.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
         let arrays: BTreeSet<usize> = accesses.map(|access| access.array).collect();
@@ -223,9 +309,14 @@ impl Context<'_> {
 
     /// Reservations of a group, without ports for arrays that it gets as they are computed.
     fn uses(&self, group: usize, direct: &BTreeSet<usize>) -> Vec<Use> {
-        let unit = Use { resource: self.units[group], from: 0, to: self.nests[group].span };
+        let nest = &self.nests[group];
+        let (span, turns) = match nest.rows {
+            Some(rows) => (rows.span, Turns { every: rows.interval, last: rows.last }),
+            None => (nest.span, Turns::default()),
+        };
+        let unit = Use { resource: self.units[group], from: 0, to: span, turns };
         let mut uses = vec![unit];
-        for window in self.windows(group) {
+        for window in self.windows_within(group, span) {
             let (read, write) = self.memories[window.array];
             let reads = window.read.filter(|_| !direct.contains(&window.array));
             let ports = [(read, reads), (write, window.write)];
@@ -233,7 +324,7 @@ impl Context<'_> {
                 // One port for both is the group's from its first read to its last write.
                 match uses.iter_mut().find(|other| other.resource == resource) {
                     Some(other) => (other.from, other.to) = (other.from.min(from), other.to.max(to)),
-                    None => uses.push(Use { resource, from, to }),
+                    None => uses.push(Use { resource, from, to, turns }),
                 }
             }
         }
@@ -241,20 +332,15 @@ impl Context<'_> {
     }
 
     /// Schedules one iteration of a loop, or the stages outside of all loops.
-    fn body(
-        &mut self,
-        level: Option<usize>,
-        children: &[Child],
-        bodies: &[Option<Body>],
-    ) -> Result<Body, ScheduleError> {
+    fn body(&mut self, level: Option<usize>, children: &[Child]) -> Result<Body, ScheduleError> {
         let inner: Vec<Option<Inner>> = children
             .iter()
             .map(|child| match *child {
                 Child::Group(_) => Ok(None),
                 Child::Loop(inner) => {
-                    let body = bodies[inner].as_ref();
-                    let found =
-                        body.and_then(|body| Inner::of(body, self.tree.loops[inner].extent, self.options.flatten));
+                    let body = self.bodies[inner].as_ref();
+                    let (extent, rows) = (self.tree.loops[inner].extent, self.rates.of_loop(inner).is_some());
+                    let found = body.and_then(|body| Inner::of(body, extent, self.options.flatten, rows));
                     found.map(Some).ok_or_else(|| too_long(self.pipeline, self.tree, child))
                 }
             })
@@ -300,7 +386,7 @@ impl Context<'_> {
             }
         }
         let ends = body.windows.iter().flat_map(|window| [window.read, window.write]).flatten().map(|(_, to)| to);
-        body.length = ends.chain(body.taken.iter().map(|(_, taken, _)| taken.to)).max().unwrap_or(0);
+        body.length = ends.chain(body.taken.iter().map(|(_, taken, _)| taken.end())).max().unwrap_or(0);
         if body.length > LIMIT || body.interval > LIMIT {
             return Err(too_long(self.pipeline, self.tree, &children[0]));
         }
@@ -334,13 +420,14 @@ impl Context<'_> {
         let Contents { level, children, inner, windows } = *contents;
         let waits = self.waits(level, children, windows, &versions);
         let clusters = self.fuse(children, inner, &waits);
-        let least = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
+        let dense = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
+        let least = level.and_then(|level| self.rates.of_loop(level)).flatten().unwrap_or(0).max(dense);
         let (nodes, of_node) = self.nodes(children, inner, &waits, &clusters);
         let edges: Vec<Edge> = waits.iter().filter_map(|wait| clusters.contracted(wait)).collect();
         let mut problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
         // A perfect nest is one long loop.
         let perfect = self.options.flatten && level.is_some() && matches!(children, [Child::Loop(_)]);
-        let solution = match perfect {
+        let mut solution = match perfect {
             true => Solution {
                 period: least,
                 limit: Limit::Inner,
@@ -349,6 +436,9 @@ impl Context<'_> {
             },
             false => self.solved(&mut problem),
         };
+        if solution.limit == Limit::Inner && least > dense {
+            solution.limit = Limit::Rate;
+        }
         Plan { waits, clusters, nodes: problem.nodes, of_node, solution, versions }
     }
 
@@ -373,6 +463,7 @@ impl Context<'_> {
                 Bound::Arrays(arrays.into_iter().map(|array| self.pipeline.arrays[array].name.clone()).collect())
             }
             Limit::Inner => Bound::Inner,
+            Limit::Rate => Bound::Rate,
             Limit::Conflicts => Bound::Conflicts,
         }
     }
@@ -459,17 +550,18 @@ impl Context<'_> {
         let meet = |writes: bool, later: bool| self.meet((first.group, writes), (second.group, later), array);
         let groups = matches!((children[from], children[to]), (Child::Group(_), Child::Group(_)));
         let nests = (&self.nests[first.group], &self.nests[second.group]);
+        // With values of an iteration before, an element may not be the producer's of this one.
+        let may_overlap = self.options.overlap && (room.versions > 1 || room.spacing.is_none());
+        let timings = (&self.timings[first.group], &self.timings[second.group]);
+        let timed = ((first.group, timings.0), (second.group, timings.1));
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.read, meet(true, false)) {
             let pair = ((first.group, nests.0), (second.group, nests.1));
             let fused = groups && pointwise(self.pipeline, self.tree, pair.0, pair.1, array);
             let transport = self.transport(first.group, second.group);
             let travel = transport as i64;
             let whole = end + round_trip + travel - start;
-            // With values of an iteration before, an element may not be the producer's of this one.
-            let may_overlap = self.options.overlap && (room.versions > 1 || room.spacing.is_none());
-            let timings = (&self.timings[first.group], &self.timings[second.group]);
-            let pair = ((first.group, timings.0), (second.group, timings.1));
-            let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array, transport)).flatten();
+            let early =
+                may_overlap.then(|| lead(self.pipeline, self.tree, timed.0, timed.1, array, transport)).flatten();
             let early = early.map(|lead| {
                 let between = lead.max(self.tree.groups[first.group].latency.0 + travel) + 1 + round_trip;
                 timings.0.start + between - timings.1.start
@@ -485,7 +577,12 @@ impl Context<'_> {
             // An update writes the element that it has read, so it waits already.
             let members = self.tree.groups[second.group].members(self.pipeline);
             if !members.iter().all(|stage| stage.updates()) {
-                waits.push(Wait { edge: edge(end - start), fused: None });
+                let early = self.options.match_rates && may_overlap;
+                let early =
+                    early.then(|| distance_of_writes(self.pipeline, self.tree, timed.0, timed.1, array)).flatten();
+                let early = early.map(|distance| timings.0.start + distance - timings.1.start);
+                let whole = end - start;
+                waits.push(Wait { edge: edge(early.map_or(whole, |early| early.min(whole))), fused: None });
             }
         }
     }

@@ -11,6 +11,7 @@ mod body;
 mod distribute;
 mod modulo_scheduling;
 mod nest;
+mod rate_matching;
 mod report;
 mod reservation_table;
 mod tree;
@@ -64,6 +65,8 @@ pub struct CoarseOptions {
     pub balance_paths: bool,
     /// A stage may start before those it reads from have ended, if every element is there in time.
     pub overlap: bool,
+    /// Rows of nests outside of all shared loops follow the rate of those that they come from and go to, where that is shorter.
+    pub match_rates: bool,
     /// A loop within a loop starts again without waiting for the last iterations of all stages inside to end.
     pub flatten: bool,
     /// In stages with several loops, the fastest is padded in time to a multiple of this many iterations. Tiles store by
@@ -89,6 +92,7 @@ impl Default for CoarseOptions {
             double_buffer: true,
             balance_paths: true,
             overlap: false,
+            match_rates: false,
             flatten: true,
             row_multiple: 1,
             whole_rows: BTreeSet::new(),
@@ -126,6 +130,8 @@ pub enum Bound {
     Arrays(Vec<String>),
     /// The iterations of the loop inside.
     Inner,
+    /// The rate of the rows of other stages.
+    Rate,
     /// No order of the stages was found that fits in fewer cycles, though no resource is used all the time.
     Conflicts,
 }
@@ -170,6 +176,8 @@ pub struct CoarseStage {
     pub interval: u64,
     /// Whether its loops run in another order than the program's.
     pub interchanged: bool,
+    /// Cycles from one iteration of its slowest loop to the next, where these follow the rate of other groups.
+    pub rows: Option<u64>,
     /// The group before it, as an index in [`Coarse::stages`], that it follows iteration by iteration, taking each value as
     /// it comes.
     pub follows: Vec<usize>,
@@ -192,6 +200,8 @@ pub struct Reservation {
     pub from: u64,
     /// Cycle after the last.
     pub to: u64,
+    /// After how many cycles it comes again within the iteration, for rows that follow the rate of others.
+    pub every: Option<u64>,
 }
 
 /// A coarse-grained schedule, and how it came about.
@@ -205,6 +215,14 @@ pub struct Coarse {
     pub stages: Vec<CoarseStage>,
     /// The reservation tables of all loops.
     pub reservations: Vec<Reservation>,
+}
+
+impl Coarse {
+    /// Whether rows of some stages or loops follow the rate of others.
+    pub fn matches_rates(&self) -> bool {
+        self.stages.iter().any(|stage| stage.rows.is_some())
+            || self.reservations.iter().any(|entry| entry.every.is_some())
+    }
 }
 
 /// Runs whole stages in a pipeline, each as soon as the elements that it reads are there and its resources are free.
@@ -281,6 +299,7 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
             busy: nest.span as u64,
             interval: nest.interval as u64,
             interchanged: nest.interchanged,
+            rows: nest.rows.map(|rows| rows.interval as u64),
             follows: bodies.follows[number].iter().copied().collect(),
             unit: units[bodies.units[number]].clone(),
         });
@@ -298,7 +317,8 @@ fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usi
         };
         let (from, to) = (taken.from as u64, taken.to as u64);
         let resource = units[taken.resource].clone();
-        let entry = Reservation { place, resource, port: *port, by, from, to };
+        let every = (taken.turns.every > 0).then_some(taken.turns.every as u64);
+        let entry = Reservation { place, resource, port: *port, by, from, to, every };
         entries.insert((taken.resource, *port, taken.from, taken.to), entry);
     }
     entries.into_values().collect()

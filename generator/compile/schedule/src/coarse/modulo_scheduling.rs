@@ -7,12 +7,30 @@ use std::collections::BTreeSet;
 
 use super::reservation_table::Table;
 
-/// A resource kept busy, in cycles after the start of the node: from `from`, before `to`.
+/// A resource kept busy, in cycles after the start of the node: from `from`, before `to`, and so again in each turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
     pub resource: usize,
     pub from: i64,
     pub to: i64,
+    pub turns: Turns,
+}
+
+impl Use {
+    /// The cycle after the last of all turns.
+    pub fn end(&self) -> i64 {
+        self.to + self.turns.last
+    }
+}
+
+/// How a reservation comes again: rows of a nest that follow the rate of others. Those of an iteration that itself is repeated come
+/// once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turns {
+    /// Cycles from one turn to the next; 0 if there is one.
+    pub every: i64,
+    /// Cycles from the first turn to the last.
+    pub last: i64,
 }
 
 /// `start[to] ≥ start[from] + weight − distance · period`.
@@ -46,6 +64,7 @@ pub(crate) enum Limit {
     Resource(usize),
     Arrays(Vec<usize>),
     Inner,
+    Rate,
     Conflicts,
 }
 
@@ -70,6 +89,9 @@ enum Strategy {
     /// The longest paths first; nodes with all their successors placed as late as possible. Loads then come just in
     /// time, and their data is kept for a shorter time.
     CriticalFirst,
+    /// As the first, of an iteration without a period: rows find their place within a turn, or take the room of others. Elsewhere they
+    /// wait for the last row of those.
+    WithinTurn,
 }
 
 impl Problem<'_> {
@@ -77,7 +99,10 @@ impl Problem<'_> {
     pub fn solve(&self) -> Solution {
         let (one_by_one, longest) = self.one_by_one();
         if !self.repeats {
-            let starts = self.attempt(None, Strategy::Earliest);
+            let turns = self.nodes.iter().flatten().any(|taken| taken.turns.every > 0);
+            let within = turns.then(|| self.attempt(None, Strategy::WithinTurn)).flatten();
+            let starts = [self.attempt(None, Strategy::Earliest), within].into_iter().flatten();
+            let starts = starts.min_by_key(|starts| self.length(starts));
             return solution(0, Limit::Conflicts, starts.unwrap_or_else(|| self.with_ports(&one_by_one, None)));
         }
         let longest = longest.max(self.least).max(1);
@@ -132,7 +157,7 @@ impl Problem<'_> {
 
     /// How long a node takes.
     fn end(&self, node: usize) -> i64 {
-        self.nodes[node].iter().map(|taken| taken.to).max().unwrap_or(0)
+        self.nodes[node].iter().map(Use::end).max().unwrap_or(0)
     }
 
     /// Nodes by the longest path through each, in topological order where they are equal.
@@ -222,6 +247,13 @@ impl Problem<'_> {
         carried.map(|edge| edge.array).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// The cycles after which all reservations of a node come again.
+    fn turn(&self, node: usize) -> Option<i64> {
+        let mut turns = self.nodes[node].iter().map(|taken| taken.turns.every);
+        let every = turns.next().filter(|every| *every > 0)?;
+        turns.all(|other| other == every).then_some(every)
+    }
+
     /// Nodes such that edges of distance 0 go forward.
     fn topological(&self) -> Vec<usize> {
         let inside = || self.edges.iter().filter(|edge| edge.distance == 0 && edge.from != edge.to);
@@ -248,7 +280,7 @@ impl Problem<'_> {
         for node in self.topological() {
             let before = self.edges.iter().filter(|edge| edge.to == node && edge.from != node && edge.distance == 0);
             starts[node] = before.map(|edge| starts[edge.from] + edge.weight).max().unwrap_or(0).max(now);
-            now = self.nodes[node].iter().map(|taken| starts[node] + taken.to).max().unwrap_or(0).max(now);
+            now = now.max(starts[node] + self.end(node));
         }
         let carried = self.edges.iter().filter(|edge| edge.distance > 0).map(|edge| {
             let late = starts[edge.from] + edge.weight - starts[edge.to];
@@ -266,7 +298,7 @@ impl Problem<'_> {
             return None;
         }
         let order = match strategy {
-            Strategy::Earliest => topological,
+            Strategy::Earliest | Strategy::WithinTurn => topological,
             Strategy::CriticalFirst => self.critical_first(&topological),
         };
         order.iter().enumerate().for_each(|(place, &node)| attempt.rank[node] = place);
@@ -277,7 +309,8 @@ impl Problem<'_> {
             let node = order[place];
             budget = usize::checked_sub(budget, 1)?;
             let found = match strategy {
-                Strategy::Earliest => attempt.earliest_slot(node)?,
+                Strategy::Earliest => attempt.earliest_slot(node, period)?,
+                Strategy::WithinTurn => attempt.earliest_slot(node, period.or(self.turn(node)))?,
                 Strategy::CriticalFirst => attempt.slot_beside_neighbours(node)?,
             };
             attempt.place(node, found);
@@ -353,11 +386,11 @@ impl<'a> Attempt<'a> {
         self.table.fits(node, start).map(|ports| (start, ports))
     }
 
-    /// The first slot of a node within a period. If there is none, it takes the room of others, later than it did before; they are
+    /// The first slot of a node within a turn. If there is none, it takes the room of others, later than it did before; they are
     /// scheduled again.
-    fn earliest_slot(&mut self, node: usize) -> Option<Placed> {
+    fn earliest_slot(&mut self, node: usize, turn: Option<i64>) -> Option<Placed> {
         let first = self.earliest(node).unwrap_or(0).max(0);
-        let last = self.period.map_or(i64::MAX, |period| first + period - 1);
+        let last = turn.map_or(i64::MAX, |turn| first + turn - 1);
         let free = self.table.ascending(node, first, last);
         if let Some(found) = free.into_iter().find_map(|start| self.fit(node, start)) {
             return Some(found);
@@ -365,7 +398,7 @@ impl<'a> Attempt<'a> {
         let start = match self.before[node] {
             None => first,
             Some(before) => {
-                let last = before.max(first) + self.period? - 1;
+                let last = before.max(first) + turn? - 1;
                 let later = self.table.ascending(node, first, last);
                 later.into_iter().find(|&start| start > before).unwrap_or(first)
             }

@@ -1,5 +1,6 @@
 //! How a group runs its own loops: in which order, and how many cycles from one iteration to the next.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::arrays::{Digit, separated};
@@ -20,6 +21,33 @@ pub(crate) struct Nest {
     pub span: i64,
     /// Whether the loops run in another order than the program has them.
     pub interchanged: bool,
+    /// Its rows, if these follow the rate of other groups.
+    pub rows: Option<RowLoop>,
+}
+
+/// A loop whose iterations follow the rate of other groups. It is the slowest one: each iteration is dense, and waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowLoop {
+    /// The own loop.
+    pub level: usize,
+    /// Cycles from one of its iterations to the next.
+    pub interval: i64,
+    /// Cycles from the first iteration to the last of a row, both included.
+    pub span: i64,
+    /// Cycles from the start of the first row to that of the last.
+    pub last: i64,
+}
+
+impl Nest {
+    /// With rows that come at an interval.
+    pub fn paced(mut self, interval: i64) -> Option<Nest> {
+        let Some(rows) = &mut self.rows else { return Some(self) };
+        let last = (rows.last / rows.interval).checked_mul(interval).filter(|last| *last <= LIMIT)?;
+        *rows = RowLoop { interval, last, ..*rows };
+        self.strides[rows.level] = interval;
+        self.span = rows.span + last;
+        Some(self)
+    }
 }
 
 /// Dependences of a group's updates on each other.
@@ -60,6 +88,42 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
         }
     }
     paced(group, &returns, needed, rows)
+}
+
+/// The own loops of a group with `level` as the slowest one, whose iterations are rows; nothing if that is not possible.
+///
+/// Loops that revisit elements run inside of it and outside of all others, so that a row is complete before the next one begins.
+pub(crate) fn in_rows(
+    pipeline: &Pipeline,
+    group: &Group,
+    gap: i64,
+    options: &CoarseOptions,
+    level: usize,
+) -> Option<Nest> {
+    let rows = &Rows::of(pipeline, group, options)?;
+    let program: Vec<usize> = (0..group.own()).collect();
+    let slowest = program.iter().rev().find(|&&level| group.extents[level] > 1) == Some(&level);
+    let returns = returns(pipeline, group, options);
+    let nest = match updates(pipeline, group) {
+        Some(updates) if returns.is_empty() && options.interchange && updates.injective => {
+            let (outer, inner): (Vec<usize>, Vec<usize>) =
+                program.iter().filter(|&&other| other != level).partition(|&&level| updates.reductions[level]);
+            let order: Vec<usize> = inner.into_iter().chain(outer).chain([level]).collect();
+            let nearest = nearest(group, &layout(group, &order, 1, rows)?, &updates);
+            let nest = layout(group, &order, (gap / nearest + i64::from(gap % nearest > 0)).max(1), rows)?;
+            Nest { interchanged: order != program, ..nest }
+        }
+        _ if slowest => nest(pipeline, group, gap, options).filter(|nest| !nest.interchanged)?,
+        _ => return None,
+    };
+    let (interval, count) = (nest.strides[level], group.extents[level]);
+    let last = interval * (count - 1);
+    Some(Nest { rows: Some(RowLoop { level, interval, span: nest.span - last, last }), ..nest })
+}
+
+/// Loops that revisit elements: those that the writes of a group with updates do not follow.
+pub(crate) fn reductions(pipeline: &Pipeline, group: &Group) -> Option<Vec<bool>> {
+    updates(pipeline, group).map(|updates| updates.reductions)
 }
 
 /// Loops in the order of the program, with the fewest cycles for an iteration, at least so many, in which results come back in
@@ -147,7 +211,11 @@ impl Rows {
         let members = group.members(pipeline).iter();
         let reads = members.flat_map(|stage| &stage.reads).filter(|read| options.whole_rows.contains(&read.array));
         let mut steps = vec![0; group.own()];
-        for subscript in reads.flat_map(|read| &read.subscripts) {
+        for (_, subscript) in reads
+            .flat_map(|read| read.subscripts.iter().enumerate().map(move |of| (read, of)))
+            .filter(|(read, (dimension, _))| !is_divided(pipeline, read.array, *dimension))
+            .map(|(_, of)| of)
+        {
             for (step, coefficient) in steps.iter_mut().zip(&subscript.coefficients) {
                 *step = coefficient.saturating_abs().max(*step);
             }
@@ -169,6 +237,28 @@ impl Rows {
     }
 }
 
+/// Whether each place of a dimension has a bank of its own: all stages that write there run as lanes, one for each place. Rows of memory
+/// then never go along it.
+fn is_divided(pipeline: &Pipeline, array: usize, dimension: usize) -> bool {
+    let accesses = pipeline.stages.iter().flat_map(|stage| {
+        let reads = stage.reads.iter().filter(move |read| read.array == array);
+        let write = Some(&stage.write).filter(|write| write.array == array);
+        reads.map(move |read| (stage, read, false)).chain(write.map(move |write| (stage, write, true)))
+    });
+    let fixed = |access: &Access| access.subscripts[dimension].coefficients.iter().all(|&step| step == 0);
+    let mut lanes: BTreeMap<usize, (BTreeSet<i64>, bool, bool)> = BTreeMap::new();
+    for (stage, access, writes) in accesses {
+        let place = access.subscripts[dimension].constant;
+        let known = lanes.entry(stage.group).or_insert((BTreeSet::new(), true, false));
+        *known = (std::mem::take(&mut known.0), known.1 && fixed(access), known.2 || writes);
+        known.0.insert(place);
+    }
+    let mut several = lanes.values().filter(|(places, ..)| places.len() > 1).peekable();
+    several.peek().is_some()
+        && several.all(|(_, fixed, _)| *fixed)
+        && lanes.values().all(|(places, fixed, writes)| !writes || (*fixed && places.len() > 1))
+}
+
 /// The times of own loops in an order, fastest first.
 fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<Nest> {
     let repeating = |&&level: &&usize| group.extents[level] > 1;
@@ -187,7 +277,7 @@ fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<
         }
         period = period.checked_mul(padded).filter(|period| *period <= LIMIT)?;
     }
-    Some(Nest { strides, interval, span, interchanged: false }).filter(|nest| nest.span <= LIMIT)
+    Some(Nest { strides, interval, span, interchanged: false, rows: None }).filter(|nest| nest.span <= LIMIT)
 }
 
 /// The fewest cycles between two iterations that update the same element.

@@ -55,6 +55,7 @@ impl fmt::Display for Bound {
             Bound::Resource(resource) => resource.fmt(formatter),
             Bound::Arrays(arrays) => write!(formatter, "dependences through {}", arrays.join(", ")),
             Bound::Inner => formatter.write_str("the loop inside"),
+            Bound::Rate => formatter.write_str("the rate of other rows"),
             Bound::Conflicts => formatter.write_str("conflicts"),
         }
     }
@@ -116,16 +117,18 @@ impl Coarse {
             .collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         let lines = rows.values().zip(&names).map(|(entries, name)| {
-            let mut parts: Vec<(u64, u64, &str)> = entries
+            let mut parts: Vec<(u64, u64, &str, Option<u64>)> = entries
                 .iter()
                 .flat_map(|entry| {
                     modulo(entry.from, entry.to, interval)
                         .into_iter()
-                        .map(move |(from, to)| (from, to, entry.by.as_str()))
+                        .map(move |(from, to)| (from, to, entry.by.as_str(), entry.every))
                 })
                 .collect();
             parts.sort_unstable();
-            let shown = parts.iter().map(|(from, to, by)| format!("{by} [{from}, {to})")).join("  ");
+            let again = |every: &Option<u64>| every.map_or(String::new(), |every| format!(" every {every}"));
+            let part = |(from, to, by, every): &_| format!("{by} [{from}, {to}){}", again(every));
+            let shown = parts.iter().map(part).join("  ");
             format!("{name:width$}  {shown}\n")
         });
         lines.collect()
@@ -170,6 +173,9 @@ impl Coarse {
             }
             if stage.interchanged {
                 write!(formatter, ", loops interchanged")?;
+            }
+            if let Some(cycles) = stage.rows {
+                write!(formatter, ", a row every {cycles} cycles")?;
             }
             if !stage.follows.is_empty() {
                 let names = stage.follows.iter().map(|&other| &self.stages[other].name).join(", ");

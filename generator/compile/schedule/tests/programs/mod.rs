@@ -245,6 +245,78 @@ fn bend(random: &mut Random, subscript: &mut Subscript) {
     }
 }
 
+/// Layers of rows, one behind the other: each reads rows of the one before, or of one further back, through a window, a stride, or a sum
+/// over its channels; and random options, with which rows follow the slowest.
+pub fn rows(seed: u64) -> (Pipeline, CoarseOptions) {
+    let mut random = Random(seed);
+    let mut program = Builder::default();
+    let size = |random: &mut Random| [9 + random.below(8), 9 + random.below(6)];
+    let [width, height] = size(&mut random);
+    program.operation("load", &format!("y:{height} x:{width}"), 0, &[], "l0[x,y]");
+    // The sizes of layers.
+    let mut layers = vec![[width, height]];
+    for number in 1..2 + random.below(4) {
+        let source = if random.one_in(4) { random.below(number) as usize } else { number as usize - 1 };
+        let [width, height] = layers[source];
+        let (target, source) = (format!("l{number}"), format!("l{source}"));
+        let latency = random.below(4);
+        let kind = random.below(5);
+        let step = if kind == 1 && width > 6 && height > 6 { 2 } else { 1 };
+        let window = [1, 2, 3][random.below(3) as usize].min(width).min(height);
+        let size = [width, height].map(|size| (size - window) / step + 1);
+        let loops = format!("y:{} x:{}", size[1], size[0]);
+        let read = match window {
+            1 => format!("{source}[{step}*x,{step}*y]"),
+            _ => format!("{source}[{step}*x+i,{step}*y+j]"),
+        };
+        let first = program.pipeline.stages.len();
+        let window = if window == 1 { String::new() } else { format!("j:{window} i:{window}") };
+        if kind < 3 {
+            // A sum, and what is made of it.
+            let sums = format!("s{number}[x,y]");
+            let order = match random.below(3) {
+                0 => format!("{window} {loops}"),
+                1 => format!("{loops} {window}"),
+                _ => format!("y:{} {window} x:{}", size[1], size[0]),
+            };
+            let first = if random.one_in(3) { "x:{} y:{}" } else { "y:{1} x:{0}" };
+            let first = first.replacen("{}", &size[0].to_string(), 1).replacen("{}", &size[1].to_string(), 1);
+            let first = first.replace("{0}", &size[0].to_string()).replace("{1}", &size[1].to_string());
+            program.operation(&format!("first{number}"), &first, 0, &[], &sums);
+            program.operation(&format!("sum{number}"), &order, 0, &[&read, &sums], &sums);
+            program.operation(&target, &loops, 0, &[&sums], &format!("{target}[x,y]"));
+        } else if kind == 3 {
+            // Rows of a loop that several stages share.
+            let line = format!("s{number}[x]");
+            program.operation(&format!("first{number}"), &loops, 0, &[], &line);
+            let order = format!("y:{} {window} x:{}", size[1], size[0]);
+            program.operation(&format!("sum{number}"), &order, 1, &[&read, &line], &line);
+            program.operation(&target, &loops, 1, &[&line], &format!("{target}[x,y]"));
+        } else {
+            // A frame of zeros, and elements within it.
+            let around = format!("y:{} x:{}", size[1] + 2, size[0] + 2);
+            program.operation(&format!("frame{number}"), &around, 0, &[], &format!("{target}[x,y]"));
+            let read = read.replace("+i", "").replace("+j", "");
+            program.operation(&target, &loops, 0, &[&read], &format!("{target}[x+1,y+1]"));
+        }
+        program.pipeline.stages[first..].iter_mut().for_each(|stage| stage.latency = latency);
+        layers.push(if kind == 4 { size.map(|size| size + 2) } else { size });
+    }
+    let options = CoarseOptions {
+        write_ports: 1 + random.below(2) as usize,
+        read_ports: 1 + random.below(2) as usize,
+        round_trip: if random.one_in(2) { 0 } else { random.below(4) },
+        overlap: !random.one_in(8),
+        match_rates: true,
+        distribute: !random.one_in(3),
+        interchange: !random.one_in(6),
+        row_multiple: if random.one_in(3) { 4 } else { 1 },
+        transport: Transport::uniform(random.below(3)),
+        ..CoarseOptions::default()
+    };
+    (program.pipeline, options)
+}
+
 /// In each of three iterations, elements are written by a group of random shape, then all are read, then all written: so
 /// those that the first leaves out come from the iteration before.
 pub fn carrying(seed: u64) -> (Pipeline, CoarseOptions) {
