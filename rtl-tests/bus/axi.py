@@ -7,6 +7,7 @@ All of memory is compared after a run, so that a byte that is written beside an 
 import logging
 import math
 import mmap
+import os
 import random
 import re
 
@@ -18,7 +19,7 @@ from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiRamRead, AxiRamWrite, AxiReadBus, AxiResp, AxiWriteBus
 
 from shell import (ARRAY_PROGRAM, DONE, FOLDER, HEADER, IDLE, KERNEL, LONGEST_MS, PERIOD_NS, READY, RESTART, RUN_CYCLES, SCALE, START,
-                   Registers, constant, pauses, register, register_writes, words)
+                   Registers, constant, element_bytes, pauses, register, register_writes, words)
 
 NAME = KERNEL.get("name").rsplit("_axi", 1)[0]
 PAGE = 4096
@@ -28,17 +29,24 @@ MEMORY = 0x7_4000_0000
 # Interrupts, and causes of errors.
 IS_DONE, IS_READY, IS_ERROR = 1, 2, 4
 MISALIGNED, READ, WRITE, DECODE = 1, 2, 4, 8
-# Cycles from a read to its data, and the share of the accelerator's words a cycle that remains.
+# Cycles from a read to its data, and the share of the accelerator's words a cycle that remains where the bus has room for all.
 LATENCY, LEAST_SHARE = 30, 0.95
+KEEPS_UP = os.environ["PUSHMEM_KEEPS_UP"] == "1"
+# Transactions of the random test.
+TRANSACTIONS = int(os.environ["PUSHMEM_TRANSACTIONS"])
+# Beats of the longest burst, and the most bursts that a manager has on their way, as the shell says.
+SHELL = (FOLDER / "rtl" / f"{KERNEL.get('name')}.sv").read_text()
+BURST_BEATS = int(re.search(r"\.BurstBeats\s*\((\d+)\s*\)", SHELL)[1])
+BURSTS = int(re.search(r"\.(?:Reads|Writes)\s*\((\d+)\s*\)", SHELL)[1])
 
 
 class Image:
-    """An image: the words of its stream, and the index of each in the array."""
+    """An image: the bytes of an element, the elements of its stream, and the index of each in the array."""
 
-    def __init__(self, number: int, name: str, output: bool, shape: list[int], data: bytes, elements: list[int]):
-        self.number, self.name, self.output, self.shape = number, name, output, shape
+    def __init__(self, number: int, name: str, output: bool, size: int, shape: list[int], data: bytes, elements: list[int]):
+        self.number, self.name, self.output, self.size, self.shape = number, name, output, size, shape
         self.argument = name.upper()
-        self.words = [data[place:place + 2] for place in range(0, len(data), 2)]
+        self.words = [data[place:place + size] for place in range(0, len(data), size)]
         self.indices = [self.index(element) for element in elements]
         # Where it is: set for each run.
         self.address, self.strides = 0, []
@@ -59,23 +67,39 @@ class Image:
         return self.address
 
     def place(self, generator: random.Random, base: int, gaps: int, flips: bool = False) -> int:
-        """Places the image at or after an address, with at most so many words between lines; perhaps lines run backwards. Returns its
+        """Places the image at or after an address, with at most so many elements between lines; perhaps lines run backwards. Returns its
         end."""
-        self.strides, size = [], 2 * self.shape[0]
+        self.strides, size = [], self.size * self.shape[0]
         for length in self.shape[1:]:
-            self.strides.append(size + 2 * generator.randrange(gaps + 1))
+            self.strides.append(size + self.size * generator.randrange(gaps + 1))
             size = self.strides[-1] * length
-        self.address = base + 2 * generator.randrange(gaps + 1)
+        self.address = base + base % self.size + self.size * generator.randrange(gaps + 1)
         end = self.address + size
         if flips and self.strides:
             self.address += self.strides[-1] * (self.shape[-1] - 1)
             self.strides[-1] = -self.strides[-1]
         return end
 
+    def bursts(self, beat: int) -> list[tuple[int, int]]:
+        """The bursts of a run, address and beats of so many bytes: runs of adjacent words, cut at multiples of the longest burst."""
+        found, runs = [], []
+        for address in self.addresses():
+            if runs and runs[-1][1] == address:
+                runs[-1][1] += self.size
+            else:
+                runs.append([address, address + self.size])
+        for begin, end in runs:
+            begin -= begin % beat
+            while begin < end:
+                stop = min(begin - begin % (beat * BURST_BEATS) + beat * BURST_BEATS, end)
+                found.append((begin, -(-(stop - begin) // beat)))
+                begin = stop
+        return found
+
     def addresses(self):
         """The byte address of each word of the stream."""
         for index in self.indices:
-            yield self.address + 2 * index[0] + sum(place * stride for place, stride in zip(index[1:], self.strides))
+            yield self.address + self.size * index[0] + sum(place * stride for place, stride in zip(index[1:], self.strides))
 
 
 class Lane(Image):
@@ -83,9 +107,9 @@ class Lane(Image):
 
     def __init__(self, stream: dict, whole: Image):
         self.stream, self.whole = stream, whole
-        elements = [stream_element(stream, whole.shape, beat) for beat in range(stream["beats"])]
+        elements = [stream_element(stream, whole, beat) for beat in range(stream["beats"])]
         data = b"".join(whole.words[element] for element in elements)
-        super().__init__(stream["manager"], stream["name"], whole.output, whole.shape, data, elements)
+        super().__init__(stream["manager"], stream["name"], whole.output, whole.size, whole.shape, data, elements)
 
     def place(self, generator: random.Random, base: int, gaps: int, flips: bool = False) -> int:
         """Places the image where its first lane is to be, and the other ones there, too."""
@@ -95,7 +119,7 @@ class Lane(Image):
         return end
 
     def bytes_of(self, steps: list[int]) -> int:
-        return 2 * steps[0] + sum(step * stride for step, stride in zip(steps[1:], self.strides))
+        return self.size * steps[0] + sum(step * stride for step, stride in zip(steps[1:], self.strides))
 
     def arguments(self) -> dict[str, int]:
         return {f"STRIDE_{level}": self.bytes_of(steps) for level, steps in enumerate(self.stream["steps"], 1)}
@@ -104,9 +128,9 @@ class Lane(Image):
         return self.address + self.bytes_of(self.stream["start"])
 
 
-def stream_element(stream: dict, shape: list[int], beat: int) -> int:
+def stream_element(stream: dict, whole: Image, beat: int) -> int:
     """The element of an image that a beat of a stream carries: lines of words, and the loops outside of them."""
-    words_of_line = stream["sizes"][0] // 2
+    words_of_line = stream["sizes"][0] // whole.size
     index = list(stream["start"])
     index[0] += beat % words_of_line
     beat //= words_of_line
@@ -114,7 +138,7 @@ def stream_element(stream: dict, shape: list[int], beat: int) -> int:
         index = [place + beat % (last + 1) * step for place, step in zip(index, steps)]
         beat //= last + 1
     # A line may go through dimensions that have no gaps.
-    return sum(place * math.prod(shape[:dimension]) for dimension, place in enumerate(index))
+    return sum(place * math.prod(whole.shape[:dimension]) for dimension, place in enumerate(index))
 
 
 def elements_of_header(name: str) -> list[int]:
@@ -131,8 +155,8 @@ def elements_of_header(name: str) -> list[int]:
 
 
 def testbench(name: str, output: bool) -> bytes:
-    """The words of an image in the testbench."""
-    return words(FOLDER / "testbench" / f"{name}.{'expected.hex' if output else 'hex'}")
+    """The elements of an image in the testbench."""
+    return words(FOLDER / "testbench" / f"{name}.{'expected.hex' if output else 'hex'}", element_bytes(name))
 
 
 def images(dut) -> list[Image]:
@@ -145,7 +169,8 @@ def images(dut) -> list[Image]:
     found = []
     for number, port in enumerate(ports):
         name, output = port.removeprefix("m_axi_"), hasattr(dut, f"{port}_awvalid")
-        found.append(Image(number, name, output, shapes[name], testbench(name, output), elements_of_header(name)))
+        size = element_bytes(name)
+        found.append(Image(number, name, output, size, shapes[name], testbench(name, output), elements_of_header(name)))
     return found
 
 
@@ -155,7 +180,7 @@ def lanes() -> list[Image]:
     for image in ARRAY_PROGRAM["images"]:
         elements = list(range(math.prod(image["shape"])))
         data = testbench(image["name"], image["output"])
-        wholes.append(Image(0, image["name"], image["output"], image["shape"], data, elements))
+        wholes.append(Image(0, image["name"], image["output"], element_bytes(image["name"]), image["shape"], data, elements))
     found = []
     for stream in ARRAY_PROGRAM["streams"]:
         whole = wholes[stream["image"]]
@@ -165,11 +190,13 @@ def lanes() -> list[Image]:
 
 
 class Late:
-    """A channel of addresses whose transactions come later, and what they were."""
+    """A channel of addresses whose transactions come later, what they were, and what became of them: beats that were moved, bursts that
+    were answered, and the most that were on their way."""
 
     def __init__(self, channel, prefix: str, cycles: int):
         self.channel, self.prefix, self.delay_ns = channel, prefix, cycles * PERIOD_NS
         self.queue, self.bursts = Queue(), []
+        self.beats = self.answers = self.most = 0
         self.receive, channel.recv = channel.recv, self.recv
         # The channel takes all that is offered, so that only the shell limits what is on its way.
         channel.queue_occupancy_limit = 256
@@ -180,6 +207,7 @@ class Late:
             transaction = await self.receive()
             address, beats = (int(getattr(transaction, f"{self.prefix}{name}")) for name in ["addr", "len"])
             self.bursts.append((address, beats + 1))
+            self.most = max(self.most, len(self.bursts) - self.answers)
             self.queue.put_nowait((get_sim_time("ns"), transaction))
 
     async def recv(self):
@@ -193,6 +221,7 @@ class Late:
         while not self.queue.empty():
             self.queue.get_nowait()
         self.bursts.clear()
+        self.beats = self.answers = self.most = 0
 
 
 class Bench(Registers):
@@ -203,7 +232,7 @@ class Bench(Registers):
         logging.getLogger("cocotb").setLevel(logging.WARNING)
         self.images = images(dut)
         self.memory = mmap.mmap(-1, MEMORY_BYTES)
-        self.rams, self.late, self.fails = {}, {}, {}
+        self.rams, self.late, self.fails, self.lasts = {}, {}, {}, {}
         for image in self.images:
             self.connect(image, latency)
 
@@ -216,15 +245,28 @@ class Bench(Registers):
         self.rams[image.name] = ram
         self.late[image.name] = Late(ram.aw_channel if image.output else ram.ar_channel, "aw" if image.output else "ar", latency)
         answers, signal = (ram.b_channel, "bresp") if image.output else (ram.r_channel, "rresp")
-        send = answers.send
+        late, send = self.late[image.name], answers.send
 
         async def answer(transaction):
             error = self.fails.get(image.name, lambda: None)()
             if error is not None:
                 setattr(transaction, signal, error)
+            late.answers += 1 if image.output else int(transaction.rlast)
+            late.beats += 0 if image.output else 1
+            if not image.output and self.lasts.get(image.name, lambda: False)():
+                transaction.rlast = not transaction.rlast
             await send(transaction)
 
         answers.send = answer
+        if image.output:
+            receive = ram.w_channel.recv
+
+            async def take():
+                beat = await receive()
+                late.beats += 1
+                return beat
+
+            ram.w_channel.recv = take
 
     def pause(self, seed: int, share: float) -> None:
         """Random pauses on all channels."""
@@ -249,12 +291,12 @@ class Bench(Registers):
             assert end - MEMORY <= MEMORY_BYTES
             if not image.output:
                 for address, word in zip(image.addresses(), image.words):
-                    self.memory[address - MEMORY:address - MEMORY + 2] = word
+                    self.memory[address - MEMORY:address - MEMORY + image.size] = word
         expected = bytearray(self.memory)
         for image in self.images:
             if image.output:
                 for address, word in zip(image.addresses(), image.words):
-                    expected[address - MEMORY:address - MEMORY + 2] = word
+                    expected[address - MEMORY:address - MEMORY + image.size] = word
         return bytes(expected)
 
     async def arguments(self) -> None:
@@ -277,20 +319,39 @@ class Bench(Registers):
             place = next(place for place, (got, wanted) in enumerate(zip(self.memory[:], expected)) if got != wanted)
             raise AssertionError(f"memory differs at {MEMORY + place:#x}: " + ", ".join(f"{i.name} {i.address:#x}" for i in self.images))
 
-    def check_bursts(self) -> None:
-        """No burst crosses a page, and each is of whole beats."""
+    def check_bursts(self, whole: bool = True) -> None:
+        """The bursts of a run are those of its images, or after an error the first of them; none crosses a page; each has all its beats
+        and one answer, by the end of the run; and no more of them were on their way than the shell has places for."""
         for image in self.images:
-            beat = self.rams[image.name].byte_lanes
-            for address, beats in self.late[image.name].bursts:
+            beat, late = self.rams[image.name].byte_lanes, self.late[image.name]
+            expected = image.bursts(beat)
+            assert late.bursts == (expected if whole else expected[:len(late.bursts)]), f"{image.name}: {late.bursts[:4]} {expected[:4]}"
+            for address, beats in late.bursts:
                 last = address + beats * beat - 1
                 assert address % beat == 0 and address // PAGE == last // PAGE, f"{image.name}: {address:#x} {beats}"
+            assert late.beats == sum(beats for _, beats in late.bursts), f"{image.name}: {late.beats} beats"
+            assert late.answers == len(late.bursts), f"{image.name}: {late.answers} answers to {len(late.bursts)} bursts"
+            # One more may be at the pins, which the memory takes at once.
+            assert late.most <= BURSTS + 1, f"{image.name}: {late.most} bursts were on their way"
 
-    def keeps_up(self, image: Image) -> bool:
-        """Whether memory has the beats of an image in time: two bursts cover its latency, and one is a small part of the image."""
-        beat = self.rams[image.name].byte_lanes
-        longest = max(beats for _, beats in self.late[image.name].bursts)
-        beats = -(-2 * len(image.words) // beat)
-        return 2 * longest >= LATENCY and 32 * longest <= beats and 10 * beats <= 9 * RUN_CYCLES
+    def count_again(self) -> None:
+        """Forgets the bursts of the runs before."""
+        for image in self.images:
+            late = self.late[image.name]
+            late.bursts.clear()
+            late.beats = late.answers = late.most = 0
+
+    def compare_part(self, before: bytes, expected: bytes) -> None:
+        """Memory after a run that was not whole: each byte of an output is as it was before or as it should be, others are as before."""
+        for place, (got, old, new) in enumerate(zip(self.memory[:], before, expected)):
+            assert got in (old, new), f"memory differs at {MEMORY + place:#x}"
+
+    async def check_speed(self, how: str) -> None:
+        """Prints the cycles of a run, and says whether they are enough where the bus has room for all."""
+        cycles = await self.read(register("CYCLES"))
+        share = RUN_CYCLES / cycles
+        print(f"speed, {how}: {RUN_CYCLES} cycles of the accelerator, {cycles} with memory: {100 * share:.1f} %")
+        assert share >= LEAST_SHARE or not KEEPS_UP, f"{cycles} cycles for {RUN_CYCLES}"
 
     def bursts(self) -> int:
         return sum(len(late.bursts) for late in self.late.values())
@@ -353,24 +414,97 @@ async def image(dut):
     assert dut.interrupt_o.value == 0
     assert await made.read(register("ERROR")) == 0
     made.check_bursts()
-    cycles = await made.read(register("CYCLES"))
-    share = RUN_CYCLES / cycles
-    dut._log.warning(f"{RUN_CYCLES} cycles of the accelerator, {cycles} with memory: {100 * share:.1f} %")
-    if all(made.keeps_up(image) for image in made.images):
-        assert share >= LEAST_SHARE, f"{cycles} cycles for {RUN_CYCLES}"
+    await made.check_speed("lines without gaps")
+    # Each line by itself, at any place.
+    for seed in range(2):
+        made.count_again()
+        expected = made.place(seed, 7)
+        await made.arguments()
+        assert await made.run() == 0
+        made.compare(expected)
+        made.check_bursts()
+        await made.check_speed("lines with gaps")
 
 
 @test
 async def gaps(dut):
-    """Images at any word, gaps between lines, lines that run backwards, pauses on all channels: only words of outputs change."""
+    """Images at any element, gaps between lines, lines that run backwards, pauses on all channels: only words of outputs change."""
     made = await bench(dut)
     for seed in range(SCALE):
         made.pause(10 + seed, [0.3, 0.0, 0.6, 0.1][seed % 4])
         expected = made.place(seed, [7, 200, 1, 0, 3][seed % 5], flips=seed % 3 == 0)
         await made.arguments()
+        made.count_again()
         assert await made.run() == 0
         made.compare(expected)
         made.check_bursts()
+
+
+@test
+async def transactions(dut):
+    """Many bursts, with pauses on all channels, late answers, errors at random answers and resets in the midst of runs: each burst has its
+    beats and its answer, and no byte is lost or written where there is none of an output. A whole run follows each that is not."""
+    generator = random.Random(7)
+    made = await bench(dut, latency=3)
+    done, runs, kinds = 0, 0, {"whole": 0, "error": 0, "reset": 0}
+    while done < TRANSACTIONS:
+        made.pause(200 + runs, generator.choice([0.0, 0.1, 0.4, 0.7]))
+        expected = made.place(runs, generator.choice([0, 1, 7, 40]), flips=generator.randrange(4) == 0)
+        before = made.memory[:]
+        await made.arguments()
+        made.count_again()
+        kind = ["whole", "error", "reset"][generator.choice([0, 0, 1, 2]) if runs else 0]
+        kinds[kind] += 1
+        runs += 1
+        if kind == "whole":
+            assert await made.run() == 0
+            made.compare(expected)
+            made.check_bursts()
+        elif kind == "error":
+            image = generator.choice(made.images)
+            countdown = [generator.randrange(max(len(image.bursts(made.rams[image.name].byte_lanes)) // 2, 1))]
+
+            def fail(countdown=countdown):
+                countdown[0] -= 1
+                return AxiResp.SLVERR if countdown[0] == -1 else None
+
+            made.fails[image.name] = fail
+            error = await made.run()
+            assert error == (WRITE if image.output else READ), f"{image.name} {error}"
+            assert await made.read(register("FAILED_IMAGES")) == 1 << image.number
+            made.fails.clear()
+            made.check_bursts(whole=False)
+            made.compare_part(before, expected)
+        else:
+            await made.write(register("CONTROL"), START)
+            await ClockCycles(dut.ap_clk, generator.randrange(1, RUN_CYCLES))
+            done += made.bursts()
+            await made.reset()
+            made.compare_part(before, expected)
+            await made.configure()
+        done += made.bursts()
+    print(f"{done} transactions in {runs} runs: {kinds}")
+    assert all(kinds.values()) or TRANSACTIONS < 2000
+
+
+@test
+async def wrong_ends(dut):
+    """A burst that memory ends too early or too late is an error of a read."""
+    made = await bench(dut)
+    for image in [image for image in made.images if not image.output]:
+        for place in [0, 1]:
+            made.place(place)
+            await made.arguments()
+            countdown = [place]
+
+            def flips(countdown=countdown):
+                countdown[0] -= 1
+                return countdown[0] == -1
+
+            made.lasts[image.name] = flips
+            assert await made.run() == READ
+            assert await made.read(register("FAILED_IMAGES")) == 1 << image.number
+            made.lasts.clear()
 
 
 @test
@@ -385,7 +519,7 @@ async def errors(dut):
             error = AxiResp.DECERR if (seed + image.number) % 2 else AxiResp.SLVERR
             expected = made.place(seed, 3)
             await made.arguments()
-            beats = -(-2 * len(image.words) // made.rams[image.name].byte_lanes)
+            beats = -(-image.size * len(image.words) // made.rams[image.name].byte_lanes)
             answers = max(beats // (64 if image.output else 2), 1)
             countdown = [generator.randrange(answers)]
 
@@ -412,10 +546,13 @@ async def errors(dut):
 
 @test
 async def misaligned(dut):
-    """Odd addresses and strides are refused: there is no run, and memory is not touched."""
+    """Odd addresses and strides of words are refused: there is no run, and memory is not touched."""
     made = await bench(dut)
+    wide = [image for image in made.images if image.size > 1]
+    if not wide:
+        return
     await made.write(register("INTERRUPT_ENABLE"), IS_DONE | IS_ERROR)
-    for image in made.images:
+    for image in wide:
         made.place(image.number, 3)
         for name in ["ADDRESS_LOW", *image.arguments()]:
             await made.arguments()

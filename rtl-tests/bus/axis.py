@@ -10,7 +10,13 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiResp, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
 from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, KERNEL, LONGEST_MS, PERIOD_NS, READY, RESTART, RUN_CYCLES, SCALE, START, Registers,
-                   constant, held_writes, pauses, register, register_writes, words)
+                   constant, element_bytes, held_writes, pauses, register, register_writes, words)
+
+
+def word_bytes(stream: str) -> int:
+    """Bytes of a word in TDATA: those of its type, and of a word of the array where programs share its streams."""
+    return 2 if ARRAY_PROGRAM else element_bytes(stream)
+
 
 def late_pauses(seed: int):
     """No pause during most of a run, and long ones at its end."""
@@ -34,10 +40,10 @@ class Bench(Registers):
                 continue
             if port.get("mode") == "read_only":
                 self.sources[name] = AxiStreamSource(AxiStreamBus.from_prefix(dut, name), clock, reset, reset_active_level=False)
-                self.inputs[name] = words(FOLDER / "testbench" / f"{stream}.hex")
+                self.inputs[name] = words(FOLDER / "testbench" / f"{stream}.hex", word_bytes(stream))
             elif port.get("mode") == "write_only":
                 self.sinks[name] = AxiStreamSink(AxiStreamBus.from_prefix(dut, name), clock, reset, reset_active_level=False)
-                self.expected[name] = words(FOLDER / "testbench" / f"{stream}.expected.hex")
+                self.expected[name] = words(FOLDER / "testbench" / f"{stream}.expected.hex", word_bytes(stream))
 
     def pause(self, seed: int, share: float) -> None:
         """Random pauses on all channels."""

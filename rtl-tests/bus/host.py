@@ -6,6 +6,7 @@ FOLDER is what `pushmem build PROGRAM -o FOLDER --bus axi` wrote, perhaps with `
 words of the testbench must be in the order of memory. Exit code: 0 when all is right.
 """
 
+import ctypes
 import importlib.util
 import math
 import random
@@ -22,9 +23,17 @@ def load(folder: Path):
     return module
 
 
-def words(path: Path) -> list[int]:
+# Bytes of the table of a program in C, on machines of 64 bits.
+TABLE_BYTES = 64
+# The least and the largest number of each type.
+BOUNDS = {"u8": (0, 0xff), "i8": (-0x80, 0x7f), "u16": (0, 0xffff), "i16": (-0x8000, 0x7fff)}
+
+
+def numbers(path: Path, kind: str) -> list[int]:
+    """The words of a file as numbers of this type."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith(("//", "#"))]
-    return [int(word, 16) for line in lines for word in line.split()]
+    found = [int(word, 16) for line in lines for word in line.split()]
+    return [word - 0x10000 if kind.startswith("i") and word > 0x7fff else word for word in found]
 
 
 def flat(values) -> list[int]:
@@ -44,25 +53,88 @@ def main() -> None:
     folder = Path(sys.argv[1])
     module = load(folder)
     with module.Host.simulated() as host:
-        inputs = {name: words(folder / "testbench" / f"{name}.hex") for name, (output, _) in module.IMAGES.items() if not output}
+        kinds = {name: kind for name, (_, kind, _) in module.IMAGES.items()}
+        inputs = {name: numbers(folder / "testbench" / f"{name}.hex", kinds[name])
+                  for name, (output, _, _) in module.IMAGES.items() if not output}
         for name, values in host.run(inputs).items():
-            assert flat(values) == words(folder / "testbench" / f"{name}.expected.hex"), f"{name} of the testbench"
+            assert flat(values) == numbers(folder / "testbench" / f"{name}.expected.hex", kinds[name]), f"{name} of the testbench"
         print(f"the testbench: {host.cycles()} cycles")
-        try:
-            host.run({name: values[1:] for name, values in inputs.items()})
-            raise AssertionError("an input that is too short is taken")
-        except ValueError as error:
-            print(error)
+        for name, values in inputs.items():
+            says(ValueError, f"`{name}` has {len(values) - 1} elements", host.run, {**inputs, name: values[1:]})
+            wrong = BOUNDS[kinds[name]][1] + 1
+            says(ValueError, f"`{name}` has {wrong} at place {len(values) - 1}", host.run, {**inputs, name: [*values[:-1], wrong]})
+        check_errors(module, host, inputs)
         if module.TILES:
             run_tiles(module, host)
+    check_other_hardware(module)
+
+
+def says(error: type[Exception], text: str, act, *arguments) -> None:
+    """Whether an act ends with an error of this text."""
+    try:
+        act(*arguments)
+    except error as found:
+        assert text in str(found), f"`{found}` instead of `{text}`"
+        print(found)
+        return
+    raise AssertionError(f"no error: {text}")
+
+
+def check_errors(module, host, inputs) -> None:
+    """The errors of the driver as Python has them; after each, a job is right."""
+    right = {name: flat(values) for name, values in host.run(inputs).items()}
+
+    def works() -> None:
+        assert {name: flat(values) for name, values in host.run(inputs).items()} == right
+
+    # A job that is not over in time goes on, and is waited for again.
+    says(module.HostError, "did not end in time", host.run, inputs, 1)
+    host.call("wait", 1 << 30)
+    works()
+    for number, (name, (output, kind, shape)) in enumerate(module.IMAGES.items()):
+        def moved(address: int = 0, size: int = 0, number: int = number) -> None:
+            """Runs a job with one image elsewhere, or with fewer bytes."""
+            def run(job) -> None:
+                job.image[number].address += address
+                job.image[number].bytes -= size
+                host.call("submit", ctypes.byref(job))
+                host.call("wait", 1 << 30)
+            host.run_job(inputs, False, run)
+
+        says(module.HostError, f"memory answered a {'write' if output else 'read'} with an error", moved, 1 << 32)
+        assert host.failed() == [name], host.failed()
+        works()
+        assert host.failed() == []
+        says(module.HostError, "an image does not fit its memory", moved, 0, 1)
+        if kind in ["u16", "i16"]:
+            says(module.HostError, "is odd", moved, 1)
+        works()
+    if module.PROGRAM:
+        # The table of a program begins with a pointer to its name and the digest of its array.
+        table = ctypes.c_char.in_dll(host.library, f"{module.PROGRAM}_program")
+        other = ctypes.create_string_buffer(ctypes.string_at(ctypes.byref(table), TABLE_BYTES))
+        place = ctypes.sizeof(ctypes.c_void_p)
+        other[place] = bytes([other[place][0] ^ 1])
+        says(module.HostError, "the program is of another array", host.call, "configure", other)
+        says(module.HostError, "no program was configured", host.run, inputs)
+        host.configure()
+        works()
+
+
+def check_other_hardware(module) -> None:
+    """Hardware whose identity is not that of the driver is refused."""
+    read = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)(lambda context, offset: 0)
+    library = ctypes.CDLL(str(module.BUILD / "libsimulation.so"))
+    port = module.Port(ctypes.cast(read, ctypes.c_void_p), None, None, None, None)
+    says(module.HostError, "the hardware is of another", module.Host, library, port, module.Memory(0, memoryview(b"")))
 
 
 def run_tiles(module, host) -> None:
     """The large image by the plan of the driver, and tile by tile as Python cuts it."""
     generator = random.Random(1)
     shapes = host.shapes(large=True)
-    large = {name: [generator.randrange(256) for _ in range(math.prod(shapes[name]))]
-             for name, (output, _) in module.IMAGES.items() if not output}
+    large = {name: [generator.randint(*BOUNDS[kind]) for _ in range(math.prod(shapes[name]))]
+             for name, (output, kind, _) in module.IMAGES.items() if not output}
     found = {name: flat(values) for name, values in host.run_tiles(large).items()}
     images = module.TILES["images"]
     for tile in module.TILES["tiles"]:

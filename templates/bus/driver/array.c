@@ -7,8 +7,6 @@
 
 #include <stdatomic.h>
 
-#define ELEMENT_BYTES 2u
-
 /* Bytes of the arguments of a manager, and of the registers of a stream. */
 #define MANAGER_BYTES (4u * (2u + {{ prefix }}_LEVELS))
 #define STREAM_BYTES {{ self.0.stream_bytes() }}u
@@ -40,7 +38,7 @@ static void configure_stream(struct {{ name }} *device, const struct {{ name }}_
 {
     const uint32_t base = STREAM_BYTES * manager_of(walk);
     uint32_t level;
-    set(device, {{ registers }}_IN_0_STREAM_OFFSET + base, {{ registers }}_IN_0_STREAM_USED_MASK | walk->column);
+    set(device, {{ registers }}_IN_0_STREAM_OFFSET + base, walk->stream);
     set(device, {{ registers }}_IN_0_BEATS_OFFSET + base, walk->beats);
     for (level = 0; level < {{ prefix }}_LEVELS; ++level) {
         set(device, {{ registers }}_IN_0_LAST_0_OFFSET + base + 4u * level, walk->last[level]);
@@ -85,7 +83,7 @@ int {{ name }}_configure(struct {{ name }} *device, const struct {{ name }}_prog
 struct {{ name }}_image {{ name }}_dense(const struct {{ name }}_program *program, unsigned image, uint64_t address)
 {
     const struct {{ name }}_shape *shape = &program->image[image];
-    struct {{ name }}_image dense = {address, ELEMENT_BYTES, {0}};
+    struct {{ name }}_image dense = {address, shape->element_bytes, {0}};
     uint32_t dimension;
     for (dimension = 0; dimension < shape->dimensions; ++dimension) {
         if (dimension > 0) {
@@ -100,10 +98,10 @@ struct {{ name }}_image {{ name }}_dense(const struct {{ name }}_program *progra
 
 {% include "driver/parts/start.c" %}
 
-/* Bytes of so many elements in each dimension. */
-static int64_t bytes_of(const struct {{ name }}_image *image, const int32_t *elements)
+/* Bytes of so many elements in each dimension of an image. */
+static int64_t bytes_of(const struct {{ name }}_image *image, uint32_t element_bytes, const int32_t *elements)
 {
-    int64_t bytes = (int64_t)ELEMENT_BYTES * elements[0];
+    int64_t bytes = (int64_t)element_bytes * elements[0];
     uint32_t dimension;
     for (dimension = 1; dimension < {{ prefix }}_DIMENSIONS; ++dimension) {
         bytes += (int64_t)image->stride[dimension - 1] * elements[dimension];
@@ -114,22 +112,23 @@ static int64_t bytes_of(const struct {{ name }}_image *image, const int32_t *ele
 /* Writes the arguments of a manager. */
 static void argue(struct {{ name }} *device, const struct {{ name }}_walk *walk, const struct {{ name }}_image *image)
 {
+    const uint32_t element_bytes = device->program->image[walk->image].element_bytes;
     const uint32_t base = MANAGER_BYTES * manager_of(walk);
-    const uint64_t address = image->address + (uint64_t)bytes_of(image, walk->start);
+    const uint64_t address = image->address + (uint64_t)bytes_of(image, element_bytes, walk->start);
     uint32_t level;
     set(device, {{ registers }}_IN_0_ADDRESS_LOW_OFFSET + base, (uint32_t)address);
     set(device, {{ registers }}_IN_0_ADDRESS_HIGH_OFFSET + base, (uint32_t)(address >> 32));
     for (level = 0; level < {{ prefix }}_LEVELS; ++level) {
-        set(device, {{ registers }}_IN_0_STRIDE_1_OFFSET + base + 4u * level, (uint32_t)bytes_of(image, walk->steps[level]));
+        set(device, {{ registers }}_IN_0_STRIDE_1_OFFSET + base + 4u * level, (uint32_t)bytes_of(image, element_bytes, walk->steps[level]));
     }
 }
 
 /* Whether the steps of all loops are numbers of 32 bits. */
-static bool is_near(const struct {{ name }}_walk *walk, const struct {{ name }}_image *image)
+static bool is_near(const struct {{ name }}_walk *walk, uint32_t element_bytes, const struct {{ name }}_image *image)
 {
     uint32_t level;
     for (level = 0; level < {{ prefix }}_LEVELS; ++level) {
-        const int64_t bytes = bytes_of(image, walk->steps[level]);
+        const int64_t bytes = bytes_of(image, element_bytes, walk->steps[level]);
         if (bytes < INT32_MIN || bytes > INT32_MAX) {
             return false;
         }
@@ -149,13 +148,14 @@ int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *jo
     }
     for (number = 0; number < program->images; ++number) {
         const struct {{ name }}_shape *shape = &program->image[number];
-        const int result = check(shape->size, shape->dimensions, &job->image[number]);
+        const int result = check(shape->size, shape->dimensions, shape->element_bytes, &job->image[number]);
         if (result != {{ prefix }}_OK) {
             return result;
         }
     }
     for (number = 0; number < program->walks; ++number) {
-        if (!is_near(&program->walk[number], &job->image[program->walk[number].image])) {
+        const struct {{ name }}_walk *walk = &program->walk[number];
+        if (!is_near(walk, program->image[walk->image].element_bytes, &job->image[walk->image])) {
             return {{ prefix }}_WRONG_SIZE;
         }
     }

@@ -36,7 +36,8 @@ extern "C" {
 {% include "driver/parts/results.h" %}
 
 /* An image: the byte address of its first element as the array sees it, the bytes of memory from there on, and the bytes from an element
- * of each dimension but the first to the next. With a negative stride memory before the address is used, too. All are even. */
+ * of each dimension but the first to the next. With a negative stride memory before the address is used, too. Of an image with elements
+ * of 16 bits all are even. */
 struct {{ name }}_image {
     uint64_t address;
     uint64_t bytes;
@@ -48,21 +49,22 @@ struct {{ name }}_job {
     struct {{ name }}_image image[{{ prefix }}_IMAGES];
 };
 
-/* An image as a program declares it: elements in each dimension, innermost first. */
+/* An image as a program declares it: the bytes of an element, and elements in each dimension, innermost first. */
 struct {{ name }}_shape {
     const char *name;
     uint32_t output;
+    uint32_t element_bytes;
     uint32_t dimensions;
     uint32_t size[{{ prefix }}_DIMENSIONS];
 };
 
-/* A stream, by its number in its direction: the column of its IO tile, its beats, and its walk through an image. Starts and steps are
+/* A stream, by its number in its direction: the value of its register STREAM, which has its IO tile, its beats, and its walk through an image. Starts and steps are
  * elements in each dimension. */
 struct {{ name }}_walk {
     uint32_t output;
     uint32_t number;
     uint32_t image;
-    uint32_t column;
+    uint32_t stream;
     uint32_t beats;
     int32_t start[{{ prefix }}_DIMENSIONS];
     uint32_t last[{{ prefix }}_LEVELS];

@@ -13,8 +13,8 @@
 
 /* Cycles after which a job should be over, by far. */
 #define TIMEOUT (40u * {{ self::upper(program) }}_RUN_CYCLES + 10000u)
-/* Bytes between lines. */
-#define GAP 6u
+/* Elements between lines. */
+#define GAP 3u
 
 static int failures;
 
@@ -27,7 +27,7 @@ static void expect(const char *what, int result, int expected)
 }
 
 /* Calls `act` for each element of an image, with its place in memory. */
-static void for_each(unsigned number, const struct {{ name }}_image *image, void (*act)(uint8_t *place, unsigned word))
+static void for_each(unsigned number, const struct {{ name }}_image *image, void (*act)(uint8_t *place, uint32_t bytes, unsigned word))
 {
     const struct {{ name }}_shape *shape = &{{ program }}_program.image[number];
     char path[256];
@@ -49,7 +49,7 @@ static void for_each(unsigned number, const struct {{ name }}_image *image, void
         size_t left = element;
         int64_t offset = 0;
         for (dimension = 0; dimension < shape->dimensions; ++dimension) {
-            offset += (int64_t)(left % shape->size[dimension]) * (dimension == 0 ? 2 : image->stride[dimension - 1]);
+            offset += (int64_t)(left % shape->size[dimension]) * (dimension == 0 ? (int32_t)shape->element_bytes : image->stride[dimension - 1]);
             left /= shape->size[dimension];
         }
         do {
@@ -58,23 +58,31 @@ static void for_each(unsigned number, const struct {{ name }}_image *image, void
                 exit(2);
             }
         } while (text[0] == '/' || text[0] == '#');
-        act(simulation_memory() + (int64_t)(image->address - SIMULATION_MEMORY) + offset, (unsigned)strtoul(text, NULL, 16));
+        act(simulation_memory() + (int64_t)(image->address - SIMULATION_MEMORY) + offset,
+            shape->element_bytes, (unsigned)strtoul(text, NULL, 16));
     }
     fclose(file);
 }
 
-static void store(uint8_t *place, unsigned word)
+static void store(uint8_t *place, uint32_t bytes, unsigned word)
 {
-    place[0] = (uint8_t)word;
-    place[1] = (uint8_t)(word >> 8);
+    uint32_t byte;
+    for (byte = 0; byte < bytes; ++byte) {
+        place[byte] = (uint8_t)(word >> 8 * byte);
+    }
 }
 
 static size_t wrong;
 static size_t compared;
 
-static void compare(uint8_t *place, unsigned word)
+static void compare(uint8_t *place, uint32_t bytes, unsigned word)
 {
-    wrong += (unsigned)(place[0] | place[1] << 8) != word;
+    uint32_t byte;
+    size_t differ = 0;
+    for (byte = 0; byte < bytes; ++byte) {
+        differ += place[byte] != (uint8_t)(word >> 8 * byte);
+    }
+    wrong += differ != 0;
     ++compared;
 }
 
@@ -85,17 +93,21 @@ static uint64_t place_job(struct {{ name }}_job *job, uint64_t offset, bool shri
     unsigned number;
     for (number = 0; number < {{ self::upper(program) }}_IMAGES; ++number) {
         const struct {{ name }}_shape *shape = &{{ program }}_program.image[number];
-        struct {{ name }}_image image = {{ name }}_dense(&{{ program }}_program, number, SIMULATION_MEMORY + offset + 2u);
-        uint64_t bytes = 2u * (uint64_t)shape->size[0];
+        const uint32_t element = shape->element_bytes;
+        struct {{ name }}_image image;
+        uint64_t bytes = (uint64_t)element * shape->size[0];
         uint32_t step;
+        /* An element after the next even address, which is an odd one for bytes. */
+        offset += offset % 2 + element;
+        image = {{ name }}_dense(&{{ program }}_program, number, SIMULATION_MEMORY + offset);
         for (step = 1; step < shape->dimensions; ++step) {
             const uint32_t dimension = shrinks ? shape->dimensions - step : step;
-            image.stride[dimension - 1] = (int32_t)(bytes + GAP);
-            bytes = (bytes + GAP) * shape->size[dimension];
+            image.stride[dimension - 1] = (int32_t)(bytes + GAP * element);
+            bytes = (bytes + GAP * element) * shape->size[dimension];
         }
         image.bytes = bytes;
         job->image[number] = image;
-        offset += bytes + 2u + GAP;
+        offset += bytes + GAP * element;
     }
     return offset;
 }
@@ -124,6 +136,7 @@ static void run_jobs(struct {{ name }} *device)
     expect("first job", {{ name }}_submit(device, &jobs[0]), {{ prefix }}_OK);
     expect("next job", {{ name }}_submit(device, &jobs[1]), {{ prefix }}_OK);
     expect("a third job", {{ name }}_submit(device, &jobs[0]), {{ prefix }}_BUSY);
+    expect("no time", {{ name }}_wait(device, 1), {{ prefix }}_TIMEOUT);
     expect("configuration in a run", {{ name }}_configure(device, &{{ program }}_program), {{ prefix }}_BUSY);
     take_job(device, "first job");
     fill(&jobs[0], true);
@@ -158,9 +171,14 @@ static void refused(struct {{ name }} *device)
 {
     struct {{ name }}_program other = {{ program }}_program;
     struct {{ name }}_job job;
-    place_job(&job, 0, false);
-    ++job.image[0].address;
-    expect("an odd address", {{ name }}_submit(device, &job), {{ prefix }}_MISALIGNED);
+    unsigned number;
+    for (number = 0; number < {{ self::upper(program) }}_IMAGES; ++number) {
+        if ({{ program }}_program.image[number].element_bytes > 1) {
+            place_job(&job, 0, false);
+            ++job.image[number].address;
+            expect("an odd address", {{ name }}_submit(device, &job), {{ prefix }}_MISALIGNED);
+        }
+    }
     place_job(&job, 0, false);
     job.image[0].bytes = 0;
     expect("too little memory", {{ name }}_submit(device, &job), {{ prefix }}_WRONG_SIZE);

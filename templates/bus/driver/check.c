@@ -13,8 +13,8 @@
 
 /* Cycles after which a job should be over, by far. */
 #define TIMEOUT (20u * {{ self.0.accelerator_upper() }}_RUN_CYCLES + 10000u)
-/* Bytes between lines. */
-#define GAP 6u
+/* Elements between lines. */
+#define GAP 3u
 
 static int failures;
 
@@ -50,14 +50,14 @@ static int64_t offset_of(unsigned number, const struct {{ name }}_image *image, 
     uint32_t dimension;
     for (dimension = 0; dimension < {{ name }}_dimensions[number]; ++dimension) {
         const uint32_t size = {{ name }}_shape[number][dimension];
-        offset += (int64_t)(element % size) * (dimension == 0 ? 2 : image->stride[dimension - 1]);
+        offset += (int64_t)(element % size) * (dimension == 0 ? (int32_t){{ name }}_element_bytes[number] : image->stride[dimension - 1]);
         element /= size;
     }
     return offset;
 }
 
 /* Calls `act` for each word of a stream, with its place in memory. */
-static void for_each(const struct stream *stream, const struct {{ name }}_image *image, void (*act)(uint8_t *place, unsigned word))
+static void for_each(const struct stream *stream, const struct {{ name }}_image *image, void (*act)(uint8_t *place, uint32_t bytes, unsigned word))
 {
     FILE *file = fopen(stream->file, "r");
     size_t beat;
@@ -76,24 +76,32 @@ static void for_each(const struct stream *stream, const struct {{ name }}_image 
                     exit(2);
                 }
             } while (text[0] == '/' || text[0] == '#');
-            act(simulation_memory() + (int64_t)(image->address - SIMULATION_MEMORY) + offset, (unsigned)strtoul(text, NULL, 16));
+            act(simulation_memory() + (int64_t)(image->address - SIMULATION_MEMORY) + offset,
+                {{ name }}_element_bytes[stream->image], (unsigned)strtoul(text, NULL, 16));
         }
     }
     fclose(file);
 }
 
-static void store(uint8_t *place, unsigned word)
+static void store(uint8_t *place, uint32_t bytes, unsigned word)
 {
-    place[0] = (uint8_t)word;
-    place[1] = (uint8_t)(word >> 8);
+    uint32_t byte;
+    for (byte = 0; byte < bytes; ++byte) {
+        place[byte] = (uint8_t)(word >> 8 * byte);
+    }
 }
 
 static size_t wrong;
 static size_t compared;
 
-static void compare(uint8_t *place, unsigned word)
+static void compare(uint8_t *place, uint32_t bytes, unsigned word)
 {
-    wrong += (unsigned)(place[0] | place[1] << 8) != word;
+    uint32_t byte;
+    size_t differ = 0;
+    for (byte = 0; byte < bytes; ++byte) {
+        differ += place[byte] != (uint8_t)(word >> 8 * byte);
+    }
+    wrong += differ != 0;
     ++compared;
 }
 
@@ -102,16 +110,20 @@ static uint64_t place_job(struct {{ name }}_job *job, uint64_t offset)
 {
     unsigned number;
     for (number = 0; number < {{ prefix }}_IMAGES; ++number) {
-        struct {{ name }}_image image = {{ name }}_dense(number, SIMULATION_MEMORY + offset + 2u);
-        uint64_t bytes = 2u * (uint64_t){{ name }}_shape[number][0];
+        const uint32_t element = {{ name }}_element_bytes[number];
+        struct {{ name }}_image image;
+        uint64_t bytes = (uint64_t)element * {{ name }}_shape[number][0];
         uint32_t dimension;
+        /* An element after the next even address, which is an odd one for bytes. */
+        offset += offset % 2 + element;
+        image = {{ name }}_dense(number, SIMULATION_MEMORY + offset);
         for (dimension = 1; dimension < {{ name }}_dimensions[number]; ++dimension) {
-            image.stride[dimension - 1] = (int32_t)(bytes + GAP);
-            bytes = (bytes + GAP) * {{ name }}_shape[number][dimension];
+            image.stride[dimension - 1] = (int32_t)(bytes + GAP * element);
+            bytes = (bytes + GAP * element) * {{ name }}_shape[number][dimension];
         }
         image.bytes = bytes;
         job->image[number] = image;
-        offset += bytes + 2u + GAP;
+        offset += bytes + GAP * element;
     }
     return offset;
 }
@@ -173,18 +185,23 @@ static void run_into_error(struct {{ name }} *device, unsigned number, int expec
 static void refused_jobs(struct {{ name }} *device)
 {
     struct {{ name }}_job job;
+    unsigned number;
+    for (number = 0; number < {{ prefix }}_IMAGES; ++number) {
+        if ({{ name }}_element_bytes[number] > 1) {
+            place_job(&job, 0);
+            ++job.image[number].address;
+            expect("an odd address", {{ name }}_submit(device, &job), {{ prefix }}_MISALIGNED);
+        }
+    }
     place_job(&job, 0);
-    ++job.image[0].address;
-    expect("an odd address", {{ name }}_submit(device, &job), {{ prefix }}_MISALIGNED);
-    place_job(&job, 0);
-    job.image[0].bytes -= GAP;
+    job.image[0].bytes -= GAP * {{ name }}_element_bytes[0];
     expect("too little memory", {{ name }}_submit(device, &job), {{ name }}_dimensions[0] == 1 ? {{ prefix }}_WRONG_SIZE : {{ prefix }}_OK);
     if ({{ name }}_dimensions[0] > 1) {
         expect("gaps need no memory after the last line", {{ name }}_wait(device, TIMEOUT), {{ prefix }}_OK);
-        job.image[0].bytes = 2u;
+        job.image[0].bytes = {{ name }}_element_bytes[0];
         expect("too little memory", {{ name }}_submit(device, &job), {{ prefix }}_WRONG_SIZE);
         place_job(&job, 0);
-        job.image[0].stride[0] = 2;
+        job.image[0].stride[0] = (int32_t){{ name }}_element_bytes[0];
         expect("lines that overlap", {{ name }}_submit(device, &job), {{ name }}_shape[0][0] > 1 ? {{ prefix }}_WRONG_SIZE : {{ prefix }}_OK);
     }
 }

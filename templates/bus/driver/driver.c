@@ -9,13 +9,13 @@
 
 #include "../{{ shell.accelerator }}.h"
 
-#define ELEMENT_BYTES 2u
-
 const uint32_t {{ name }}_shape[{{ prefix }}_IMAGES][{{ prefix }}_DIMENSIONS] = {
 {%- for image in shell.images %}
     { {%- for size in image.shape %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor -%} }, /* {{ image.name }} */
 {%- endfor %}
 };
+const uint32_t {{ name }}_element_bytes[{{ prefix }}_IMAGES] = {
+{%- for image in shell.images %}{% if !loop.first %}, {% endif %}{{ registers }}_{{ self::upper(image.name) }}_ELEMENT_BYTES{% endfor -%} };
 const uint32_t {{ name }}_dimensions[{{ prefix }}_IMAGES] = {
 {%- for image in shell.images %}{% if !loop.first %}, {% endif %}{{ image.shape.len() }}{% endfor -%} };
 
@@ -60,7 +60,7 @@ int {{ name }}_configure(struct {{ name }} *device)
 
 struct {{ name }}_image {{ name }}_dense(unsigned image, uint64_t address)
 {
-    struct {{ name }}_image dense = {address, ELEMENT_BYTES, {0}};
+    struct {{ name }}_image dense = {address, {{ name }}_element_bytes[image], {0}};
     uint32_t dimension;
     for (dimension = 0; dimension < {{ name }}_dimensions[image]; ++dimension) {
         if (dimension > 0) {
@@ -82,7 +82,7 @@ int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *jo
         return {{ prefix }}_BUSY;
     }
     for (number = 0; number < {{ prefix }}_IMAGES; ++number) {
-        const int result = check({{ name }}_shape[number], {{ name }}_dimensions[number], &job->image[number]);
+        const int result = check({{ name }}_shape[number], {{ name }}_dimensions[number], {{ name }}_element_bytes[number], &job->image[number]);
         if (result != {{ prefix }}_OK) {
             return result;
         }

@@ -35,7 +35,8 @@ enum {
 {% include "driver/parts/results.h" %}
 
 /* An image: the byte address of its first element as the accelerator sees it, the bytes of memory from there on, and the bytes from an
- * element of each dimension but the first to the next. With a negative stride memory before the address is used, too. All are even. */
+ * element of each dimension but the first to the next. With a negative stride memory before the address is used, too. Of an image with
+ * elements of 16 bits all are even. */
 struct {{ name }}_image {
     uint64_t address;
     uint64_t bytes;
@@ -53,9 +54,10 @@ struct {{ name }} {
     uint32_t cycles;
 };
 
-/* Elements of an image in each dimension, innermost first, and how many dimensions it has. */
+/* Elements of an image in each dimension, innermost first, how many dimensions it has, and the bytes of an element. */
 extern const uint32_t {{ name }}_shape[{{ prefix }}_IMAGES][{{ prefix }}_DIMENSIONS];
 extern const uint32_t {{ name }}_dimensions[{{ prefix }}_IMAGES];
+extern const uint32_t {{ name }}_element_bytes[{{ prefix }}_IMAGES];
 
 /* Connects to the hardware, after a reset of it: whether it is that of this driver. */
 int {{ name }}_open(struct {{ name }} *device, struct {{ name }}_port port);

@@ -3,10 +3,10 @@
 """Host of {{ plan.of }} in Python: the driver in C through ctypes.
 
     with Host.simulated() as host:
-        results = host.run({"{{ plan.first_input() }}": words})
+        results = host.run({"{{ plan.first_input() }}": numbers})
 
-`make library` in this folder builds the driver, `make simulation` the Verilated shell with a memory. Images are sequences of words in
-the order of memory, or arrays of numpy, outermost dimension first; results are arrays of numpy where it is there.
+`make library` in this folder builds the driver, `make simulation` the Verilated shell with a memory. Images are sequences of numbers in
+the order of memory, or arrays of numpy, outermost dimension first; results are arrays of numpy, of the image's type, where it is there.
 """
 
 import array
@@ -23,15 +23,19 @@ except ImportError:
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "driver"
-# Images by their names: whether the hardware writes them, and their elements in each dimension, innermost first.
-IMAGES: dict[str, tuple[bool, list[int]]] = {
+# Images by their names: whether the hardware writes them, the type of their elements, and the elements in each dimension, innermost first.
+IMAGES: dict[str, tuple[bool, str, list[int]]] = {
 {%- for image in plan.images %}
-    "{{ image.name }}": ({% if image.output %}True{% else %}False{% endif %}, [{% for size in image.shape %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor %}]),
+    "{{ image.name }}": ({% if image.output %}True{% else %}False{% endif %}, "{{ image.element.name() }}", [{% for size in image.shape %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor %}]),
 {%- endfor %}
 }
-# Those of the large image, if the driver has tiles of one.
+# Types by their names: those of `array`.
+TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h"}
+# The images of the large image, if the driver has tiles of one.
 TILES = json.loads((HERE.parent / "tiles.json").read_text()) if (HERE.parent / "tiles.json").exists() else None
 STRIDES = {{ plan.strides }}
+# The program that the driver loads, of an array.
+PROGRAM: str | None = {% if let Some(program) = plan.program %}"{{ program }}"{% else %}None{% endif %}
 ALIGNMENT = 4096
 OK = 0
 
@@ -126,22 +130,23 @@ class Host:
     def shapes(self, large: bool = False) -> dict[str, list[int]]:
         """Elements of the images, or of the large ones that tiles are of."""
         if not large:
-            return {name: shape for name, (_, shape) in IMAGES.items()}
+            return {name: shape for name, (_, _, shape) in IMAGES.items()}
         if TILES is None:
             raise HostError("the driver has no tiles: `pushmem build` makes them with `--image`")
         return {image["name"]: image["size"] for image in TILES["images"]}
 
-    def place(self, shape: Sequence[int]) -> Image:
-        """An image without gaps in memory that is free."""
-        size = 2 * math.prod(shape)
-        strides = [2 * math.prod(shape[:dimension]) for dimension in range(1, len(shape))]
+    def place(self, kind: str, shape: Sequence[int]) -> Image:
+        """An image of this type without gaps in memory that is free."""
+        element = array.array(TYPES[kind]).itemsize
+        size = element * math.prod(shape)
+        strides = [element * math.prod(shape[:dimension]) for dimension in range(1, len(shape))]
         address = self.memory.address + self.memory.take(size)
         return Image(address, size, (ctypes.c_int32 * STRIDES)(*strides))
 
-    def words(self, image: Image) -> memoryview:
-        """The words of an image without gaps."""
+    def bytes_of(self, image: Image) -> memoryview:
+        """The bytes of an image without gaps."""
         begin = image.address - self.memory.address
-        return self.memory.view[begin:begin + image.bytes].cast("H")
+        return self.memory.view[begin:begin + image.bytes]
 
     def run(self, inputs: Mapping[str, Sequence[int]], timeout: int = 1 << 30) -> dict[str, Sequence[int]]:
         """Runs a job on these inputs: the outputs."""
@@ -156,30 +161,41 @@ class Host:
         """Places images, lets a function run jobs of them, and takes the outputs."""
         shapes, job = self.shapes(large), Job()
         self.memory.used = 0
-        for number, (name, (output, _)) in enumerate(IMAGES.items()):
-            job.image[number] = self.place(shapes[name])
+        for number, (name, (output, kind, _)) in enumerate(IMAGES.items()):
+            job.image[number] = self.place(kind, shapes[name])
             if not output:
-                self.words(job.image[number])[:] = memoryview(as_words(name, inputs[name], shapes[name]))
+                self.bytes_of(job.image[number])[:] = elements(name, inputs[name], kind, shapes[name]).tobytes()
         run(job)
         found = {}
-        for number, (name, (output, _)) in enumerate(IMAGES.items()):
+        for number, (name, (output, kind, _)) in enumerate(IMAGES.items()):
             if output:
-                words = array.array("H", bytes(self.words(job.image[number])))
-                found[name] = words if numpy is None else numpy.frombuffer(words, "<u2").reshape(shapes[name][::-1])
+                values = array.array(TYPES[kind], bytes(self.bytes_of(job.image[number])))
+                found[name] = values if numpy is None else numpy.frombuffer(values, TYPES[kind]).reshape(shapes[name][::-1])
         return found
 
     def cycles(self) -> int:
         """Cycles of the last job."""
         return self.library.{{ name }}_cycles(self.device)
 
+    def failed(self) -> list[str]:
+        """The images of the last job that memory answered with an error, or whose addresses the hardware refused."""
+        failed = self.library.{{ name }}_failed(self.device)
+        return [name for number, name in enumerate(IMAGES) if failed >> number & 1]
+
 
 # More than the driver's own data on any machine.
 DEVICE_BYTES = 256
 
 
-def as_words(name: str, values: Sequence[int], shape: Sequence[int]) -> array.array:
-    """An image as words of 16 bits."""
+def elements(name: str, values: Sequence[int], kind: str, shape: Sequence[int]) -> array.array:
+    """The elements of an image of this type."""
     flat = values.reshape(-1).tolist() if hasattr(values, "reshape") else values
     if len(flat) != math.prod(shape):
-        raise ValueError(f"`{name}` has {len(flat)} words; {' x '.join(map(str, shape))} are expected")
-    return array.array("H", [value & 0xffff for value in flat])
+        raise ValueError(f"`{name}` has {len(flat)} elements; {' x '.join(map(str, shape))} are expected")
+    try:
+        return array.array(TYPES[kind], flat)
+    except OverflowError as error:
+        bits = 8 * array.array(TYPES[kind]).itemsize
+        least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if kind.startswith("i") else (0, (1 << bits) - 1)
+        place, value = next((place, value) for place, value in enumerate(flat) if not least <= value <= most)
+        raise ValueError(f"`{name}` has {value} at place {place}, which {kind} does not hold: {least} to {most}") from error

@@ -12,14 +12,14 @@ static const uint32_t bitstream[{{ tables.program.bitstream.len() }}][2] = {
 
 static const struct {{ name }}_shape images[{{ tables.program.images.len() }}] = {
 {%- for image in tables.program.images %}
-    {"{{ image.name }}", {% if image.output %}1{% else %}0{% endif %}u, {{ image.shape.len() }}u, {{ "{" }}{{ tables.list(image.shape) }}}},
+    {"{{ image.name }}", {% if image.output %}1{% else %}0{% endif %}u, {{ image.element.bytes() }}u, {{ image.shape.len() }}u, {{ "{" }}{{ tables.list(image.shape) }}}},
 {%- endfor %}
 };
 
 static const struct {{ name }}_walk walks[{{ tables.walks.len() }}] = {
 {%- for walk in tables.walks %}
     {
-        .output = {% if walk.output %}1{% else %}0{% endif %}u, .number = {{ walk.number }}u, .image = {{ walk.image }}u, .column = {{ walk.column }}u, .beats = {{ walk.beats }}u,
+        .output = {% if walk.output %}1{% else %}0{% endif %}u, .number = {{ walk.number }}u, .image = {{ walk.image }}u, .stream = 0x{{ "{:x}"|format(walk.word) }}u, .beats = {{ walk.beats }}u,
         .start = {{ "{" }}{{ tables.list(walk.start) }}},
         .last = {{ "{" }}{{ tables.list(walk.lasts) }}},
         .size = {{ "{" }}{{ tables.list(walk.sizes) }}},

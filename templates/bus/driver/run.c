@@ -4,7 +4,7 @@
 {%- let prefix = self::upper(plan.driver) -%}
 /* Runs images from files through the driver and the Verilated shell: `make CHECK=run.c` builds it.
  *
- * Arguments are files of words of 16 bits, the lower byte first, of the images in the order of a job: inputs are read, outputs written.
+ * Arguments are files of the elements of the images, as they are in memory, in the order of a job: inputs are read, outputs written.
  * Prints a line `tile N of M` as each is over, and at the end the cycles of all, and those in which the hardware ran.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@
 /* The images that the hardware writes. */
 static const int is_output[IMAGES] = { {%- for image in plan.tiling.images %}{% if !loop.first %}, {% endif %}{% if image.output %}1{% else %}0{% endif %}{% endfor -%} };
 
-/* Reads or writes the words of an image: 0 if the file has them. */
+/* Reads or writes the elements of an image: 0 if the file has them. */
 static int transfer(const char *path, const struct {{ name }}_image *image, int is_read)
 {
     uint8_t *bytes = simulation_memory() + (image->address - SIMULATION_MEMORY);

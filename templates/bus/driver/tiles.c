@@ -43,9 +43,12 @@ const uint32_t {{ stem }}_whole_shape[IMAGES][{{ prefix }}_DIMENSIONS] = {
 {%- endfor %}
 };
 
+static const uint32_t element_bytes[IMAGES] = {
+{%- for image in plan.tiling.images %}{% if !loop.first %}, {% endif %}{{ image.element_bytes }}{% endfor -%} };
+
 struct {{ name }}_image {{ stem }}_whole(unsigned image, uint64_t address)
 {
-    struct {{ name }}_image whole = {address, 2u, {0}};
+    struct {{ name }}_image whole = {address, element_bytes[image], {0}};
     uint32_t dimension;
     for (dimension = 0; dimension < {{ prefix }}_DIMENSIONS && {{ stem }}_whole_shape[image][dimension] != 0; ++dimension) {
         if (dimension > 0) {
@@ -71,7 +74,7 @@ struct {{ name }}_job {{ stem }}_tile(unsigned tile, const struct {{ name }}_job
     for (image = 0; image < IMAGES; ++image) {
         int64_t bytes = 0;
         for (dimension = 0; dimension < {{ prefix }}_DIMENSIONS && {{ stem }}_whole_shape[image][dimension] != 0; ++dimension) {
-            const int64_t stride = dimension == 0 ? 2 : whole->image[image].stride[dimension - 1];
+            const int64_t stride = dimension == 0 ? (int64_t)element_bytes[image] : whole->image[image].stride[dimension - 1];
             for (axis = 0; axis < AXES; ++axis) {
                 const struct motion *motion = &motions[image][dimension][axis];
                 bytes += stride * (places[axis] * motion->numerator / motion->denominator);

@@ -5,17 +5,20 @@
 
 use askama::Template;
 use pushmem_csr::{Access, Field, Register, WORD_BYTES};
+use pushmem_images::Element;
 use pushmem_systemverilog::{File, Port, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
 use crate::managers::{Memory, check_walks};
 use crate::{
-    Accelerator, BusError, Description, Shell, View, compiled, manager_registers, registers, render, shell, window,
+    Accelerator, BusError, Description, Shell, Traffic, View, WORD_BITS, compiled, manager_registers, registers,
+    render, shell, window,
 };
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
-pub(crate) const OF_STREAM: [&str; 5] = ["_used_o", "_last_o", "_beats_o", "_lasts_o", "_sizes_o"];
+pub(crate) const OF_STREAM: [&str; 7] =
+    ["_used_o", "_last_o", "_beats_o", "_lasts_o", "_sizes_o", "_narrow_o", "_signed_o"];
 
 /// Bits of an index of a loop, and of the bytes of a line, in walks.
 pub(crate) const COUNT_BITS: u32 = 16;
@@ -115,6 +118,22 @@ impl Host<'_> {
     fn of_stream(&self, name: &str) -> u32 {
         of_stream(name, self.levels)
     }
+
+    /// Bits of the word `stream`.
+    fn stream_bits(&self) -> u32 {
+        stream_fields(self.walks).iter().map(|field| field.bits).sum()
+    }
+}
+
+/// The fields of the word `stream`; whether streams walk through images.
+fn stream_fields(walks: bool) -> Vec<Field<()>> {
+    let mut fields =
+        vec![field("column", 0, 8, "The column of its IO tile"), field("used", 8, 1, "The program uses the stream")];
+    if walks {
+        fields.push(field("narrow", 9, 1, "An element takes one byte in memory"));
+        fields.push(field("signed", 10, 1, "Such an element has a sign"));
+    }
+    fields
 }
 
 /// Number of a word of the host.
@@ -142,9 +161,11 @@ pub(crate) fn stream_offset(stream: u32, word: u32) -> u32 {
     WORD_BYTES * (((stream + 1) << BLOCK_BITS) + word)
 }
 
-/// The value of the word `stream` for one that belongs to the IO tile of a column.
-pub(crate) fn at_column(column: u32) -> u32 {
-    1 << 8 | column
+/// The value of the word `stream` for one that belongs to the IO tile of a column, and walks through an image of such elements, if it does.
+pub(crate) fn stream_word(column: u32, element: Option<Element>) -> u32 {
+    let narrow = element.is_some_and(|element| element.bits() < WORD_BITS);
+    let signed = narrow && element.is_some_and(Element::is_signed);
+    u32::from(signed) << 10 | u32::from(narrow) << 9 | 1 << 8 | column
 }
 
 /// The name of the ports of a stream, by its number in its direction.
@@ -182,6 +203,9 @@ pub fn array_axi(array: &Array, memory: Memory) -> Result<Shell, BusError> {
     registers.extend(array.registers(true));
     hosted.shell(&view, registers, |description| description.array_driver(array))
 }
+
+/// The traffic of a stream of an array: programs say how many words it has.
+const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16 };
 
 /// An array with its host.
 struct Hosted<'a> {
@@ -228,8 +252,8 @@ impl<'a> Hosted<'a> {
         Accelerator {
             module: &self.module,
             rtl: &self.rtl,
-            inputs: vec![0; self.array.readers as usize],
-            outputs: vec![0; self.array.writers as usize],
+            inputs: vec![ANY_WORDS; self.array.readers as usize],
+            outputs: vec![ANY_WORDS; self.array.writers as usize],
             config_latency: self.array.latency,
             reset: self.array.reset,
             identity: self.array.identity,
@@ -340,14 +364,7 @@ impl Array<'_> {
             fields,
         };
         let mut registers = vec![
-            register(
-                "stream",
-                of_stream("stream", self.levels),
-                vec![
-                    field("column", 0, 8, "The column of its IO tile"),
-                    field("used", 8, 1, "The program uses the stream"),
-                ],
-            ),
+            register("stream", of_stream("stream", self.levels), stream_fields(walks)),
             register("beats", of_stream("beats", self.levels), whole("Its beats in a run")),
         ];
         if walks {

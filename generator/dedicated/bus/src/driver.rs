@@ -138,8 +138,11 @@ impl Description<'_> {
 
     /// The host of an accelerator.
     fn host(&self) -> File {
-        let image =
-            |image: &Image| ProgramImage { name: image.name.clone(), output: image.output, shape: image.shape.clone() };
+        let image = |image: &Image| {
+            let (name, shape) = (image.name.clone(), image.shape.clone());
+            let element = image.element.expect("an accelerator has the types of its images");
+            ProgramImage { name, output: image.output, element, shape }
+        };
         let images = self.shell.images.iter().map(image).collect_vec();
         let name = self.lower();
         let plan = HostPlan {

@@ -4,9 +4,6 @@ use itertools::Itertools;
 
 use crate::registers::MOST_ARGUMENTS;
 
-/// Bytes of an element in memory.
-pub(crate) const ELEMENT_BYTES: u64 = 2;
-
 /// The elements of an array that a stream carries, by their numbers in an array without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elements {
@@ -116,6 +113,11 @@ impl Walk {
     /// Dimensions whose stride is an argument: all but the innermost, in which elements have no gaps.
     pub fn strides(&self) -> std::ops::Range<usize> {
         1..self.start.len().max(1)
+    }
+
+    /// Whether addresses depend on the stride of a dimension.
+    pub fn moves_in(&self, dimension: usize) -> bool {
+        self.start[dimension] != 0 || self.levels.iter().any(|level| level.steps[dimension] != 0)
     }
 }
 

@@ -26,6 +26,7 @@ use std::ops::Deref;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Access, Register, WORD_BYTES, upper};
+use pushmem_images::Element;
 use pushmem_rtl::name_resets;
 use pushmem_systemverilog::{File, Port, file_list, files_of, is_header, ports_of};
 use pushmem_tile::Reset;
@@ -46,10 +47,10 @@ pub struct Accelerator<'a> {
     pub module: &'a str,
     /// Its SystemVerilog files, used modules before their users: path and text of each.
     pub rtl: &'a [File],
-    /// Beats in a run of each input stream, in the order of its ports.
-    pub inputs: Vec<u64>,
+    /// The traffic of each input stream, in the order of its ports.
+    pub inputs: Vec<Traffic>,
     /// The same of each output stream.
-    pub outputs: Vec<u64>,
+    pub outputs: Vec<Traffic>,
     /// Cycles from a read on the configuration port until its data show.
     pub config_latency: u32,
     /// How its flip-flops are reset.
@@ -67,6 +68,15 @@ impl Accelerator<'_> {
         let named = |(path, _): &&File| path.rsplit('/').next() == Some(&file);
         self.rtl.iter().find(named).map(|(_, text)| text.as_str())
     }
+}
+
+/// The beats of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Beats in a run.
+    pub beats: u64,
+    /// The type of the words of a beat. In the accelerator, each takes 16 bits; in memory and in streams of the shell as many as its type.
+    pub element: Element,
 }
 
 /// Why there is no shell.
@@ -146,9 +156,55 @@ struct Stream {
     output: bool,
     /// Its number among those of its direction.
     number: usize,
+    /// Bits of a beat at the accelerator.
     bits: u32,
-    beats: u64,
+    traffic: Traffic,
 }
+
+impl Stream {
+    fn beats(&self) -> u64 {
+        self.traffic.beats
+    }
+
+    /// Words of a beat.
+    fn lanes(&self) -> u32 {
+        self.bits / WORD_BITS
+    }
+
+    /// Whether words have an upper byte that nothing outside of the accelerator has.
+    fn is_narrow(&self) -> bool {
+        self.traffic.element.bits() < WORD_BITS
+    }
+
+    fn is_signed(&self) -> bool {
+        self.traffic.element.is_signed()
+    }
+
+    /// Bits of a beat in TDATA.
+    fn data_bits(&self) -> u32 {
+        self.lanes() * self.traffic.element.bits()
+    }
+
+    /// The signals of a beat: outside, as words of the accelerator, and the one that the accelerator connects to.
+    fn data(&self) -> String {
+        format!("{}_tdata", self.port)
+    }
+
+    fn words(&self) -> String {
+        format!("stream_{}_words", self.name)
+    }
+
+    fn connected_to(&self) -> String {
+        if self.is_narrow() { self.words() } else { self.data() }
+    }
+}
+
+/// The number of the interface between shells and drivers: another one where firmware of the one is not for hardware of the other. It is a
+/// part of the identity.
+pub const INTERFACE: u32 = 2;
+
+/// Bits of a word at the ports of accelerators.
+pub(crate) const WORD_BITS: u32 = 16;
 
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 type Channel = (String, u32, String, String, String);
@@ -216,6 +272,8 @@ struct KernelArgument {
     name: String,
     /// Whether it is the address of an image; else it is a number.
     address: bool,
+    /// The type in C.
+    c_type: String,
     port: String,
     offset: u32,
 }
@@ -280,6 +338,11 @@ impl Bursts {
     }
 }
 
+/// The words of a beat of the stream, as an expression of a manager.
+fn lanes(programmed: bool) -> &'static str {
+    if programmed { "lanes_i as RoomBits" } else { "Lanes as RoomBits" }
+}
+
 /// The beats of a run, as an expression of a manager.
 fn beats(programmed: bool) -> &'static str {
     if programmed { "beats_q" } else { "Beats as BeatBits" }
@@ -293,6 +356,10 @@ impl Reader {
     fn beats(&self) -> &'static str {
         beats(self.programmed)
     }
+
+    fn lanes(&self) -> &'static str {
+        lanes(self.programmed)
+    }
 }
 
 impl Writer {
@@ -302,6 +369,10 @@ impl Writer {
 
     fn beats(&self) -> &'static str {
         beats(self.programmed)
+    }
+
+    fn lanes(&self) -> &'static str {
+        lanes(self.programmed)
     }
 }
 
@@ -469,7 +540,8 @@ impl<'a> View<'a> {
         if !self.images.is_empty() {
             return lite.into_iter().chain(self.image_channels()).collect();
         }
-        let streams = self.streams.iter().map(|Stream { port, bits, .. }| {
+        let streams = self.streams.iter().map(|stream| {
+            let (port, bits) = (&stream.port, stream.data_bits());
             let payload = format!("{{{port}_tlast, {port}_tkeep, {port}_tdata}}");
             (port.clone(), bits + bits / 8 + 1, format!("{port}_tvalid"), format!("{port}_tready"), payload)
         });
@@ -541,15 +613,16 @@ impl Description<'_> {
 
     /// The arguments of a kernel of Vitis: addresses are pointers, strides numbers.
     fn kernel_arguments(&self) -> Vec<KernelArgument> {
-        let argument = |name: String, address: bool, port: String, word: usize| {
+        let argument = |name: String, address: bool, c_type: String, port: String, word: usize| {
             let offset = registers::ARGUMENTS + WORD_BYTES * word as u32;
-            KernelArgument { name, address, port, offset }
+            KernelArgument { name, address, c_type, port, offset }
         };
         let of_image = |image: &Image| {
-            let address = argument(image.name.clone(), true, self.shell.port(image), image.address_word);
+            let pointer = format!("{}*", image.c_type());
+            let address = argument(image.name.clone(), true, pointer, self.shell.port(image), image.address_word);
             let strides = image.strides.iter().map(|stride| {
                 let name = format!("{}_stride_{}", image.name, stride.dimension);
-                argument(name, false, "s_axi_control".to_owned(), stride.word)
+                argument(name, false, "int".to_owned(), "s_axi_control".to_owned(), stride.word)
             });
             [address].into_iter().chain(strides).collect_vec()
         };
@@ -597,9 +670,9 @@ fn streams(ports: &[Port], accelerator: &Accelerator) -> Vec<Stream> {
     };
     let (mut inputs, mut outputs) = (accelerator.inputs.iter().enumerate(), accelerator.outputs.iter().enumerate());
     let found = ports.iter().filter_map(data).filter_map(|(name, output, bits)| {
-        let (number, &beats) = if output { outputs.next()? } else { inputs.next()? };
+        let (number, &traffic) = if output { outputs.next()? } else { inputs.next()? };
         let port = format!("{}_axis_{name}", if output { "m" } else { "s" });
-        Some(Stream { port, name, output, number, bits, beats })
+        Some(Stream { port, name, output, number, bits, traffic })
     });
     found.collect()
 }

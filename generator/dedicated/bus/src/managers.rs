@@ -1,10 +1,11 @@
 //! The images that a shell reads from memory and writes there, as templates print them.
 
 use itertools::Itertools;
+use pushmem_images::Element;
 
 use crate::array::{COUNT_BITS, LINE_BITS};
-use crate::image::{ELEMENT_BYTES, Elements, Walk, have_addresses};
-use crate::{BusError, Channel, Stream, View};
+use crate::image::{Elements, Walk, have_addresses};
+use crate::{BusError, Channel, Stream, View, WORD_BITS};
 
 /// Bits of an address, and of a stride when it is added to one.
 pub(crate) const ADDRESS_BITS: u32 = 64;
@@ -49,6 +50,8 @@ pub(crate) struct Stride {
     pub word: usize,
     /// Bytes where the image has no gaps.
     pub dense: u64,
+    /// Whether the manager goes along it: else it is that of a single iteration.
+    pub used: bool,
 }
 
 /// A loop over lines.
@@ -63,9 +66,11 @@ pub(crate) struct Image {
     pub output: bool,
     /// Its number, inputs first.
     pub number: usize,
-    /// Bits of a beat of its stream, and beats of a run.
-    pub bits: u32,
+    /// Words of a beat of its stream, and beats of a run.
+    pub lanes: u32,
     pub beats: u64,
+    /// The type of its elements; nothing if it is in a register.
+    pub element: Option<Element>,
     /// The word of the address among the arguments.
     pub address_word: usize,
     pub strides: Vec<Stride>,
@@ -99,21 +104,62 @@ impl Image {
 
     /// Bytes of the image where it has no gaps.
     pub fn bytes(&self) -> u64 {
-        ELEMENT_BYTES * self.shape.iter().product::<i64>() as u64
+        self.element_bytes() * self.shape.iter().product::<i64>() as u64
+    }
+
+    /// Bytes of an element in memory.
+    pub fn element_bytes(&self) -> u64 {
+        self.element.map_or(u64::from(WORD_BITS / 8), Element::bytes)
+    }
+
+    /// The same as the manager has it, for which bytes are words where a register has the type.
+    pub fn word_bytes(&self) -> u64 {
+        self.element.map_or(1, Element::bytes)
+    }
+
+    /// Bits of a beat between the manager and the accelerator.
+    pub fn data_bits(&self) -> u64 {
+        8 * self.element_bytes() * u64::from(self.lanes)
+    }
+
+    /// Words of a beat.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Whether words of the accelerator have an upper byte that memory never has.
+    pub fn is_narrow(&self) -> bool {
+        self.element.is_some_and(|element| element.bits() < WORD_BITS)
+    }
+
+    pub fn is_signed(&self) -> bool {
+        self.element.is_some_and(Element::is_signed)
+    }
+
+    /// The type of an element in C.
+    pub fn c_type(&self) -> &'static str {
+        c_type(self.element)
+    }
+
+    /// The name of its type in programs.
+    pub fn type_name(&self) -> &'static str {
+        self.element.map_or("u16", Element::name)
     }
 
     /// The manager of a stream whose walk has so many loops, which registers describe.
     fn walked(stream: &Stream, number: usize, levels: u32, memory: Memory) -> Self {
         let address_word = number * (2 + levels as usize);
-        let stride = |level: usize| Stride { dimension: level + 1, word: address_word + 2 + level, dense: 0 };
+        let stride =
+            |level: usize| Stride { dimension: level + 1, word: address_word + 2 + level, dense: 0, used: true };
         let strides = (0..levels as usize).map(stride).collect_vec();
         let level = |stride: &Stride| Loop { stride: format!("image_{}_stride_{}", stream.name, stride.dimension) };
         Image {
             name: stream.name.clone(),
             output: stream.output,
             number,
-            bits: stream.bits,
-            beats: stream.beats,
+            lanes: stream.lanes(),
+            beats: stream.beats(),
+            element: None,
             address_word,
             levels: strides.iter().map(level).collect(),
             strides,
@@ -128,34 +174,37 @@ impl Image {
     }
 
     fn of(stream: &Stream, number: usize, walk: &Walk, elements: &Elements, words: &mut usize) -> Self {
+        let element_bytes = stream.traffic.element.bytes();
         let address_word = *words;
         *words += 2;
         let strides = walk.strides().map(|dimension| {
             let word = *words;
             *words += 1;
             let inside = elements.shape[..dimension].iter().product::<i64>() as u64;
-            Stride { dimension, word, dense: ELEMENT_BYTES * inside }
+            let used = walk.moves_in(dimension);
+            Stride { dimension, word, dense: element_bytes * inside, used }
         });
         let strides = strides.collect_vec();
-        let expression = |steps: &[i64]| bytes_of(&stream.name, steps);
+        let expression = |steps: &[i64]| bytes_of(&stream.name, element_bytes as i64, steps);
         let start = walk.start.iter().any(|index| *index != 0).then(|| format!(" + {}", expression(&walk.start)));
         let mut levels = walk.levels.iter().map(|level| (level.extent, expression(&level.steps))).collect_vec();
         if levels.is_empty() {
             levels.push((1, "64'd0".to_owned()));
         }
-        let total: u64 = walk.words * levels.iter().map(|(extent, _)| extent).product::<u64>() * ELEMENT_BYTES;
+        let total: u64 = walk.words * levels.iter().map(|(extent, _)| extent).product::<u64>() * element_bytes;
         let (count_bits, line_bits) = (bits(levels.iter().map(|level| level.0).max().unwrap_or(1)), bits(total));
-        let sizes = levels.iter().scan(walk.words * ELEMENT_BYTES, |size, (extent, _)| {
+        let sizes = levels.iter().scan(walk.words * element_bytes, |size, (extent, _)| {
             *size *= extent;
             Some(*size)
         });
-        let sizes = std::iter::once(walk.words * ELEMENT_BYTES).chain(sizes).collect_vec();
+        let sizes = std::iter::once(walk.words * element_bytes).chain(sizes).collect_vec();
         Image {
             name: stream.name.clone(),
             output: stream.output,
             number,
-            bits: stream.bits,
-            beats: stream.beats,
+            lanes: stream.lanes(),
+            beats: stream.beats(),
+            element: Some(stream.traffic.element),
             address_word,
             strides,
             start: start.unwrap_or_default(),
@@ -170,6 +219,16 @@ impl Image {
     }
 }
 
+/// The type of an element in C.
+fn c_type(element: Option<Element>) -> &'static str {
+    match element {
+        Some(Element::U8) => "unsigned char",
+        Some(Element::I8) => "char",
+        Some(Element::U16) => "unsigned short",
+        _ => "short",
+    }
+}
+
 /// Bits of a number, at least one.
 fn bits(number: u64) -> u32 {
     number.checked_ilog2().map_or(1, |highest| highest + 1)
@@ -181,10 +240,10 @@ fn packed(bits: u32, numbers: impl DoubleEndedIterator<Item = u64>) -> String {
 }
 
 /// Bytes of steps in each dimension of an image, as an expression of its strides.
-fn bytes_of(image: &str, steps: &[i64]) -> String {
+fn bytes_of(image: &str, element_bytes: i64, steps: &[i64]) -> String {
     let term = |(dimension, &step): (usize, &i64)| match (dimension, step) {
         (_, 0) => None,
-        (0, step) => Some(literal(step * ELEMENT_BYTES as i64)),
+        (0, step) => Some(literal(step * element_bytes)),
         (_, 1) => Some(format!("image_{image}_stride_{dimension}")),
         (_, step) => Some(format!("image_{image}_stride_{dimension} * {}", literal(step))),
     };
@@ -286,19 +345,21 @@ impl View<'_> {
     pub(crate) fn arguments(&self) -> Vec<(String, String)> {
         let of_image = |image: &Image| {
             let Image { name, .. } = image;
+            let even = if image.is_narrow() { "" } else { "; even" };
+            let signed = if image.is_narrow() { "signed" } else { "signed, even" };
             let first = if self.programmed { "word" } else { "element" };
             let address = ["low", "high"].map(|half| {
                 (
                     format!("{name}_address_{half}"),
-                    format!("Byte address of the first {first} of `{name}`, {half} half; even"),
+                    format!("Byte address of the first {first} of `{name}`, {half} half{even}"),
                 )
             });
             let stride = |stride: &Stride| {
                 let (dimension, dense) = (stride.dimension, stride.dense);
                 let what = match self.programmed {
-                    true => format!("Bytes to the next iteration of loop {} of `{name}`, signed, even", dimension - 1),
+                    true => format!("Bytes to the next iteration of loop {} of `{name}`, {signed}", dimension - 1),
                     false => format!(
-                        "Bytes to the next element of dimension {dimension} of `{name}`, signed, even; {dense} without gaps"
+                        "Bytes to the next element of dimension {dimension} of `{name}`, {signed}; {dense} without gaps"
                     ),
                 };
                 (format!("{name}_stride_{dimension}"), what)
@@ -311,6 +372,19 @@ impl View<'_> {
     /// The prefix of the ports of an image.
     pub(crate) fn port(&self, image: &Image) -> String {
         format!("m_axi_{}", image.name)
+    }
+
+    /// The signals of a beat of an image: as the manager has it, as words of the accelerator, and the one that the accelerator connects to.
+    pub(crate) fn data_of(&self, image: &Image) -> String {
+        format!("image_{}_data", image.name)
+    }
+
+    pub(crate) fn words_of(&self, image: &Image) -> String {
+        format!("image_{}_words", image.name)
+    }
+
+    pub(crate) fn connected_to(&self, image: &Image) -> String {
+        if image.is_narrow() || self.programmed { self.words_of(image) } else { self.data_of(image) }
     }
 
     /// Whether an image of this direction fails, as an expression.

@@ -3,14 +3,15 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{WORD_BYTES, upper};
+use pushmem_images::Element;
 use pushmem_systemverilog::File;
 use serde::Serialize;
 
 use crate::array::{
-    Array, COUNT_BITS, LINE_BITS, at_column, host_offset, of_host, of_stream, stream_name, stream_offset,
+    Array, COUNT_BITS, LINE_BITS, host_offset, of_host, of_stream, stream_name, stream_offset, stream_word,
 };
 use crate::driver::{ARRAY_DIMENSIONS, HostPlan, Makefile};
-use crate::image::{ELEMENT_BYTES, Elements, WalkError};
+use crate::image::{Elements, WalkError};
 use crate::render;
 
 /// The most bytes of a stream, and iterations less one of a loop outside of a line.
@@ -24,8 +25,16 @@ pub struct ProgramImage {
     pub name: String,
     /// Whether the program writes it.
     pub output: bool,
+    /// The type of its elements.
+    #[serde(rename = "type", serialize_with = "name_of")]
+    pub element: Element,
     /// Elements in each dimension, the innermost first.
     pub shape: Vec<i64>,
+}
+
+/// Writes a type by its name.
+fn name_of<S: serde::Serializer>(element: &Element, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(element.name())
 }
 
 /// A stream at an IO tile: one word of each beat of a stream of the program.
@@ -111,6 +120,9 @@ struct Walked {
     number: u32,
     image: usize,
     column: u32,
+    /// The word `stream` of its registers.
+    #[serde(skip)]
+    word: u32,
     beats: u64,
     /// Index of the first word in each dimension.
     start: Vec<i64>,
@@ -274,18 +286,20 @@ impl Program<'_> {
     }
 
     fn walk(&self, lane: &Lane, number: u32, output: bool, levels: u32, walks: bool) -> Result<Walked, ProgramError> {
-        let image = self.images[lane.image].name.clone();
+        let ProgramImage { name: image, element, .. } = self.images[lane.image].clone();
+        let element_bytes = element.bytes();
         let beats: u64 = lane.elements.loops.iter().map(|(extent, _)| extent).product();
         let fits = |what: &'static str, value: u64, limit: u64| {
             let error = || ProgramError::Number { image: image.clone(), what, value, limit };
             if value <= limit { Ok(value) } else { Err(error()) }
         };
-        fits("a number of bytes of", ELEMENT_BYTES * beats, MOST_BYTES)?;
+        fits("a number of bytes of", element_bytes * beats, MOST_BYTES)?;
         let mut walked = Walked {
             output,
             number,
             image: lane.image,
             column: lane.column,
+            word: stream_word(lane.column, walks.then_some(element)),
             beats,
             start: Vec::new(),
             lasts: Vec::new(),
@@ -301,7 +315,7 @@ impl Program<'_> {
             return Err(ProgramError::Loops { image, loops: walk.levels.len(), limit: levels });
         }
         let still = vec![0; walk.start.len()];
-        walked.sizes.push(walk.words * ELEMENT_BYTES);
+        walked.sizes.push(walk.words * element_bytes);
         for level in 0..levels as usize {
             // Loops that a walk does not have are of one iteration.
             let (extent, steps) = walk.levels.get(level).map_or((1, &still), |level| (level.extent, &level.steps));
@@ -326,7 +340,7 @@ impl Program<'_> {
         for walk in &tables.walks {
             let stream = tables.manager(walk);
             let at = |name: &str| stream_offset(stream, of_stream(name, array.levels));
-            writes.push((at("stream"), at_column(walk.column)));
+            writes.push((at("stream"), walk.word));
             writes.push((at("beats"), walk.beats as u32));
             if walks {
                 let words = |first: u32, values: &[u64]| {

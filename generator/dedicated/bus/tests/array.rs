@@ -3,6 +3,7 @@
 use pushmem_bus::{
     Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, WalkError, array_axi, array_axis,
 };
+use pushmem_images::Element;
 use pushmem_systemverilog::ports_of;
 use pushmem_tile::Reset;
 
@@ -49,7 +50,12 @@ fn text<'a>(files: &'a [(String, String)], path: &str) -> &'a str {
 
 /// Adds two images of 8 x 6 words, of which the second is read in columns.
 fn program() -> Program<'static> {
-    let image = |name: &str, output: bool| ProgramImage { name: name.to_owned(), output, shape: vec![8, 6] };
+    let image = |name: &str, output: bool| ProgramImage {
+        name: name.to_owned(),
+        output,
+        element: Element::I16,
+        shape: vec![8, 6],
+    };
     let lines = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(8, vec![1]), (6, vec![8])] };
     let columns = Elements { loops: vec![(6, vec![8]), (8, vec![1])], ..lines.clone() };
     Program {
@@ -132,6 +138,28 @@ fn programs_are_tables_for_the_driver() {
     assert!(source.contains(".steps = {{0, 1}, {1, 0}, {0, 0}"), "{source}");
     assert!(source.contains(".digest = 0xbaed3450u"), "{source}");
     assert!(text(&files, "program.json").contains("\"name\": \"out_0\""));
+}
+
+/// Managers take bytes where an image has elements of 8 bits, and know their signs.
+#[test]
+fn streams_of_bytes_are_told_by_a_register() {
+    let rtl = files(module(4, ""));
+    let mut bytes = program();
+    bytes.images[0].element = Element::I8;
+    bytes.images[2].element = Element::U8;
+    let found = bytes.files(&array(&rtl), "quartet_axi", true).unwrap();
+    let writes = text(&found, "configuration/writes.hex");
+    // Lines of 8 bytes; the second image has words.
+    for line in
+        ["00000080 00000701", "000000a0 00000008", "00000100 00000100", "00000120 00000002", "00000180 00000303"]
+    {
+        assert!(writes.lines().any(|other| other == line), "{line} in {writes}");
+    }
+    assert!(text(&found, "driver/sum_program.c").contains(".stream = 0x701u"));
+    assert!(text(&found, "program.json").contains("\"type\": \"i8\""));
+    // Behind AXI4-Stream, all have words.
+    let found = bytes.files(&array(&rtl), "quartet_axis", false).unwrap();
+    assert!(text(&found, "configuration/writes.hex").contains("00000080 00000101"));
 }
 
 #[test]

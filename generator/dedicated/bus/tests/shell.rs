@@ -1,8 +1,9 @@
 //! Shells of modules that have the ports of accelerators.
 
 use pushmem_bus::{
-    Accelerator, BusError, Elements, Memory, WalkError, axi, axis, manager_registers, registers, window,
+    Accelerator, BusError, Elements, Memory, Traffic, WalkError, axi, axis, manager_registers, registers, window,
 };
+use pushmem_images::Element;
 use pushmem_systemverilog::ports_of;
 use pushmem_tile::Reset;
 
@@ -27,12 +28,16 @@ fn files(text: String) -> Vec<(String, String)> {
     vec![("rtl/blur.sv".to_owned(), text)]
 }
 
+fn traffic(beats: u64) -> Traffic {
+    Traffic { beats, element: Element::U16 }
+}
+
 fn accelerator(rtl: &[(String, String)]) -> Accelerator<'_> {
     Accelerator {
         module: "blur",
         rtl,
-        inputs: vec![100],
-        outputs: vec![64],
+        inputs: vec![traffic(100)],
+        outputs: vec![traffic(64)],
         config_latency: 1,
         reset: Reset::Asynchronous,
         identity: 0x1234_5678,
@@ -124,7 +129,7 @@ fn what_is_no_accelerator_has_no_shell() {
     let rtl = files(module(9, ""));
     for wrong in [
         Accelerator { module: "sharpen", ..accelerator(&rtl) },
-        Accelerator { inputs: vec![1, 1], ..accelerator(&rtl) },
+        Accelerator { inputs: vec![traffic(1); 2], ..accelerator(&rtl) },
         Accelerator { outputs: Vec::new(), ..accelerator(&rtl) },
     ] {
         assert!(matches!(axis(&wrong), Err(BusError::Ports { .. })), "{wrong:?}");
@@ -235,4 +240,48 @@ fn a_stream_that_walks_through_no_image_has_no_manager() {
     diagonal[1].loops = vec![(64, vec![9])];
     let error = axi(&accelerator(&rtl), &diagonal, Memory::default()).unwrap_err();
     assert!(matches!(&error, BusError::Walk { stream, error: WalkError::Dimensions } if stream == "out"), "{error}");
+}
+
+/// Elements of 8 bits take a byte outside of the accelerator, whose words have 16 bits.
+#[test]
+fn elements_take_as_many_bytes_as_their_type_has() {
+    let rtl = files(module(9, ""));
+    let of = |element: Element| Traffic { beats: 100, element };
+    let narrow = Accelerator { inputs: vec![of(Element::I8)], outputs: vec![of(Element::U8)], ..accelerator(&rtl) };
+    let shell = axis(&narrow).unwrap();
+    let top = text(&shell.files, "rtl/blur_axis.sv");
+    let ports = ports_of("blur_axis", top).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| port.bits);
+    assert_eq!(
+        (bits("s_axis_in_tdata"), bits("s_axis_in_tkeep"), bits("m_axis_out_tdata")),
+        (Some(24), Some(3), Some(8))
+    );
+    assert!(top.contains("{{8{s_axis_in_tdata[8 * k + 7]}}, s_axis_in_tdata[8 * k+:8]}"), "{top}");
+    assert!(text(&shell.files, "kernel.xml").contains("dataWidth=\"24\""));
+
+    let shell = axi(&narrow, &images(), Memory::default()).unwrap();
+    let header = text(&shell.files, "blur_axi_registers.h");
+    for line in ["IN_ELEMENT_BYTES 1u", "IN_STRIDE_1_DENSE 0x3u", "IN_STRIDE_2_DENSE 0x1eu", "OUT_BYTES 0x40u"] {
+        assert!(header.contains(line), "{line} in {header}");
+    }
+    let top = text(&shell.files, "rtl/blur_axi.sv");
+    let spaced = top.split_whitespace().collect::<Vec<_>>().join(" ");
+    for image in 0..2 {
+        assert!(spaced.contains(&format!("assign misaligned[{image}] = 1'b0;")), "{top}");
+    }
+    let kernel = text(&shell.files, "kernel.xml");
+    assert!(kernel.contains("type=\"char*\"") && kernel.contains("type=\"unsigned char*\""), "{kernel}");
+    let host = text(&shell.files, "driver/blur_axi_host.py");
+    assert!(host.contains("\"in\": (False, \"i8\", [3, 10, 10])"), "{host}");
+}
+
+/// A stride of a single iteration is an argument that nothing depends on.
+#[test]
+fn strides_that_no_loop_has_are_named_so() {
+    let rtl = files(module(9, ""));
+    let mut single = images();
+    single[1] = Elements { shape: vec![64, 1], lanes: vec![0], loops: vec![(64, vec![1])] };
+    let shell = axi(&accelerator(&rtl), &single, Memory::default()).unwrap();
+    let top = text(&shell.files, "rtl/blur_axi.sv");
+    assert!(top.contains("image_out_stride_1_unused") && !top.contains("image_in_stride_1_unused"), "{top}");
 }

@@ -47,6 +47,11 @@ impl Element {
         }
     }
 
+    /// The number of bytes in memory.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.bits() / 8)
+    }
+
     /// Whether there are negative values.
     pub fn is_signed(self) -> bool {
         matches!(self, Element::I8 | Element::I16 | Element::I32 | Element::I64)

@@ -39,6 +39,8 @@ pub struct TiledImage {
     pub name: String,
     /// Whether the program writes it.
     pub output: bool,
+    /// Bytes of an element in memory.
+    pub element_bytes: u64,
     /// Elements in each dimension of a tile.
     pub tile: Vec<i64>,
     /// Elements in each dimension of the whole.
@@ -126,6 +128,7 @@ impl Tiling {
             TiledImage {
                 name: array.name.clone(),
                 output: array.kind == ArrayKind::Output,
+                element_bytes: array.element.element().expect("arrays hold elements").bytes(),
                 tile: array.shape.clone(),
                 size: size.collect(),
                 motion,

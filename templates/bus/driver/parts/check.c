@@ -1,16 +1,16 @@
 /* Whether elements of an image are apart, and in its memory: from the least stride on, each is beyond what is inside of it. */
-static int check(const uint32_t *shape, uint32_t dimensions, const struct {{ name }}_image *image)
+static int check(const uint32_t *shape, uint32_t dimensions, uint32_t element_bytes, const struct {{ name }}_image *image)
 {
-    uint64_t end = ELEMENT_BYTES;
+    uint64_t end = element_bytes;
     uint64_t before = 0;
     uint32_t taken = 0;
     uint32_t count;
     uint32_t dimension;
-    if (image->address % ELEMENT_BYTES != 0) {
+    if (image->address % element_bytes != 0) {
         return {{ prefix }}_MISALIGNED;
     }
     for (dimension = 1; dimension < dimensions; ++dimension) {
-        if (image->stride[dimension - 1] % (int32_t)ELEMENT_BYTES != 0) {
+        if (image->stride[dimension - 1] % (int32_t)element_bytes != 0) {
             return {{ prefix }}_MISALIGNED;
         }
     }
@@ -20,7 +20,7 @@ static int check(const uint32_t *shape, uint32_t dimensions, const struct {{ nam
         uint32_t next = 0;
         bool backwards = false;
         for (dimension = 0; dimension < dimensions; ++dimension) {
-            const int64_t stride = dimension == 0 ? (int64_t)ELEMENT_BYTES : image->stride[dimension - 1];
+            const int64_t stride = dimension == 0 ? (int64_t)element_bytes : image->stride[dimension - 1];
             const uint64_t apart = (uint64_t)(stride < 0 ? -stride : stride);
             if ((taken >> dimension & 1u) == 0 && apart < least) {
                 least = apart;

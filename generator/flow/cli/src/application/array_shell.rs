@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_bitstream::Bitstream;
 use pushmem_bus::{
-    Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, Shell, array_axi, array_axis,
+    Array, BusError, Elements, INTERFACE, Lane, Memory, Program, ProgramError, ProgramImage, Shell, array_axi,
+    array_axis,
 };
 use pushmem_compiler::Compiled;
 use pushmem_fabric::ArraySpec;
@@ -163,7 +164,7 @@ fn help(error: &ProgramError) -> String {
 /// The identity of a shell: of the array, its streams and the bus.
 fn identity(spec: &ArraySpec, array: &Array, shape: Shape) -> u32 {
     let bus = if shape.memory.is_some() { "axi" } else { "axis" };
-    let text = format!("{} {bus} {} {}", spec.digest(), array.readers, array.writers);
+    let text = format!("{} {bus} {} {} {INTERFACE}", spec.digest(), array.readers, array.writers);
     let [first, second, third, fourth, ..] = *Sha256::digest(text) else { unreachable!("32 bytes") };
     u32::from_be_bytes([first, second, third, fourth])
 }
@@ -240,6 +241,7 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
     let images = arrays.map(|array| ProgramImage {
         name: array.name.clone(),
         output: array.kind == ArrayKind::Output,
+        element: array.element.element().expect("arrays hold elements"),
         shape: if array.shape.is_empty() { vec![1] } else { array.shape.clone() },
     });
     let images = images.collect_vec();

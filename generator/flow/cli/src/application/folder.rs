@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bus::{BusError, Elements, Memory, Shell};
+use pushmem_bus::{BusError, Elements, INTERFACE, Memory, Shell, Traffic};
 use pushmem_compiler::{CompileStage, Compiled, Report};
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
@@ -33,20 +33,22 @@ pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
 /// When its configuration takes all addresses, or a stream is in an order in which no manager reads or writes an image.
 pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Result<Shell, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
-    let beats = |streams: &[Stream]| {
-        streams.iter().map(|stream| accelerator.counters[stream.counter].iterations()).collect_vec()
+    let traffic = |stream: &Stream| Traffic {
+        beats: accelerator.counters[stream.counter].iterations(),
+        element: program.arrays[stream.array].element.element().expect("arrays hold elements"),
     };
+    let traffic = |streams: &[Stream]| streams.iter().map(traffic).collect_vec();
     // Firmware of one bus is not that of another.
     let bus = memory.map(|_| "axi".to_owned());
-    let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string()]).chain(bus);
-    let [first, second, third, fourth, ..] = *Sha256::digest(texts.collect_vec().concat()) else {
+    let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string(), INTERFACE.to_string()]);
+    let [first, second, third, fourth, ..] = *Sha256::digest(texts.chain(bus).collect_vec().concat()) else {
         unreachable!("32 bytes")
     };
     let wrapped = pushmem_bus::Accelerator {
         module: &files.top_module,
         rtl: &files.rtl,
-        inputs: beats(accelerator.inputs.as_raw_slice()),
-        outputs: beats(&accelerator.outputs),
+        inputs: traffic(accelerator.inputs.as_raw_slice()),
+        outputs: traffic(&accelerator.outputs),
         config_latency: read_cycles(accelerator),
         reset: accelerator.target.memory().reset,
         identity: u32::from_be_bytes([first, second, third, fourth]),

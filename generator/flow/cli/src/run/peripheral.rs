@@ -13,7 +13,7 @@ use pushmem_images::{Element, Image};
 use pushmem_nest::Program;
 use pushmem_process::Run;
 use pushmem_simulation::Verilator;
-use pushmem_tiling::Tiling;
+use pushmem_tiling::{TiledImage, Tiling};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -51,16 +51,18 @@ pub(super) fn run(
     spinner.say("generating the peripheral");
     files(compiled, &tiling)?.write(&built)?;
     spinner.say("building driver, shell and RTL in Verilator");
-    let bytes: i64 = tiling.images.iter().map(|image| 2 * image.size.iter().product::<i64>()).sum();
+    let bytes = |image: &TiledImage| image.element_bytes * image.size.iter().product::<i64>().unsigned_abs();
+    let bytes: u64 = tiling.images.iter().map(bytes).sum();
     let mut make = Command::new("make");
-    make.args(["-s", "CHECK=run.c"]).arg(format!("BYTES={}", bytes.unsigned_abs() + SPARE_BYTES));
+    make.args(["-s", "CHECK=run.c"]).arg(format!("BYTES={}", bytes + SPARE_BYTES));
     make.arg(format!("VERILATOR={}", verilator.program().display())).arg("../build/driver/simulation_run");
     Run::of(make.current_dir(&driver)).named("`make` of the driver").success()?;
     drop(spinner);
-    let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.words", image.name))).collect_vec();
+    let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.elements", image.name))).collect_vec();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| !image.output) {
-        let words = inputs[&image.name].values().iter().flat_map(|value| (*value as u16).to_le_bytes()).collect_vec();
-        write_file(path, &words)?;
+        let element_bytes = image.element_bytes as usize;
+        let bytes = |value: &i64| value.to_le_bytes().into_iter().take(element_bytes);
+        write_file(path, &inputs[&image.name].values().iter().flat_map(bytes).collect_vec())?;
     }
     let bar = Bar::new(tiling.count() as usize);
     let mut simulation = Command::new(built.join("build/driver/simulation_run"));
@@ -82,7 +84,7 @@ pub(super) fn run(
         let array = whole.array(&image.name).expect("it is an array");
         let element = array.element.element().expect("arrays hold elements");
         let shape = image.size.iter().map(|size| *size as usize).collect_vec();
-        outputs.insert(image.name.clone(), words(path, element, &shape)?.with_min(&array.min));
+        outputs.insert(image.name.clone(), elements(path, element, &shape)?.with_min(&array.min));
     }
     Ok((outputs, Peripheral { cycles, busy_cycles }))
 }
@@ -104,12 +106,13 @@ fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnosti
     Ok(written)
 }
 
-/// Reads the words of an image.
-fn words(path: &Path, element: Element, shape: &[usize]) -> Result<Image, Diagnostic> {
+/// Reads the elements of an image as they were in memory.
+fn elements(path: &Path, element: Element, shape: &[usize]) -> Result<Image, Diagnostic> {
     let bytes = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
-    let word = |pair: &[u8]| {
-        let word = u16::from_le_bytes([pair[0], pair[1]]);
-        if element.is_signed() { i64::from(word as i16) } else { i64::from(word) }
+    let value = |bytes: &[u8]| {
+        let bits = bytes.iter().rev().fold(0_i64, |bits, byte| bits << 8 | i64::from(*byte));
+        let above = i64::BITS - element.bits();
+        if element.is_signed() { bits << above >> above } else { bits }
     };
-    Image::from_values(element, shape, bytes.chunks_exact(2).map(word).collect())
+    Image::from_values(element, shape, bytes.chunks_exact(element.bytes() as usize).map(value).collect())
 }

@@ -43,9 +43,9 @@ struct Outcome {
     tile: Vec<i64>,
     /// Cycles of all tiles, one after the other, whose streams never wait.
     tile_cycles: u64,
-    /// Words that the hardware read and wrote: borders between tiles several times.
-    words_read: u64,
-    words_written: u64,
+    /// Bytes that the hardware reads and writes in memory: borders between tiles several times.
+    bytes_read: u64,
+    bytes_written: u64,
     /// The run through driver, shell and RTL, if there was one.
     peripheral: Option<Peripheral>,
     /// The share of cycles in which the busiest stream passes a beat.
@@ -136,8 +136,10 @@ impl Outcome {
         let report = Report::of(compiled);
         let accelerator = &compiled.accelerator;
         let beats = |stream: &Stream| accelerator.counters[stream.counter].iterations();
-        let words = |streams: &[Stream]| -> u64 {
-            streams.iter().map(|stream| beats(stream) * stream.lanes.len() as u64).sum()
+        let element = |stream: &Stream| compiled.program.arrays[stream.array].element.element();
+        let bytes = |streams: &[Stream]| -> u64 {
+            let bytes = |stream: &Stream| element(stream).expect("arrays hold elements").bytes();
+            streams.iter().map(|stream| beats(stream) * stream.lanes.len() as u64 * bytes(stream)).sum()
         };
         let count = tiling.count().unsigned_abs();
         let streams = accelerator.inputs.iter().chain(&accelerator.outputs);
@@ -149,8 +151,8 @@ impl Outcome {
             tiles: tiling.axes.iter().map(|axis| axis.count).collect(),
             tile: tiling.images.iter().find(|image| image.output).map_or(Vec::new(), |image| image.tile.clone()),
             tile_cycles,
-            words_read: count * words(accelerator.inputs.as_raw_slice()),
-            words_written: count * words(&accelerator.outputs),
+            bytes_read: count * bytes(accelerator.inputs.as_raw_slice()),
+            bytes_written: count * bytes(&accelerator.outputs),
             peripheral,
             utilization: busiest as f64 / cycles.max(1) as f64,
             report,
@@ -170,8 +172,7 @@ impl Display for Outcome {
         )?;
         let counts = if self.tiles.is_empty() { "1".to_owned() } else { self.tiles.iter().join(" x ") };
         line("tiles", format!("{counts} of {}", self.tile.iter().join(" x ")))?;
-        let bytes = |words: u64| 2 * words;
-        line("transfers", format!("{} bytes in, {} bytes out", bytes(self.words_read), bytes(self.words_written)))?;
+        line("transfers", format!("{} bytes in, {} bytes out", self.bytes_read, self.bytes_written))?;
         if let Some(Peripheral { cycles, busy_cycles }) = self.peripheral {
             line("cycles of the system", format!("{cycles}, {busy_cycles} of them in runs"))?;
         } else {
