@@ -13,6 +13,9 @@
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
 //!
+//! [`random_program_of_wide_elements`] and [`random_network_of_wide_elements`] write such programs whose arrays mostly have elements
+//! of 32 bits.
+//!
 //! [`random_reductions`] writes sums of one array or two as a reader of linear algebra would, in the innermost loops or not.
 //!
 //! The text depends on the seed alone, so that a seed names a test. The example `random_programs` writes them to files.
@@ -24,6 +27,8 @@ mod parameters;
 mod recurrences;
 mod reductions;
 
-pub use generate::{random_program, random_program_with_parameters, random_program_with_recurrences};
-pub use networks::random_network;
+pub use generate::{
+    random_program, random_program_of_wide_elements, random_program_with_parameters, random_program_with_recurrences,
+};
+pub use networks::{random_network, random_network_of_wide_elements};
 pub use reductions::random_reductions;

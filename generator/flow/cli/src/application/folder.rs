@@ -80,11 +80,11 @@ pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
     streams.map(|stream| compiled.program.arrays[stream.array].name.as_str())
 }
 
-/// The elements of its array that a stream carries.
+/// The words of its array that a stream carries.
 fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
     let counter = &compiled.accelerator.counters[stream.counter];
     let strides = |level: usize| stream.lanes.iter().map(|lane| lane.element.stride[level]).collect_vec();
-    let mut shape = compiled.program.arrays[stream.array].shape.clone();
+    let mut shape = compiled.program.arrays[stream.array].shape_in_words();
     if shape.is_empty() {
         shape.push(1);
     }

@@ -9,8 +9,8 @@ use itertools::Itertools;
 use pushmem_bus::{Memory, tile_files};
 use pushmem_compiler::Compiled;
 use pushmem_files::{Code, Diagnostic, OutputFolder, write_file};
-use pushmem_images::{Element, Image};
-use pushmem_nest::Program;
+use pushmem_images::Image;
+use pushmem_nest::{Program, Type};
 use pushmem_process::Run;
 use pushmem_simulation::Verilator;
 use pushmem_tiling::Tiling;
@@ -51,7 +51,8 @@ pub(super) fn run(
     spinner.say("generating the peripheral");
     files(compiled, &tiling)?.write(&built)?;
     spinner.say("building driver, shell and RTL in Verilator");
-    let bytes: i64 = tiling.images.iter().map(|image| 2 * image.size.iter().product::<i64>()).sum();
+    let in_words = tiling.in_words(whole);
+    let bytes: i64 = in_words.images.iter().map(|image| 2 * image.size.iter().product::<i64>()).sum();
     let mut make = Command::new("make");
     make.args(["-s", "CHECK=run.c"]).arg(format!("BYTES={}", bytes.unsigned_abs() + SPARE_BYTES));
     make.arg(format!("VERILATOR={}", verilator.program().display())).arg("../build/driver/simulation_run");
@@ -59,7 +60,9 @@ pub(super) fn run(
     drop(spinner);
     let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.words", image.name))).collect_vec();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| !image.output) {
-        let words = inputs[&image.name].values().iter().flat_map(|value| (*value as u16).to_le_bytes()).collect_vec();
+        let words = whole.array(&image.name).expect("it is an array").element.words();
+        let of_element = |value: &i64| words.iter().flat_map(|word| word.of(*value).to_le_bytes()).collect_vec();
+        let words = inputs[&image.name].values().iter().flat_map(of_element).collect_vec();
         write_file(path, &words)?;
     }
     let bar = Bar::new(tiling.count() as usize);
@@ -80,9 +83,8 @@ pub(super) fn run(
     let mut outputs = BTreeMap::new();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| image.output) {
         let array = whole.array(&image.name).expect("it is an array");
-        let element = array.element.element().expect("arrays hold elements");
         let shape = image.size.iter().map(|size| *size as usize).collect_vec();
-        outputs.insert(image.name.clone(), words(path, element, &shape)?.with_min(&array.min));
+        outputs.insert(image.name.clone(), words(path, array.element, &shape)?.with_min(&array.min));
     }
     Ok((outputs, Peripheral { cycles, busy_cycles }))
 }
@@ -95,7 +97,7 @@ fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnosti
     let outputs = run_model(compiled, &inputs)?;
     let files = folder::files(compiled, None, &inputs, &outputs)?;
     let shell = folder::shell(compiled, &files, Some(Memory::default()))?;
-    let tiles = tile_files(tiling, &shell.module, None);
+    let tiles = tile_files(&tiling.in_words(&compiled.program), &shell.module, None);
     let mut written = OutputFolder::new();
     for (path, text) in files.all() {
         written.add(path.as_str(), text.as_str());
@@ -105,11 +107,9 @@ fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnosti
 }
 
 /// Reads the words of an image.
-fn words(path: &Path, element: Element, shape: &[usize]) -> Result<Image, Diagnostic> {
+fn words(path: &Path, of: Type, shape: &[usize]) -> Result<Image, Diagnostic> {
     let bytes = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
-    let word = |pair: &[u8]| {
-        let word = u16::from_le_bytes([pair[0], pair[1]]);
-        if element.is_signed() { i64::from(word as i16) } else { i64::from(word) }
-    };
-    Image::from_values(element, shape, bytes.chunks_exact(2).map(word).collect())
+    let words = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect_vec();
+    let values = words.chunks(of.words().len()).map(|words| of.join(words)).collect();
+    Image::from_values(of.element().expect("arrays hold elements"), shape, values)
 }
