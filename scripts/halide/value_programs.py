@@ -96,16 +96,17 @@ def quantized_convolution() -> Pipeline:
 
 @program
 def nearest() -> Pipeline:
-    """The index of the least of some differences, of 32 bits, and an output of 32 bits: argmin in loops."""
+    """The index of the least of some differences in loops, times 1000: 32 bits in memory, and an output of 32 bits."""
     image, output = stream_to_accelerator("input", U16, 2), hl.Func("output")
-    best = hl.Func("best")
-    r = hl.RDom([(0, 16)], "r")
-    difference = hl.absd(image[x, 0], image[r.x, 1 + x % 2])
-    best[x] = (hl.cast(I32, -100000), hl.cast(U16, 65535))
-    is_less = difference < best[x][1]
-    best[x] = (hl.select(is_less, r.x * 1000, best[x][0]), hl.min(difference, best[x][1]))
-    output[x] = best[x][0] - 7
-    return Pipeline(output, [image], [16], {"input": [(0, 16), (0, 3)]}, {"root": roots(best)})
+    least, index = hl.Func("least"), hl.Func("index")
+    r, again = hl.RDom([(0, 16)], "r"), hl.RDom([(0, 16)], "again")
+    least[x, y] = hl.cast(U16, 65535)
+    least[x, y] = hl.min(least[x, y], hl.absd(image[x, y], image[r.x, y + 1]))
+    index[x, y] = hl.cast(I32, -100000)
+    is_least = hl.absd(image[x, y], image[again.x, y + 1]) == least[x, y]
+    index[x, y] = hl.select(is_least, again.x * 10000, index[x, y])
+    output[x, y] = index[x, y] - 7
+    return Pipeline(output, [image], [16, 4], {"input": [(0, 16), (0, 5)]}, {"root": roots(least, index)}, schedule="dnn")
 
 
 @program

@@ -6,8 +6,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use pushmem_nest::Type;
-
 use crate::fit::constant_of;
 use crate::program::{Store, Stores, is_too_large, loaded};
 use crate::value::{Flat, Value, Variable};

@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
-use crate::fault::{Fault, Result};
+use crate::fault::Result;
 pub use loops::Loops;
 use lower::Lowering;
 use plan::{Box, Plan, Storage};
