@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import halide as hl
-from pipeline import U8, U16, Pipeline, nothing, program, roots, square, x, xi, xo, y, yi, yo
+import numpy as np
+from pipeline import I32, U8, U16, Pipeline, c, nothing, program, roots, sliding, square, x, xi, xo, y, yi, yo
 from pushmem_halide import compute_at, stream_to_accelerator, tile, unroll
 
-U32 = hl.UInt(32)
+I8, U32 = hl.Int(8), hl.UInt(32)
 
 
 @program
@@ -56,3 +57,64 @@ def wide_sums() -> Pipeline:
             compute_at(func, output, x)
 
     return Pipeline(output, [image], [30, 30], {"input": square(32)}, {"inline": unrolled, "columns": at_columns})
+
+
+@program
+def wide_images() -> Pipeline:
+    """Images, a Func and an output of 32 bits."""
+    image, gain = stream_to_accelerator("input", I32, 2), stream_to_accelerator("gain", U32, 2)
+    scaled, output = hl.Func("scaled"), hl.Func("output")
+    scaled[x, y] = image[x, y] * 70001 + hl.cast(I32, gain[x, y])
+    output[x, y] = hl.max(scaled[x, y] + scaled[x + 1, y + 2], scaled[x + 2, y] >> 5)
+    return Pipeline(output, [image, gain], [30, 22], {"input": [(0, 32), (0, 24)], "gain": [(0, 32), (0, 24)]},
+                    {"inline": nothing, "root": roots(scaled), "rows": sliding(output, scaled)})
+
+
+@program
+def quantized_convolution() -> Pipeline:
+    """A layer as networks of 8 bits have it: sums and biases of 32 bits in memory, a scale of m / 2^22 rounded to nearest."""
+    image, weights = stream_to_accelerator("pixels", U8, 3), stream_to_accelerator("weights", I8, 4)
+    bias = stream_to_accelerator("bias", I32, 1)
+    sums, output = hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(0, 4), (0, 3), (0, 3)], "r")
+    sums[c, x, y] = bias[c]
+    sums[c, x, y] += hl.cast(I32, weights[r.x, c, r.y, r.z]) * hl.cast(I32, image[r.x, x + r.y, y + r.z])
+    scale = hl.select(c == 0, 18322, c == 1, 31001, c == 2, 25770, 20911)
+    low = ((sums[c, x, y] & 0x7fff) * scale + (1 << 21)) >> 15
+    output[c, x, y] = hl.cast(U8, hl.clamp((((sums[c, x, y] >> 15) * scale + low) >> 7) + 3, 0, 255))
+
+    def loops():
+        sums.compute_root().bound(c, 0, 4).unroll(c)
+        sums.update().reorder(r.x, c, x, y, r.y, r.z).unroll(r.x).unroll(c)
+
+    generator = np.random.default_rng(1)
+    biases = generator.integers(-(1 << 20), 1 << 20, 4, dtype=np.int32)
+    return Pipeline(output, [image, weights, bias], [4, 16, 16],
+                    {"pixels": square(18, 0, (0, 4)), "weights": square(3, 0, (0, 4), (0, 4)), "bias": [(0, 4)]},
+                    {"loops": loops}, images={"bias": biases})
+
+
+@program
+def nearest() -> Pipeline:
+    """The index of the least of some differences in loops, times 1000: 32 bits in memory, and an output of 32 bits."""
+    image, output = stream_to_accelerator("input", U16, 2), hl.Func("output")
+    least, index = hl.Func("least"), hl.Func("index")
+    r, again = hl.RDom([(0, 16)], "r"), hl.RDom([(0, 16)], "again")
+    least[x, y] = hl.cast(U16, 65535)
+    least[x, y] = hl.min(least[x, y], hl.absd(image[x, y], image[r.x, y + 1]))
+    index[x, y] = hl.cast(I32, -100000)
+    is_least = hl.absd(image[x, y], image[again.x, y + 1]) == least[x, y]
+    index[x, y] = hl.select(is_least, again.x * 10000, index[x, y])
+    output[x, y] = index[x, y] - 7
+    return Pipeline(output, [image], [16, 4], {"input": [(0, 16), (0, 5)]}, {"root": roots(least, index)}, schedule="dnn")
+
+
+@program
+def local_sums() -> Pipeline:
+    """A sum of 32 bits in a loop of its own, and its mean."""
+    image, output, sums = stream_to_accelerator("input", U16, 2), hl.Func("output"), hl.Func("sums")
+    r = hl.RDom([(0, 64)], "r")
+    sums[y] = hl.cast(U32, 0)
+    sums[y] += hl.cast(U32, image[r.x, y]) * hl.cast(U32, image[r.x, y] >> 4)
+    output[x, y] = hl.cast(U16, hl.cast(U32, image[x, y]) + (sums[y] >> 12))
+    return Pipeline(output, [image], [64, 8], {"input": [(0, 64), (0, 8)]}, {"root": roots(sums)})

@@ -209,8 +209,8 @@ def type_name(name: str, element: hl.Type) -> str:
         return "u8"
     if not (element.is_int() or element.is_uint()):
         raise TypeError(f"`{name}` is of type {element}: there is no floating point, scale to integers")
-    if element.bits() not in (8, 16):
-        raise TypeError(f"`{name}` is of type {element}: memories hold 8 or 16 bits")
+    if element.bits() not in (8, 16, 32):
+        raise TypeError(f"`{name}` is of type {element}: memories hold 8, 16 or 32 bits")
     return f"{'u' if element.is_uint() else 'i'}{element.bits()}"
 
 

@@ -209,7 +209,7 @@ fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Re
     let memory = spec.memory.as_ref().map(|memory| &memory.tile);
     for fetch in operations.iter().flat_map(|cells| &cells.fetches) {
         // Selection makes tables that tiles can hold.
-        let Table::Program(table) = fetch.table else { continue };
+        let (Table::Program(table) | Table::High(table)) = fetch.table else { continue };
         let table = &program.tables[table];
         let refused = |message: String, help: &str| Err(program.diagnostic(table.span, message).with_help(help));
         match memory.and_then(|tile| tile.content_words().map(|words| (tile, words))) {
@@ -534,7 +534,8 @@ impl<'a> Lowering<'a> {
             let contents = entries.iter().map(|value| *value as u64 & mask).collect();
             let core = Core::Memory(firings.table(&memory.tile, contents));
             let name = match fetch.table {
-                Table::Program(table) => &self.program.tables[table].name,
+                Table::Program(table) => self.program.tables[table].name.as_str(),
+                Table::High(table) => &format!("{}_high", self.program.tables[table].name),
                 Table::Selected(_) => "reciprocal",
             };
             self.add(format!("{}_{name}_{number}", kernel.name), core)
@@ -608,10 +609,11 @@ impl<'a> Lowering<'a> {
     fn word(&self, kernel: KernelId, word: Word) -> Signal {
         match word {
             Word::Constant(constant) => Signal::Constant(constant as u16),
-            Word::Load(load) => {
+            Word::Load(operand) => {
                 let Kernel { datapath, operands, .. } = &self.accelerator.kernels[kernel];
-                let arrival = self.accelerator.datapaths[*datapath].datapath.arrival(load);
-                self.source(operands[load]).ago(-(arrival as i64))
+                let datapath = &self.accelerator.datapaths[*datapath].datapath;
+                let (load, _) = datapath.operands()[operand];
+                self.source(operands[operand]).ago(-(datapath.arrival(load) as i64))
             }
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
             // A table has the word some cycles after its index.
@@ -641,13 +643,12 @@ impl<'a> Lowering<'a> {
                     next = Source::Wire(*of);
                     continue;
                 }
-                Driver::Kernel { kernel } => {
+                Driver::Kernel { kernel, word } => {
                     let datapath = &self.accelerator.datapaths[self.accelerator.kernels[*kernel].datapath];
                     cycles += datapath.datapath.latency() as i64;
-                    let result = self.cells_of(&self.accelerator.kernels[*kernel]).result;
-                    match result.expect("selection gives a result") {
-                        Word::Load(load) => {
-                            next = self.accelerator.kernels[*kernel].operands[load];
+                    match self.cells_of(&self.accelerator.kernels[*kernel]).results[word.number()] {
+                        Word::Load(operand) => {
+                            next = self.accelerator.kernels[*kernel].operands[operand];
                             continue;
                         }
                         word => self.word(*kernel, word),

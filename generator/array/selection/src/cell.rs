@@ -1,5 +1,7 @@
 //! Cells: operations of processing elements, and where their operands come from.
 
+use std::borrow::Cow;
+
 use pushmem_nest::Program;
 use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
 
@@ -10,7 +12,7 @@ use crate::predicate::Predicate;
 pub enum Word {
     /// A constant.
     Constant(u32),
-    /// A load of the operation.
+    /// A word of a load of the operation: one of the [operands](pushmem_kernels::Datapath::operands) of its datapath.
     Load(usize),
     /// The word of a cell, an index of [`Cells::cells`].
     Cell(usize),
@@ -81,8 +83,10 @@ pub struct Cell {
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// One of the program, an index of [`Program::tables`].
+    /// One of the program, an index of [`Program::tables`]: the low words of its entries.
     Program(usize),
+    /// The high words of the entries of one of the program, which are the only other words that they have.
+    High(usize),
     /// One that selection made, an index of [`Cells::tables`].
     Selected(usize),
 }
@@ -130,8 +134,8 @@ pub struct Cells {
     pub sequences: Vec<Sequence>,
     /// The boxes of loop variables that decide.
     pub predicates: Vec<Predicate>,
-    /// The word of the result.
-    pub result: Option<Word>,
+    /// The words of the result, low word first.
+    pub results: Vec<Word>,
 }
 
 impl Cell {
@@ -157,15 +161,19 @@ impl Cell {
 }
 
 impl Cells {
-    /// The entries of a table, for the cells of an operation of this program.
-    pub fn contents<'a>(&'a self, program: &'a Program, table: Table) -> &'a [i64] {
+    /// The entries of a table, for the cells of an operation of this program. Words are their low bits.
+    pub fn contents<'a>(&'a self, program: &'a Program, table: Table) -> Cow<'a, [i64]> {
         match table {
-            Table::Program(table) => &program.tables[table].values,
-            Table::Selected(table) => &self.tables[table],
+            Table::Program(table) => Cow::Borrowed(&program.tables[table].values),
+            Table::High(table) => {
+                let high = |value: &i64| i64::from(pushmem_nest::Word::High.of(*value));
+                Cow::Owned(program.tables[table].values.iter().map(high).collect())
+            }
+            Table::Selected(table) => Cow::Borrowed(&self.tables[table]),
         }
     }
 
-    /// The word of the result for these words of the loads and these values of the loop variables.
+    /// The words of the result, low word first, for these words of the loads and these values of the loop variables.
     ///
     /// `entry` gives the entry of a table, whose entries are [`contents`](Cells::contents).
     pub fn evaluate(
@@ -174,14 +182,14 @@ impl Cells {
         loads: &[u32],
         variables: &[i64],
         entry: impl Fn(Table, u32) -> u32,
-    ) -> u32 {
+    ) -> Vec<u32> {
         let mut run = Run { cells: self, loads, variables, entry, outcomes: Vec::new() };
         for cell in &self.cells {
             let words = cell.words.map(|word| run.word(word));
             let bits = cell.bits.map(|bit| run.bit(bit));
             run.outcomes.push(semantics.outcome(&cell.configuration(), words, bits));
         }
-        run.word(self.result.expect("selection gives a result"))
+        self.results.iter().map(|word| run.word(*word)).collect()
     }
 }
 

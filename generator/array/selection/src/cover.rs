@@ -18,7 +18,7 @@ impl Uses {
                 uses.words[cell] += 1;
             }
         };
-        cells.result.into_iter().for_each(&mut word);
+        cells.results.iter().copied().for_each(&mut word);
         cells.fetches.iter().for_each(|fetch| word(fetch.index));
         cells.cells.iter().flat_map(|cell| cell.used_words()).for_each(|each| word(*each));
         for bit in cells.cells.iter().flat_map(Cell::used_bits) {

@@ -48,13 +48,37 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         Legalizer { builder, values, tables, legal: Vec::new(), variables: predicate::variables(values) }
     }
 
-    /// The word of the result.
-    pub fn run(mut self) -> Result<Word, Unsupported> {
+    /// The words of the result, low word first.
+    pub fn run(mut self) -> Result<Vec<Word>, Unsupported> {
         for node in 0..=self.values.result {
             let legal = self.value(node).unwrap_or_else(Legal::Unsupported);
             self.legal.push(legal);
         }
-        self.low(self.values.result)
+        let result = self.values.result;
+        let words = self.values.values[result].value.words().iter();
+        let word = |word: &pushmem_nest::Word| match word {
+            pushmem_nest::Word::Low => self.low(result),
+            pushmem_nest::Word::High => self.high(result),
+        };
+        words.map(word).collect()
+    }
+
+    /// The words of a load: those of its type, of which the low one is enough for a value that fits a word.
+    fn load(&self, node: usize, load: usize) -> Legal {
+        let before: usize = self.values.loads[..load].iter().map(|of| of.words().len()).sum();
+        match self.is_narrow(node) {
+            true => Legal::Word(Word::Load(before)),
+            false => Legal::Pair(Word::Load(before), Word::Load(before + 1)),
+        }
+    }
+
+    /// The words of an entry of a table of the program.
+    fn entry(&mut self, node: usize, table: usize, index: Word) -> Legal {
+        let low = self.builder.fetch(Table::Program(table), index);
+        match self.is_narrow(node) {
+            true => Legal::Word(low),
+            false => Legal::Pair(low, self.builder.fetch(Table::High(table), index)),
+        }
     }
 
     fn spec(&self) -> &PeSpec {
@@ -196,11 +220,11 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         }
         match kind {
             NodeKind::Constant(number) => Ok(self.constant(node, number)),
-            NodeKind::Load(load) => Ok(Legal::Word(Word::Load(load))),
+            NodeKind::Load(load) => Ok(self.load(node, load)),
             NodeKind::Variable(_) => unreachable!("a loop variable depends on itself only"),
             NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
                 let index = self.low(index)?;
-                Ok(Legal::Word(self.builder.fetch(Table::Program(table), index)))
+                Ok(self.entry(node, table, index))
             }
             NodeKind::Unary { operator, operand } => self.unary(node, operator, operand),
             NodeKind::Binary { operator, left, right } => self.binary(node, operator, left, right),

@@ -43,8 +43,8 @@ pub(crate) fn in_rows(cells: &Cells) -> Cells {
         rows.places[cell] = rows.cells.len() - 1;
     }
     let fetches = cells.fetches.iter().map(|fetch| Fetch { index: rows.word(fetch.index), ..*fetch }).collect();
-    let result = cells.result.map(|word| rows.word(word));
-    Cells { fetches, result, cells: rows.cells, ..cells.clone() }
+    let results = cells.results.iter().map(|word| rows.word(*word)).collect();
+    Cells { fetches, results, cells: rows.cells, ..cells.clone() }
 }
 
 /// The words that an addition adds.

@@ -55,11 +55,11 @@ pub fn select(
 
 fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
     let mut builder = Builder::new(spec);
-    let result = Legalizer::new(&mut builder, values, tables).run().map_err(|why| match why {
+    let results = Legalizer::new(&mut builder, values, tables).run().map_err(|why| match why {
         Unsupported::Wide(operator) => Refused::Wide { operator, word_bits: spec.word_bits },
     })?;
     let Builder { cells, fetches, tables, sequences, predicates, .. } = builder;
-    let cells = needed(&Cells { cells, fetches, tables, sequences, predicates, result: Some(result) });
+    let cells = needed(&Cells { cells, fetches, tables, sequences, predicates, results });
     let covered = |mut cells: Cells| {
         cover(&mut cells, spec);
         needed(&cells)
@@ -94,7 +94,7 @@ fn needed(cells: &Cells) -> Cells {
         sequences: vec![false; cells.sequences.len()],
         predicates: vec![false; cells.predicates.len()],
     };
-    let mut open: Vec<Word> = cells.result.into_iter().collect();
+    let mut open: Vec<Word> = cells.results.clone();
     while let Some(word) = open.pop() {
         open.extend(keep.operands(cells, word));
     }
@@ -131,7 +131,7 @@ fn needed(cells: &Cells) -> Cells {
         tables: cells.tables.clone(),
         sequences: kept(&cells.sequences, &keep.sequences).cloned().collect(),
         predicates: kept(&cells.predicates, &keep.predicates).cloned().collect(),
-        result: cells.result.map(word),
+        results: cells.results.iter().map(|of| word(*of)).collect(),
     }
 }
 

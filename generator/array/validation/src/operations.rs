@@ -167,8 +167,11 @@ impl<'a> Samples<'a> {
             let drawn = || self.loads(operation, &accesses, random).expect("elements of every array have values");
             let loads = loads.unwrap_or_else(drawn);
             let variables = variables(loops, operation, random);
-            let words: Vec<u32> = loads.iter().map(|load| *load as u32 & mask).collect();
-            let expected = evaluator.evaluate(&loads, &variables) as u32 & mask;
+            let words: Vec<u32> =
+                of.datapath.operands().iter().map(|(load, word)| word.of(loads[*load]).into()).collect();
+            let expected = evaluator.evaluate(&loads, &variables);
+            let results = of.datapath.result_type().words().iter();
+            let expected: Vec<u32> = results.map(|word| word.of(expected).into()).collect();
             let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
             (found != expected).then_some(loads)
         })

@@ -47,8 +47,9 @@ pub(crate) struct Tables {
     tokens: Tokens,
     /// Words of a memory: indices wrap at its end.
     words: u32,
-    /// The token of each table of the program, and of each that selection made.
+    /// The token of each table of the program, of the high words of each, and of each that selection made.
     of_program: Vec<u32>,
+    high: Vec<u32>,
     of_selection: Vec<u32>,
 }
 
@@ -61,11 +62,12 @@ impl Tables {
             words.resize(words.len().next_multiple_of(row_words), 0);
             token(tokens, &words)
         };
-        let of = |table: Table| loaded(cells.contents(program, table));
+        let of = |table: Table| loaded(&cells.contents(program, table));
         Tables {
             tokens,
             words: memory.and_then(TileSpec::content_words).unwrap_or(1),
             of_program: (0..program.tables.len()).map(|table| of(Table::Program(table))).collect(),
+            high: (0..program.tables.len()).map(|table| of(Table::High(table))).collect(),
             of_selection: (0..cells.tables.len()).map(|table| of(Table::Selected(table))).collect(),
         }
     }
@@ -74,6 +76,7 @@ impl Tables {
     pub(crate) fn entry(&self, table: Table, index: u32) -> u32 {
         let contents = match table {
             Table::Program(table) => self.of_program[table],
+            Table::High(table) => self.high[table],
             Table::Selected(table) => self.of_selection[table],
         };
         entry(self.tokens, contents, index % self.words)

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
-use pushmem_nest::{Operation, Program};
+use pushmem_nest::{Operation, Program, Word};
 use pushmem_netlist::{CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
@@ -236,7 +236,8 @@ fn tokens_of_program(
         let tables = Tables::of(program, cells, memory, tokens);
         Box::new(move |loads, variables| {
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
-            cells.evaluate(&tokens, &loads, variables, |table, index| tables.entry(table, index)) as u16
+            let words = cells.evaluate(&tokens, &loads, variables, |table, index| tables.entry(table, index));
+            words.iter().rev().fold(0, |bits, word| (bits << Word::BITS) | i64::from(*word as u16))
         })
     })
 }

@@ -12,7 +12,7 @@ use pushmem_affine::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
-use pushmem_nest::{Operation, Program, Span};
+use pushmem_nest::{Operation, Program, Span, Word};
 use pushmem_schedule::{Schedule, Stage, Writers};
 
 use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
@@ -80,7 +80,7 @@ pub fn application_graph(
         bits: HashMap::new(),
         selections: Vec::new(),
     };
-    for kept in arrays {
+    for kept in &arrays {
         builder.add_array(kept);
     }
     builder.add_inputs();
@@ -105,10 +105,10 @@ struct Builder<'a> {
     scheduled: Scheduled<'a>,
     outcomes: Vec<Outcome>,
     graph: ApplicationGraph,
-    /// The net of each stage that has one.
-    nets: BTreeMap<usize, WordId>,
-    /// The net of each read port of each array that is kept.
-    port_nets: BTreeMap<(usize, usize), WordId>,
+    /// The net of each word of each stage that has one.
+    nets: BTreeMap<(usize, Word), WordId>,
+    /// The net of each read port of each array that is kept, for each word of its elements.
+    port_nets: BTreeMap<(usize, usize, Word), WordId>,
     /// The net of each condition.
     bits: HashMap<BitDriver, BitId>,
     /// The selections that loads of kernels use.
@@ -122,6 +122,16 @@ impl Scheduled<'_> {
             Origin::Input { .. } => 0,
             Origin::Operation { operation, .. } => self.datapaths[*operation].arrival(read) as i64,
         }
+    }
+
+    /// The words of the elements of an array.
+    fn words(self, array: usize) -> &'static [Word] {
+        self.program.arrays[array].element.words()
+    }
+
+    /// The words of the results of a stage.
+    fn words_of(self, stage: usize) -> &'static [Word] {
+        self.words(self.extraction.pipeline.stages[stage].write.array)
     }
 
     /// Whether the result of a stage depends on one of its reads.
@@ -186,9 +196,14 @@ impl Builder<'_> {
         Some(StageResult::of(stage, &extraction.pipeline.stages[stage], &schedule.stages[stage]))
     }
 
-    /// The edge that carries the word of a place.
-    fn edge(&self, place: Place) -> Edge {
-        Edge::Net { net: self.nets[&place.stage], delay: place.delay }
+    /// The edge that carries a word of the result in a place.
+    fn edge(&self, place: Place, word: Word) -> Edge {
+        Edge::Net { net: self.nets[&(place.stage, word)], delay: place.delay }
+    }
+
+    /// The name of the net of a word of the result of a stage.
+    fn name_of_result(&self, stage: usize, word: Word) -> String {
+        self.graph.names.of_word(self.stage_name(stage), word)
     }
 
     /// The net of a condition, which all selections by it share.
@@ -205,30 +220,40 @@ impl Builder<'_> {
         bit
     }
 
-    /// Adds an array, with nets for the words on its read ports. The write ports are connected when all stages are there.
-    fn add_array(&mut self, kept: KeptArray) {
+    /// Adds an array, with nets for the words on its read ports: each word of its elements in a memory of its own, with the same
+    /// ports. The write ports are connected when all stages are there.
+    fn add_array(&mut self, kept: &KeptArray) {
         let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. } } = kept;
-        let number: ArrayId = self.graph.arrays.next_idx();
-        for (port, content) in buffer.reads() {
-            let net = self.add_net(content.name.clone(), WordDriver::Port { array: number, port }, None);
-            self.port_nets.insert((array, port), net);
+        let (array, level) = (*array, *level);
+        for &word in self.scheduled.words(array) {
+            let number: ArrayId = self.graph.arrays.next_idx();
+            let mut buffer = buffer.clone();
+            buffer.name = self.graph.names.of_word(&buffer.name, word);
+            for port in &mut buffer.ports {
+                port.name = self.graph.names.of_word(&port.name, word);
+            }
+            for (port, content) in buffer.reads() {
+                let net = self.add_net(content.name.clone(), WordDriver::Port { array: number, port }, None);
+                self.port_nets.insert((array, port, word), net);
+            }
+            let writers = writers.clone();
+            self.graph.arrays.push(ArrayNode { array, word, level, writers, writes: Vec::new(), buffer });
         }
-        self.graph.arrays.push(ArrayNode { array, level, writers, writes: Vec::new(), buffer });
     }
 
     /// Connects the write ports of arrays.
     fn connect_arrays(&mut self) {
         for number in self.graph.arrays.indices() {
-            let writers = self.graph.arrays[number].writers.clone();
-            self.graph.arrays[number].writes = writers.into_iter().map(|stage| self.outcome(stage)).collect();
+            let ArrayNode { writers, word, .. } = self.graph.arrays[number].clone();
+            self.graph.arrays[number].writes = writers.into_iter().map(|stage| self.outcome(stage, word)).collect();
         }
     }
 
-    /// The edge that carries the result of a stage. A constant has a net here, as streams and memories take words of nets.
-    fn outcome(&mut self, stage: usize) -> Edge {
+    /// The edge that carries a word of the result of a stage. A constant has a net here, as streams and memories take words of nets.
+    fn outcome(&mut self, stage: usize, word: Word) -> Edge {
         match self.outcomes[stage] {
-            Outcome::At(place) => self.edge(place),
-            Outcome::Constant(word) => Edge::Net { net: self.add_constant_net(stage, word), delay: 0 },
+            Outcome::At(place) => self.edge(place, word),
+            Outcome::Constant(number) => Edge::Net { net: self.add_constant_net(stage, number, word), delay: 0 },
         }
     }
 

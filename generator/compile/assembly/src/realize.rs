@@ -68,25 +68,25 @@ pub fn realize(
     realizer.add_arrays()?;
     realizer.add_inputs();
     let carried = realizer.carried();
-    for &(net, kernel) in &carried {
-        realizer.add_kernel(net, kernel, Vec::new());
-        realizer.add_delays(net)?;
+    for &kernel in &carried {
+        realizer.add_kernel(kernel, Vec::new());
+        graph.kernels[kernel].nets.iter().try_for_each(|&net| realizer.add_delays(net))?;
     }
     for (_, net) in realizer.results() {
-        if carried.iter().any(|(other, _)| *other == net) {
-            continue;
-        }
         match graph.words[net].driver {
-            WordDriver::Kernel(kernel) => {
+            WordDriver::Kernel { kernel, .. } if carried.contains(&kernel) => continue,
+            // All words of a result are those of one kernel.
+            WordDriver::Kernel { kernel, .. } if realizer.kernel_of[kernel].is_some() => {}
+            WordDriver::Kernel { kernel, .. } => {
                 let operands = realizer.sources(&graph.kernels[kernel].operands)?;
-                realizer.add_kernel(net, kernel, operands);
+                realizer.add_kernel(kernel, operands);
             }
             WordDriver::Select(_) | WordDriver::Hold(_) => _ = realizer.wire(net, 0)?,
             WordDriver::Input { .. } | WordDriver::Port { .. } => {}
         }
         realizer.add_delays(net)?;
     }
-    for &(_, kernel) in &carried {
+    for &kernel in &carried {
         realizer.connect_kernel(kernel)?;
     }
     realizer.connect_arrays()?;
@@ -135,15 +135,15 @@ impl Realizer<'_> {
     /// The nets of results whose delays may be wanted, in the order of their stages.
     fn results(&self) -> Vec<(usize, WordId)> {
         let inputs = self.graph.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.net);
-        let kernels = self.graph.kernels.iter().map(|kernel| kernel.net);
-        let copies = self.graph.copies.iter().filter_map(|copy| copy.net);
+        let kernels = self.graph.kernels.iter().flat_map(|kernel| kernel.nets.iter().copied());
+        let copies = self.graph.copies.iter().flat_map(|copy| copy.nets.iter().copied());
         let nets = inputs.chain(kernels).chain(copies);
         let stage = |net: WordId| self.graph.words[net].result.as_ref().map(|result| (result.stage, net));
         nets.filter_map(stage).sorted().dedup().collect()
     }
 
     /// The kernels with registers whose results come back: their own operands, or those of stages above, are some of them.
-    fn carried(&self) -> Vec<(WordId, KernelId)> {
+    fn carried(&self) -> BTreeSet<KernelId> {
         let places: BTreeMap<WordId, usize> = self.results().into_iter().map(|(stage, net)| (net, stage)).collect();
         let mut carried = BTreeSet::new();
         for (&net, &stage) in &places {
@@ -159,7 +159,7 @@ impl Realizer<'_> {
             }
         }
         let kernel = |net: WordId| match self.graph.words[net].driver {
-            WordDriver::Kernel(kernel) if self.graph.kernels[kernel].latency > 0 => Some((net, kernel)),
+            WordDriver::Kernel { kernel, .. } => Some(kernel).filter(|&kernel| self.graph.kernels[kernel].latency > 0),
             _ => None,
         };
         carried.into_iter().filter_map(kernel).collect()
@@ -168,7 +168,7 @@ impl Realizer<'_> {
     /// The nets that a net takes words of.
     fn taken(&self, net: WordId) -> Vec<WordId> {
         let edges = match &self.graph.words[net].driver {
-            WordDriver::Kernel(kernel) => self.graph.kernels[*kernel].operands.clone(),
+            WordDriver::Kernel { kernel, .. } => self.graph.kernels[*kernel].operands.clone(),
             WordDriver::Select(choices) => choices.iter().map(|choice| choice.edge).collect(),
             WordDriver::Hold(hold) => vec![hold.edge],
             WordDriver::Input { .. } | WordDriver::Port { .. } => Vec::new(),
@@ -274,11 +274,11 @@ impl Realizer<'_> {
 
     fn add_copies(&mut self) -> Result<(), AssemblyError> {
         for copy in &self.graph.copies {
-            let selection = copy.net.map(|net| self.wire(net, 0)).transpose()?;
-            self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selection });
+            let selections = copy.nets.iter().map(|&net| self.wire(net, 0)).collect::<Result<_, _>>()?;
+            self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selections });
         }
         let constants = self.graph.constants.iter();
-        self.accelerator.constants = constants.map(|of| Constant { stage: of.stage, word: of.word }).collect();
+        self.accelerator.constants = constants.map(|of| Constant { stage: of.stage, bits: of.bits }).collect();
         Ok(())
     }
 
@@ -291,10 +291,11 @@ impl Realizer<'_> {
         Ok(())
     }
 
-    fn add_kernel(&mut self, net: WordId, number: KernelId, operands: Vec<Source>) {
+    /// Adds a kernel, with a wire for each word of its result.
+    fn add_kernel(&mut self, number: KernelId, operands: Vec<Source>) {
         let node = &self.graph.kernels[number];
         let datapath = self.datapath(node.operation);
-        let content = &self.graph.words[net];
+        let content = &self.graph.words[node.net()];
         let kernel = self.accelerator.kernels.push(Kernel {
             name: content.name.clone(),
             stage: self.graph.stage_of(number),
@@ -305,8 +306,12 @@ impl Realizer<'_> {
             variables: node.variables.clone(),
         });
         self.kernel_of[number] = Some(kernel);
-        let wire = self.add_wire(content.name.clone(), Driver::Kernel { kernel });
-        self.wires.insert((net, 0), wire);
+        for &net in &node.nets {
+            if let WordDriver::Kernel { word, .. } = self.graph.words[net].driver {
+                let wire = self.add_wire(self.graph.words[net].name.clone(), Driver::Kernel { kernel, word });
+                self.wires.insert((net, 0), wire);
+            }
+        }
     }
 
     /// The datapath of an operation, which its copies share, and all operations of its unit.

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_files::counted;
 use pushmem_graph::{Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Rom, Source, StoredArray};
 use pushmem_kernels::{Datapath, DatapathGraph};
-use pushmem_nest::{Level, Operation};
+use pushmem_nest::{Level, Operation, Word};
 use pushmem_schedule::{Access, Loop, Stage};
 
 use crate::compile::{CoarsePlan, Compiled};
@@ -140,7 +140,10 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
             format!("shift register of {length} on {}", accelerator.wires[*of].name)
         }
         Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
-        Driver::Kernel { kernel } => {
+        Driver::Kernel { kernel, word: Word::High } => {
+            format!("high word of kernel {}", accelerator.kernels[*kernel].name)
+        }
+        Driver::Kernel { kernel, word: Word::Low } => {
             let on = accelerator.unit_of(*kernel).map(|unit| format!(" on {}", accelerator.units[unit].name));
             let kernel = &accelerator.kernels[*kernel];
             let datapath = &accelerator.datapaths[kernel.datapath];

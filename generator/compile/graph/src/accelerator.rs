@@ -4,15 +4,16 @@ use index_vec::IndexVec;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::Configuration;
 use pushmem_kernels::Datapath;
-use pushmem_nest::{Level, Type};
+use pushmem_nest::{Level, Type, Word};
 use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;
 
 use crate::ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
 use crate::target::Target;
 
-/// Bits of a word on every wire. Narrower elements are extended according to their type.
-pub const WORD_BITS: u32 = 16;
+/// Bits of a word on every wire. Narrower elements are extended according to their type; those of 32 bits are two words on two
+/// wires.
+pub const WORD_BITS: u32 = Word::BITS;
 
 /// An accelerator for one application: everything advances together, one cycle of the static schedule at a time.
 #[derive(Clone, Debug)]
@@ -87,10 +88,12 @@ pub enum Driver {
         /// Which output.
         output: usize,
     },
-    /// The result of a kernel.
+    /// A word of the result of a kernel.
     Kernel {
         /// The kernel.
         kernel: KernelId,
+        /// Which word.
+        word: Word,
     },
     /// An operand of a unit that kernels share: the operand of the kernel that begins an iteration.
     Turns {
@@ -187,7 +190,8 @@ pub struct Lane {
     pub wire: WireId,
     /// The stage that produces it.
     pub stage: usize,
-    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter; of elements of two words, which
+    /// of all words, low word first.
     pub element: Affine,
 }
 
@@ -219,7 +223,7 @@ pub struct Kernel {
     pub iterations: Counter,
     /// Loops of the stage, if the datapath uses their variables.
     pub counter: Option<CounterId>,
-    /// Source of each load.
+    /// Source of each [operand](Datapath::operands).
     pub operands: Vec<Source>,
     /// Where each variable of the datapath comes from.
     pub variables: Vec<Variable>,
@@ -234,7 +238,7 @@ pub struct SharedUnit {
     pub kernels: Vec<KernelId>,
     /// The loops of each kernel.
     pub counters: Vec<CounterId>,
-    /// Source of each load: one that is the same for all kernels, or a wire driven by [`Driver::Turns`].
+    /// Source of each operand: one that is the same for all kernels, or a wire driven by [`Driver::Turns`].
     pub operands: Vec<Source>,
 }
 
@@ -248,15 +252,15 @@ pub struct Turn {
 }
 
 /// A stage that only passes on one of its loads: no kernel, perhaps a selection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     /// The stage.
     pub stage: usize,
     /// The load.
     pub load: usize,
-    /// The wire of the result if the load is a selection, as in an enlarged image or one with a boundary. Without, the
-    /// result is that of another stage, some cycles ago.
-    pub selection: Option<WireId>,
+    /// The wires of the result, one for each of its words, if the load is a selection, as in an enlarged image or one with a
+    /// boundary. Without, the result is that of another stage, some cycles ago.
+    pub selections: Vec<WireId>,
 }
 
 /// A stage whose result is always the same.
@@ -264,8 +268,8 @@ pub struct Copied {
 pub struct Constant {
     /// The stage.
     pub stage: usize,
-    /// The result.
-    pub word: u16,
+    /// The bits of the result, those of its low word lowest.
+    pub bits: u32,
 }
 
 /// A loop variable: `offset + scale · index`.
@@ -379,6 +383,8 @@ impl DelayMemory {
 pub struct StoredArray {
     /// The array, an index of the program's.
     pub array: usize,
+    /// Which word of its elements these tiles keep.
+    pub word: Word,
     /// The stage of each write port, which come first among the ports.
     pub writers: Vec<usize>,
     /// The wire of each port.

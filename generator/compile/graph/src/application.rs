@@ -5,7 +5,7 @@
 //! and memory tiles of a dedicated accelerator, an [`Accelerator`](crate::Accelerator). A reconfigurable array realizes
 //! them in its registers.
 //!
-//! Nets of words carry 16 bits. Nets of one bit carry conditions on loop indices. They choose among the edges of a
+//! Nets of words carry 16 bits; an element of 32 bits is two words, on two nets. Nets of one bit carry conditions on loop indices. They choose among the edges of a
 //! selection: at boundaries of images, and at operands of units that kernels share.
 
 mod model;
@@ -16,7 +16,7 @@ use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::UnifiedBuffer;
-use pushmem_nest::{Level, Program, Type};
+use pushmem_nest::{Level, Program, Type, Word};
 use pushmem_stages::{Pipeline, Stage};
 
 use crate::accelerator::{Condition, Counter, Variable};
@@ -65,6 +65,18 @@ pub struct ProgramNames {
 }
 
 impl ProgramNames {
+    /// The name of what carries or keeps a word of the elements of what has this name: of the high word one that no array, operation
+    /// or stage has.
+    pub fn of_word(&self, name: &str, word: Word) -> String {
+        let is_taken =
+            |name: &String| [&self.arrays, &self.operations, &self.stages].into_iter().any(|of| of.contains(name));
+        let mut found = format!("{name}{}", word.suffix());
+        while word != Word::Low && is_taken(&found) {
+            found.push_str("_word");
+        }
+        found
+    }
+
     /// The names of a program and of its stages.
     pub fn of(program: &Program, pipeline: &Pipeline) -> Self {
         ProgramNames {
@@ -136,8 +148,13 @@ pub enum WordDriver {
         /// Which word of the beat.
         lane: usize,
     },
-    /// The result of a kernel.
-    Kernel(KernelId),
+    /// A word of the result of a kernel.
+    Kernel {
+        /// The kernel.
+        kernel: KernelId,
+        /// Which word.
+        word: Word,
+    },
     /// One of several edges, by nets of one bit.
     Select(Vec<Choice>),
     /// The word on a read port of the memory of an array.
@@ -215,7 +232,8 @@ pub struct InputNode {
 pub struct InputLane {
     /// The net that it drives.
     pub net: WordId,
-    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter; of elements of two words, which
+    /// of all words, low word first.
     pub element: Affine,
 }
 
@@ -241,15 +259,16 @@ pub struct OutputLane {
     pub edge: Edge,
     /// The stage that produces it.
     pub stage: usize,
-    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter; of elements of two words, which
+    /// of all words, low word first.
     pub element: Affine,
 }
 
 /// An operation that executes a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelNode {
-    /// The net of its result, which has its name.
-    pub net: WordId,
+    /// The nets of its result, one for each of its words. The first has its name.
+    pub nets: Vec<WordId>,
     /// The operation, an index of the program's. It says which datapath graph computes the result.
     pub operation: usize,
     /// Cycles from operands to result.
@@ -258,7 +277,7 @@ pub struct KernelNode {
     pub iterations: Counter,
     /// Loops of the stage, if the operation uses their variables.
     pub counter: Option<CounterId>,
-    /// Source of each load.
+    /// Source of each [operand](pushmem_kernels::Datapath::operands).
     pub operands: Vec<Edge>,
     /// Source of each variable that the operation uses.
     pub variables: Vec<Variable>,
@@ -273,21 +292,21 @@ pub struct UnitNode {
     pub kernels: Vec<KernelId>,
     /// The loops of each kernel.
     pub counters: Vec<CounterId>,
-    /// Source of each load: one that is the same for all kernels, or a net that selects by the kernel that begins an
+    /// Source of each operand: one that is the same for all kernels, or a net that selects by the kernel that begins an
     /// iteration.
     pub operands: Vec<Edge>,
 }
 
 /// A stage that passes on one of its loads: no kernel, perhaps a selection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyNode {
     /// The stage.
     pub stage: usize,
     /// The load.
     pub load: usize,
-    /// The net of the result if the load is selected or read from a memory. Without, the result is that of another stage,
-    /// some cycles ago.
-    pub net: Option<WordId>,
+    /// The nets of the result, one for each of its words, if the load is selected or read from a memory. Without, the result is
+    /// that of another stage, some cycles ago.
+    pub nets: Vec<WordId>,
 }
 
 /// A stage whose result is always the same word.
@@ -295,8 +314,8 @@ pub struct CopyNode {
 pub struct ConstantNode {
     /// The stage.
     pub stage: usize,
-    /// The word.
-    pub word: u16,
+    /// The bits of the result, those of its low word lowest.
+    pub bits: u32,
 }
 
 /// An array that stays in memory from its writes to its last reads.
@@ -304,6 +323,8 @@ pub struct ConstantNode {
 pub struct ArrayNode {
     /// The array, an index of the program's.
     pub array: usize,
+    /// Which word of its elements it keeps.
+    pub word: Word,
     /// Where it is to be.
     pub level: Level,
     /// The stage of each write port, which come first among the ports.
@@ -312,6 +333,16 @@ pub struct ArrayNode {
     pub writes: Vec<Edge>,
     /// Its ports, in the time of the run. Each read port drives a net.
     pub buffer: UnifiedBuffer,
+}
+
+impl KernelNode {
+    /// The net that has the name of the kernel: that of the low word of its result.
+    ///
+    /// # Panics
+    /// If the kernel has no net: the reader and the passes make none such.
+    pub fn net(&self) -> WordId {
+        self.nets[0]
+    }
 }
 
 impl ApplicationGraph {
@@ -339,7 +370,7 @@ impl ApplicationGraph {
     /// # Panics
     /// If the net of the kernel is no stage's result: the reader and the passes make none such.
     pub fn stage_of(&self, kernel: KernelId) -> usize {
-        self.words[self.kernels[kernel].net].result.as_ref().expect("a kernel executes a stage").stage
+        self.words[self.kernels[kernel].net()].result.as_ref().expect("a kernel executes a stage").stage
     }
 
     /// All edges of the graph.

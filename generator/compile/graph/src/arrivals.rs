@@ -6,21 +6,20 @@ use pushmem_kernels::Datapath;
 
 /// The operands of the last cycles, to join those of an iteration: a load may come some cycles after it begins.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals<Word> {
-    /// By load, the cycles after the begin.
+pub(crate) struct Arrivals {
+    /// By operand, the cycles after the begin.
     late: Vec<u64>,
-    /// The loads and variables of earlier cycles, the oldest first: as many as the latest load is late. Before the run there are no
+    /// The operands and variables of earlier cycles, the oldest first: as many as the latest operand is late. Before the run there are no
     /// variables.
-    before: VecDeque<(Vec<Word>, Option<Vec<i64>>)>,
+    before: VecDeque<(Vec<u16>, Option<Vec<i64>>)>,
 }
 
-impl<Word: Copy + Default> Arrivals<Word> {
+impl Arrivals {
     /// Those of a datapath.
     pub fn of(datapath: &Datapath) -> Self {
-        let loads = datapath.loads().len();
-        let late: Vec<u64> = (0..loads).map(|load| datapath.arrival(load)).collect();
+        let late: Vec<u64> = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load)).collect();
         let most = late.iter().copied().max().unwrap_or(0) as usize;
-        let before = VecDeque::from(vec![(vec![Word::default(); loads], None); most]);
+        let before = VecDeque::from(vec![(vec![0; late.len()], None); most]);
         Arrivals { late, before }
     }
 
@@ -30,13 +29,13 @@ impl<Word: Copy + Default> Arrivals<Word> {
     }
 
     /// Replaces the operands of a cycle by those of the iteration of which the latest come in it.
-    pub fn join(&mut self, loads: &mut [Word], variables: &mut [i64]) {
+    pub fn join(&mut self, operands: &mut [u16], variables: &mut [i64]) {
         if self.before.is_empty() {
             return;
         }
-        self.before.push_back((loads.to_vec(), Some(variables.to_vec())));
-        for (load, (word, late)) in loads.iter_mut().zip(&self.late).enumerate() {
-            *word = self.before[*late as usize].0[load];
+        self.before.push_back((operands.to_vec(), Some(variables.to_vec())));
+        for (operand, (word, late)) in operands.iter_mut().zip(&self.late).enumerate() {
+            *word = self.before[*late as usize].0[operand];
         }
         // A result of operands before the run is none, but its variables are those of some iteration.
         if let Some(begun) = &self.before[0].1 {

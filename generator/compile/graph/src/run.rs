@@ -8,7 +8,7 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_nest::{ArrayKind, Program, Type};
 
 use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Source, Stream, Turn};
 use crate::arrivals::Arrivals;
@@ -57,21 +57,33 @@ pub(crate) fn input_arrays<'a>(
     Ok(arrays)
 }
 
-/// The images of arrays of a program, whose values are given by the number of the array.
+/// The images of arrays of a program, whose words are given by the number of the array, in order of memory.
 ///
 /// # Errors
 /// When an array has another size than its values.
 pub(crate) fn output_images(
     program: &Program,
-    values: BTreeMap<usize, Vec<i64>>,
+    arrays: BTreeMap<usize, Vec<u16>>,
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let image = |(array, values): (usize, Vec<i64>)| {
+    let image = |(array, words): (usize, Vec<u16>)| {
         let declared = &program.arrays[array];
+        let values = elements_of(declared.element, &words);
         let element = declared.element.element().expect("arrays hold elements");
         let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
         Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
     };
-    values.into_iter().map(image).collect()
+    arrays.into_iter().map(image).collect()
+}
+
+/// A word of an array of these elements, by its number in order of memory.
+pub(crate) fn word_of(element: Type, values: &[i64], number: usize) -> Option<u16> {
+    let words = element.words();
+    values.get(number / words.len()).map(|&value| words[number % words.len()].of(value))
+}
+
+/// The elements whose words these are, in order of memory.
+pub(crate) fn elements_of(element: Type, words: &[u16]) -> Vec<i64> {
+    words.chunks(element.words().len()).map(|words| element.join(words)).collect()
 }
 
 impl Stream {
@@ -87,7 +99,9 @@ impl Accelerator {
             let values = arrays[&stream.array].values();
             let mut beats = Vec::new();
             for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
-                beats.extend(elements.iter().map(|&element| values[element] as u16));
+                let word =
+                    |&number: &usize| word_of(stream.element, values, number).expect("streams are of their arrays");
+                beats.extend(elements.iter().map(word));
             });
             beats
         };
@@ -108,17 +122,18 @@ impl Accelerator {
     /// # Errors
     /// Never for beats that this accelerator produced.
     pub fn arrays(&self, program: &Program, beats: &[Beats]) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        let mut values: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+        let mut arrays: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
         for (stream, beats) in self.outputs.iter().zip(beats) {
-            let array = values.entry(stream.array).or_insert_with(|| vec![0; program.arrays[stream.array].size()]);
+            let size = program.arrays[stream.array].size() * stream.element.words().len();
+            let array = arrays.entry(stream.array).or_insert_with(|| vec![0; size]);
             let mut words = beats.iter();
             for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
                 for (&element, &word) in elements.iter().zip(words.by_ref()) {
-                    array[element] = stream.element.wrap(i64::from(word));
+                    array[element] = word;
                 }
             });
         }
-        output_images(program, values)
+        output_images(program, arrays)
     }
 
     /// Runs the accelerator on these inputs, cycle by cycle.
@@ -142,20 +157,17 @@ impl Accelerator {
     fn datapath_of<'a>(&'a self, kernel: KernelId, program: &Program) -> Function<'a> {
         let datapath = &self.datapaths[self.kernels[kernel].datapath].datapath;
         let mut evaluator = Evaluator::new(datapath, &program.tables);
-        let types = datapath.loads();
-        let mut loads = vec![0; types.len()];
-        Box::new(move |words, variables| {
-            for ((load, word), of) in loads.iter_mut().zip(words).zip(types) {
-                *load = of.wrap(i64::from(*word));
-            }
-            evaluator.evaluate(&loads, variables) as u16
+        let mut loads = vec![0; datapath.loads().len()];
+        Box::new(move |operands, variables| {
+            datapath.joined(operands, &mut loads);
+            evaluator.evaluate(&loads, variables)
         })
     }
 }
 
-/// The result of a kernel, a function of the words of its loads and the values of its variables, which are numbered as the
-/// loops of the operation.
-pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> u16 + 'a>;
+/// The result of a kernel, a function of its operands and the values of its variables, which are numbered as the loops of the
+/// operation.
+pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> i64 + 'a>;
 
 /// The state of a [`Counter`].
 pub(crate) struct CounterState<'a> {
@@ -196,9 +208,9 @@ struct KernelState<'a> {
     /// The kernel, or the first of those that share it.
     kernel: KernelId,
     function: Function<'a>,
-    arrivals: Arrivals<u16>,
+    arrivals: Arrivals,
     /// Results under way, the next to appear first; empty for a kernel without registers.
-    results: VecDeque<u16>,
+    results: VecDeque<i64>,
     operands: &'a [Source],
     loads: Vec<u16>,
     variables: Vec<i64>,
@@ -303,7 +315,7 @@ impl<'a> Machine<'a> {
                 Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
                 Driver::ShiftRegister { .. } | Driver::Hold { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
-                Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
+                Driver::Kernel { kernel, word } => word.of(self.kernel_result(self.instance_of[*kernel])),
                 Driver::Turns { turns } => self.word_of_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
             };
@@ -357,7 +369,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The result that a kernel shows. One without registers shows that of this cycle's operands.
-    fn kernel_result(&mut self, number: usize) -> u16 {
+    fn kernel_result(&mut self, number: usize) -> i64 {
         match self.instances[number].results.front() {
             Some(&result) => result,
             None => self.evaluate(number),
@@ -365,7 +377,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The result of a kernel for this cycle's operands.
-    fn evaluate(&mut self, number: usize) -> u16 {
+    fn evaluate(&mut self, number: usize) -> i64 {
         self.load(number);
         let kernel = &mut self.instances[number];
         kernel.arrivals.join(&mut kernel.loads, &mut kernel.variables);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Access, Operation, Program, Table, Type};
+use pushmem_nest::{Access, Operation, Program, Table, Type, Word};
 
 use crate::copies::Copies;
 use crate::datapath_graph::{DatapathGraph, Unsupported};
@@ -71,6 +71,24 @@ impl Datapath {
     /// The types of the loads of all copies; of a reduction the old value of the target is the last.
     pub fn loads(&self) -> &[Type] {
         &self.loads
+    }
+
+    /// The operands of a kernel: the words of all loads, each with the number of its load, low word first.
+    pub fn operands(&self) -> Vec<(usize, Word)> {
+        let words = |(load, of): (usize, &Type)| of.words().iter().map(move |&word| (load, word));
+        self.loads.iter().enumerate().flat_map(words).collect()
+    }
+
+    /// The values of the loads whose words are the operands of a kernel.
+    ///
+    /// # Panics
+    /// When there are fewer words than [`operands`](Datapath::operands).
+    pub fn joined(&self, mut operands: &[u16], loads: &mut [i64]) {
+        for (load, of) in loads.iter_mut().zip(&self.loads) {
+            let (words, others) = operands.split_at(of.words().len());
+            *load = of.join(words);
+            operands = others;
+        }
     }
 
     /// The elements that the loads read, in terms of the loop variables in the first copy. The program and the operation

@@ -48,6 +48,8 @@ pub struct Values {
     pub values: Vec<Value>,
     /// The value that the operation writes.
     pub result: usize,
+    /// The types of the loads, as [`Datapath::loads`].
+    pub loads: Vec<Type>,
 }
 
 /// An operator that a technology does not compute.
@@ -109,7 +111,7 @@ impl<'a> DatapathGraph<'a> {
     pub fn balanced(&self, operators: &dyn Operators, arrivals: Vec<u64>) -> Values {
         let (graph, result) = self.rebuilt(TableMemories::NONE, &mut Moments::with_arrivals(operators, arrivals));
         let value = |vertex: &Vertex| Value { kind: vertex.kind, value: vertex.value, range: vertex.range };
-        Values { values: graph.vertices.iter().map(value).collect(), result }
+        Values { values: graph.vertices.iter().map(value).collect(), result, loads: self.loads.clone() }
     }
 
     /// The graph of the value that is written, with chains balanced for these operators.

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Unary};
+use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Unary, Word};
 
 use crate::copies::Copies;
 use crate::datapath::Datapath;
@@ -10,8 +10,10 @@ use crate::names::{Names, identifier, of_access};
 use crate::node::NodeKind;
 use crate::tables::Fetch;
 
-/// The width of the ports for loads and result.
-const WORD_BITS: u32 = 16;
+/// The width of the port for a load or a result of a type: that of all its words.
+fn port_bits(value: Type) -> u32 {
+    value.words().len() as u32 * Word::BITS
+}
 
 /// Entries of a table on one line.
 const ENTRIES_PER_ROW: usize = 8;
@@ -28,7 +30,8 @@ pub const DIVIDER: (&str, &str) = ("pushmem_divider", include_str!("../../../../
 /// The names of a kernel's ports, beside `clk_i`, `step_i` and `result_o`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports {
-    /// One for each load, in the order of [`Datapath::loads`], whether it is used or not: `input logic [15:0]`.
+    /// One for each load, in the order of [`Datapath::loads`], whether it is used or not: `input logic [15:0]`, or `[31:0]` for an
+    /// element of 32 bits.
     pub loads: Vec<String>,
     /// The loop variables that are used, outermost first, each with its number and name: `input logic signed [31:0]`.
     pub variables: Vec<(usize, String)>,
@@ -106,10 +109,10 @@ impl Datapath {
         self.name_ports(program, operation, &mut Names::new())
     }
 
-    /// The module of this name: ports `clk_i`, `step_i`, the [`ports`](Datapath::ports) and `output logic [15:0] result_o`. The
-    /// program and the operation are those that the datapath was made of. Numbers of 8 bits are in the low bits of the
-    /// loads, whose other bits do not matter; the result is extended by its type. A table beside the kernel is a memory that
-    /// advances with `step_i`, too; its entry shows [`Fetch::latency`] steps after its address.
+    /// The module of this name: ports `clk_i`, `step_i`, the [`ports`](Datapath::ports) and `output logic [15:0] result_o`, or
+    /// `[31:0]` for elements of 32 bits. The program and the operation are those that the datapath was made of. Numbers of
+    /// 8 bits are in the low bits of the loads, whose other bits do not matter; the result is extended by its type. A table beside
+    /// the kernel is a memory that advances with `step_i`, too; its entry shows [`Fetch::latency`] steps after its address.
     pub fn module(&self, program: &Program, operation: &Operation, name: &str) -> String {
         let mut names = Names::new();
         let ports = self.name_ports(program, operation, &mut names);
@@ -178,7 +181,7 @@ fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, 
     let copies = Copies::new(program, operation);
     let loops = &copies.loops;
     let printer = Printer { program, loops, operation };
-    let word = format!("[{}:0]", WORD_BITS - 1);
+    let word = |value: Type| bit_range(port_bits(value));
     let mut declared = vec![
         ("input ", String::new(), "clk_i", String::new()),
         ("input ", String::new(), "step_i", "everything advances in cycles in which it is high".to_owned()),
@@ -187,12 +190,13 @@ fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, 
         declared.push(("input ", "signed [31:0]".to_owned(), name, format!("loop `{}`", loops[*variable].variable)));
     }
     for (load, (name, access)) in ports.loads.iter().zip(copies.reads()).enumerate() {
-        let element = program.arrays[access.array].element.name();
+        let element = program.arrays[access.array].element;
         let late = match datapath.arrival(load) {
             0 => String::new(),
             stage => format!(", in stage {stage}"),
         };
-        declared.push(("input ", word.clone(), name, format!("{element} {}{late}", printer.access(&access))));
+        let comment = format!("{} {}{late}", element.name(), printer.access(&access));
+        declared.push(("input ", word(element), name, comment));
     }
     for (names, fetch) in ports.fetches.iter().zip(&fetches) {
         let table = &program.tables[fetch.table];
@@ -205,15 +209,20 @@ fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, 
         declared.push(("output", bit_range(fetch.address_bits), &names.address, address));
         declared.push(("input ", bit_range(fetch.value.bits()), &names.word, word));
     }
-    let element = program.arrays[operation.target.array].element.name();
-    let target = format!("{element} {}", printer.access(&operation.target));
-    declared.push(("output", word, "result_o", target));
+    let element = program.arrays[operation.target.array].element;
+    let target = format!("{} {}", element.name(), printer.access(&operation.target));
+    declared.push(("output", word(element), "result_o", target));
     let width = declared.iter().map(|(_, range, ..)| range.len()).max().unwrap_or_default();
     let port = |(direction, range, name, comment): (&str, String, &str, String)| Port {
         declaration: format!("{direction} logic {range:width$} {name}"),
         comment,
     };
     declared.into_iter().map(port).collect()
+}
+
+/// Whether a number of this type is the bits of its port as they are.
+fn is_port(value: Type) -> bool {
+    !value.is_signed() && value.bits() == port_bits(value)
 }
 
 /// The range of a vector: nothing for a single bit.
@@ -328,7 +337,7 @@ impl<'a> Writer<'a> {
                     given.push(Vec::new());
                     continue;
                 }
-                NodeKind::Load(load) if node.value == Type::U16 => ports.loads[load].clone(),
+                NodeKind::Load(load) if is_port(node.value) => ports.loads[load].clone(),
                 NodeKind::Load(load) => names.unique(&format!("{}_{}", ports.loads[load], node.value.name())),
                 NodeKind::Variable(variable) => {
                     let port = ports.variables.iter().find(|(number, _)| *number == variable);
@@ -357,7 +366,7 @@ impl<'a> Writer<'a> {
         for (load, name) in ports.loads.iter().enumerate() {
             let node = datapath.nodes.iter().find(|node| node.kind == NodeKind::Load(load));
             let low = node.map_or(0, |node| node.value.bits());
-            if low < WORD_BITS {
+            if low < port_bits(datapath.loads[load]) {
                 unused_ports.push((load, low, names.unique(&format!("{name}_unused"))));
             }
         }
@@ -380,15 +389,17 @@ impl<'a> Writer<'a> {
 
     fn result(&self) -> String {
         let value = self.datapath.result_type();
+        let bits = port_bits(value);
         if let NodeKind::Constant(number) = self.datapath.nodes[self.datapath.result].kind {
-            return literal(Type::U16.wrap(number), Type::U16);
+            let port = if bits > Word::BITS { Type::U32 } else { Type::U16 };
+            return literal(port.wrap(number), port);
         }
         let text = self.read(self.datapath.result, self.datapath.latency);
-        match (value.bits() < WORD_BITS, value.is_signed()) {
+        match (value.bits() < bits, value.is_signed()) {
             (false, false) => text,
             (false, true) => format!("$unsigned({text})"),
-            (true, false) => format!("{WORD_BITS}'({text})"),
-            (true, true) => format!("$unsigned({WORD_BITS}'({text}))"),
+            (true, false) => format!("{bits}'({text})"),
+            (true, true) => format!("$unsigned({bits}'({text}))"),
         }
     }
 
@@ -434,8 +445,9 @@ impl<'a> Writer<'a> {
         }
         for (load, low, name) in &self.unused_ports {
             let port = &self.ports.loads[*load];
-            lines.push(format!("logic [{}:0] {name};", WORD_BITS - low - 1));
-            lines.push(format!("assign {name} = {port}[{}:{low}];", WORD_BITS - 1));
+            let bits = port_bits(self.datapath.loads[*load]);
+            lines.push(format!("logic [{}:0] {name};", bits - low - 1));
+            lines.push(format!("assign {name} = {port}[{}:{low}];", bits - 1));
         }
         lines
     }
@@ -469,11 +481,11 @@ impl<'a> Writer<'a> {
         let text = match node.kind {
             NodeKind::Constant(_) | NodeKind::Variable(_) => return Vec::new(),
             NodeKind::Load(load) => match node.value {
-                Type::U16 => return Vec::new(),
+                value if is_port(value) => return Vec::new(),
                 value => {
                     let port = &self.ports.loads[load];
-                    let bits =
-                        if value.bits() < WORD_BITS { format!("[{}:0]", value.bits() - 1) } else { String::new() };
+                    let whole = value.bits() == port_bits(value);
+                    let bits = if whole { String::new() } else { format!("[{}:0]", value.bits() - 1) };
                     if value.is_signed() { format!("$signed({port}{bits})") } else { format!("{port}{bits}") }
                 }
             },

@@ -15,7 +15,7 @@ use pushmem_graph::{
 };
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, DedicatedOperators, TableMemories};
-use pushmem_nest::{ArrayKind, Level, Program, Type};
+use pushmem_nest::{ArrayKind, Level, Program, Type, Word};
 use pushmem_registers::RegisterMap;
 use pushmem_testing::{tool, verilator};
 use pushmem_tile::{Reset, TileSpec};
@@ -93,7 +93,7 @@ nest:
             wire("input", Driver::Input { stream: InputId::new(0), lane: 0 }),
             wire("input_1_ago", Driver::ShiftRegister { of: w(0), length: 1 }),
             wire("output_load_0", Driver::Select { counter: CounterId::new(0), cases }),
-            wire("output", Driver::Kernel { kernel: KernelId::new(0) }),
+            wire("output", Driver::Kernel { kernel: KernelId::new(0), word: Word::Low }),
         ],
         inputs: index_vec![stream("input", 0, 0, 0, 0)],
         outputs: vec![stream("output", 1, 1, 3, 1)],
@@ -293,7 +293,7 @@ nest:
         length: counters[CounterId::new(1)].last() as u64 + 1,
         wires: index_vec![
             wire("input", Driver::Input { stream: InputId::new(0), lane: 0 }),
-            wire("output", Driver::Kernel { kernel: KernelId::new(0) })
+            wire("output", Driver::Kernel { kernel: KernelId::new(0), word: Word::Low })
         ],
         inputs: index_vec![stream(of_smooth.inputs.as_raw_slice(), 0, Type::U16)],
         outputs: vec![stream(&of_smooth.outputs, 1, Type::I16)],

@@ -103,7 +103,7 @@ fn copied(compiled: &Compiled, array: usize) -> Option<usize> {
     let Compiled { extraction, accelerator, .. } = compiled;
     let stages = &extraction.pipeline.stages;
     let sources = (0..stages.len()).filter(|&stage| stages[stage].write.array == array).map(|stage| {
-        let copied = accelerator.copies.iter().find(|copied| copied.stage == stage && copied.selection.is_none())?;
+        let copied = accelerator.copies.iter().find(|copied| copied.stage == stage && copied.selections.is_empty())?;
         Some(stages[stage].reads.get(copied.load)?.array)
     });
     sources.dedup().exactly_one().ok().flatten()
@@ -125,10 +125,10 @@ pub(crate) fn sources(compiled: &Compiled) -> Sources {
         of_tiles.extend(stream.wires.iter().map(|&wire| (wire, Origin::Wire(stream.of))));
     }
     let chosen: BTreeMap<WireId, usize> =
-        copies.iter().filter_map(|copied| Some((copied.selection?, copied.stage))).collect();
+        copies.iter().flat_map(|copied| copied.selections.iter().map(|&wire| (wire, copied.stage))).collect();
     let origin = |(wire, content): (WireId, &Wire)| match &content.driver {
         Driver::Input { stream, .. } => Origin::Array(Some(inputs[*stream].array)),
-        Driver::Kernel { kernel } => written(kernels[*kernel].stage),
+        Driver::Kernel { kernel, .. } => written(kernels[*kernel].stage),
         Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => Origin::Wire(*of),
         Driver::Tile { .. } => of_tiles.get(&wire).copied().unwrap_or(Origin::Array(None)),
         Driver::Select { .. } => chosen.get(&wire).map_or(Origin::Array(None), |&stage| written(stage)),

@@ -75,7 +75,7 @@ fn element_type(name: &str, span: Span) -> Result<Option<Type>> {
         (Some(element), _) => return Ok(Some(element)),
         (None, _) if stem == name => return Ok(None),
         (None, "f" | "float" | "bfloat") => "there is no floating point: scale to integers",
-        (None, "u" | "i" | "s" | "uint" | "int" | "sint") => "memories hold u8, i8, u16 and i16",
+        (None, "u" | "i" | "s" | "uint" | "int" | "sint") => "memories hold u8, i8, u16, i16, u32 and i32",
         (None, _) => return Ok(None),
     };
     Err(Fault::new(span, format!("the type `{name}`")).with_help(help))

@@ -329,7 +329,6 @@ struct Inferred<'a> {
 impl<'a> Inferred<'a> {
     fn new(program: &'a Stores<'a>) -> Result<Self, Fault> {
         let types = types::infer(program)?;
-        wide::check(program, &types)?;
         Ok(Self { program, types, shapes: shapes::shapes(program)? })
     }
 

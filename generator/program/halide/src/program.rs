@@ -675,8 +675,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value that a name stands for. If it has many operations, it becomes a Func of its own, which is computed here: each use
-    /// of the name would repeat them, and names of names would do so again and again. No memory holds 32 bits: of these, each
-    /// half becomes a Func. Without data a value is an index, which is repeated.
+    /// of the name would repeat them, and names of names would do so again and again. Of 32 bits each half becomes a Func. Without data a value is an index, which is repeated.
     fn kept(&mut self, name: &'a str, value: Rc<Value<Flat>>, span: Span) -> Rc<Value<Flat>> {
         if !is_larger(&value, LARGEST_REPEATED) || all_loads(&value).is_empty() {
             return value;
@@ -697,7 +696,7 @@ impl<'a> Reader<'a> {
                 let [high, low] = [high, low].map(|part| Rc::new(Value::Cast(wide, part)));
                 Value::binary(Binary::Or, Value::binary(Binary::ShiftLeft, high, half), low)
             }
-            Some(element) if element.element().is_some() => self.func(name, element, value, span, 0),
+            Some(element) if element.words().len() == 1 => self.func(name, element, value, span, 0),
             _ => value,
         }
     }

@@ -1,4 +1,4 @@
-//! Funcs of 32 bits, which no memory holds, as parts of the expressions that use them.
+//! Funcs of 32 bits, whose memories have two words for each element, as parts of the expressions that use them.
 //!
 //! A Func that exists for one iteration of the loops around, such as a reduction that is wholly unrolled, has elements at
 //! constant addresses. A load of one of them after a store in the same iteration has a known value.
@@ -6,18 +6,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use pushmem_nest::Type;
-
-use crate::fault::{Fault, Result};
 use crate::fit::constant_of;
 use crate::program::{Store, Stores, is_too_large, loaded};
 use crate::value::{Flat, Value, Variable};
 
-/// The program without Funcs that no memory holds, as far as their elements are known where they are read.
+/// The program without Funcs of 32 bits, as far as their elements are known where they are read. Memories hold the others.
 pub(crate) fn inlined<'a>(mut program: Stores<'a>) -> Stores<'a> {
     for array in 0..program.arrays.len() {
         let of = &program.arrays[array];
-        if !of.is_argument && of.element.is_some_and(|element| element.element().is_none()) {
+        if !of.is_argument && of.element.is_some_and(|element| element.words().len() > 1) {
             let inliner = Inliner {
                 program: &program,
                 array,
@@ -31,25 +28,6 @@ pub(crate) fn inlined<'a>(mut program: Stores<'a>) -> Stores<'a> {
         }
     }
     program
-}
-
-/// Refuses arrays of types that no memory holds.
-pub(crate) fn check(program: &Stores, types: &[Type]) -> Result<()> {
-    for (number, (array, element)) in program.arrays.iter().zip(types).enumerate() {
-        if element.element().is_some() {
-            continue;
-        }
-        let help = match program.stores.iter().any(|store| store.array == number) {
-            true if !array.is_argument => {
-                "compute the Func inline, unroll the loops of its reduction wholly, or narrow it to 16 bits"
-            }
-            false if !array.is_argument && array.entries.is_none() => continue,
-            _ => "narrow it to 16 bits",
-        };
-        let message = format!("`{}` is of type {}: memories hold 8 or 16 bits", array.name, element.name());
-        return Err(Fault::new(array.span, message).with_help(help));
-    }
-    Ok(())
 }
 
 /// The value of an element, in an iteration of the loops around.

@@ -82,7 +82,7 @@ fn shape(array: &Array) -> Vec<usize> {
 
 fn image(array: &Array, values: Vec<i64>) -> Result<Image, Diagnostic> {
     let Some(element) = array.element.element() else {
-        return Err(Diagnostic::new(format!("`{}` is no array of u8, i8, u16 or i16", array.name)));
+        return Err(Diagnostic::new(format!("`{}` is no array of numbers", array.name)));
     };
     Ok(Image::from_values(element, &shape(array), values)?.with_min(&array.min))
 }

@@ -64,4 +64,4 @@ pub use read::{
 };
 pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;
-pub use types::Type;
+pub use types::{Type, Word};

@@ -105,7 +105,7 @@ pub struct Array {
     pub name: String,
     /// Input, output or buffer.
     pub kind: ArrayKind,
-    /// The type of the elements: u8, i8, u16 or i16.
+    /// The type of the elements: any but that of truth values.
     pub element: Type,
     /// The number of elements in each dimension, innermost first, all positive.
     pub shape: Vec<i64>,
@@ -126,6 +126,15 @@ impl Array {
     /// The number of elements.
     pub fn size(&self) -> usize {
         self.shape.iter().product::<i64>() as usize
+    }
+
+    /// The number of words in each dimension, innermost first: the words of an element lie side by side.
+    pub fn shape_in_words(&self) -> Vec<i64> {
+        let mut shape = self.shape.clone();
+        if let Some(innermost) = shape.first_mut() {
+            *innermost *= self.element.words().len() as i64;
+        }
+        shape
     }
 }
 

@@ -3,7 +3,7 @@
 use pushmem_files::nearest;
 use pushmem_images::Element;
 
-/// The type of a value. Arrays and tables hold 8 and 16 bits; 32 bits exist only within an expression.
+/// The type of a value. Arrays and tables hold numbers, of 8, 16 or 32 bits; truth values exist only within an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// Unsigned, 8 bits.
@@ -111,7 +111,67 @@ impl Type {
             Type::I8 => Some(Element::I8),
             Type::U16 => Some(Element::U16),
             Type::I16 => Some(Element::I16),
-            Type::U32 | Type::I32 | Type::Bool => None,
+            Type::U32 => Some(Element::U32),
+            Type::I32 => Some(Element::I32),
+            Type::Bool => None,
+        }
+    }
+
+    /// The parts of an element in the memory of a system: bytes of 8 bits, or words of 16, of which an element of 32 bits has
+    /// [two](Type::words), if arrays may hold it.
+    pub fn in_memory(self) -> Option<Element> {
+        if self.bits() > Word::BITS { Some(Element::U16) } else { self.element() }
+    }
+
+    /// The words of an element in hardware, low word first.
+    pub fn words(self) -> &'static [Word] {
+        if self.bits() > Word::BITS { &[Word::Low, Word::High] } else { &[Word::Low] }
+    }
+
+    /// The element of this type that these words are, low word first.
+    pub fn join(self, words: &[u16]) -> i64 {
+        let bits = words.iter().rev().fold(0, |bits, word| (bits << Word::BITS) | i64::from(*word));
+        self.wrap(bits)
+    }
+}
+
+/// A word of an element in hardware, where words have [16 bits](Word::BITS): an element of 32 bits has two, which are stored, delayed
+/// and passed on side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Word {
+    /// The low 16 bits: the only word of elements of 8 and 16 bits, which are extended by their type.
+    Low,
+    /// The high 16 bits of an element of 32.
+    High,
+}
+
+impl Word {
+    /// Bits of a word.
+    pub const BITS: u32 = 16;
+
+    /// This word of a value.
+    pub fn of(self, value: i64) -> u16 {
+        (value >> (Word::BITS * self.number() as u32)) as u16
+    }
+
+    /// A number of which this word has these bits, and the others none.
+    pub fn shifted(self, bits: u16) -> i64 {
+        i64::from(bits) << (Word::BITS * self.number() as u32)
+    }
+
+    /// Its place among the words of an element, low word first.
+    pub fn number(self) -> usize {
+        match self {
+            Word::Low => 0,
+            Word::High => 1,
+        }
+    }
+
+    /// The end of the names of what carries it, beside what carries the low word.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Word::Low => "",
+            Word::High => "_high",
         }
     }
 }

@@ -13,6 +13,9 @@ pub(crate) struct Term {
 /// Types that arrays may have.
 pub(crate) const ELEMENTS: [&str; 4] = ["u16", "i16", "u8", "i8"];
 
+/// Types of arrays in programs with elements of two words: mostly these.
+pub(crate) const WIDE_ELEMENTS: [&str; 8] = ["i32", "u32", "i32", "u32", "u16", "i16", "u8", "i8"];
+
 /// An expression of this type that uses every term once.
 pub(crate) fn expression(random: &mut impl Rng, terms: &[Term], wanted: &str, table: Option<&str>) -> String {
     let text = match terms {

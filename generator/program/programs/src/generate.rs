@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::expression::{ELEMENTS, Term, expression};
+use crate::expression::{ELEMENTS, Term, WIDE_ELEMENTS, expression};
 use crate::parameters::Parameters;
 use crate::recurrences::Recurrences;
 
@@ -69,6 +69,15 @@ pub fn random_program_with_recurrences(seed: u64) -> String {
     generator.program()
 }
 
+/// As [`random_program`], with elements of 32 bits in most arrays.
+pub fn random_program_of_wide_elements(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator::new(&mut random, seed);
+    generator.is_wide = true;
+    generator.recurrences = seed.is_multiple_of(3).then(|| Recurrences::new(seed));
+    generator.program()
+}
+
 struct Generator<'a> {
     random: &'a mut ChaCha8Rng,
     name: String,
@@ -82,6 +91,8 @@ struct Generator<'a> {
     unroll: i64,
     parameters: Option<Parameters>,
     recurrences: Option<Recurrences>,
+    /// Whether most arrays have elements of 32 bits.
+    is_wide: bool,
     body: String,
 }
 
@@ -98,6 +109,7 @@ impl<'a> Generator<'a> {
             unroll: *[1, 1, 1, 1, 2, 4].choose(random).expect("there are some"),
             parameters: None,
             recurrences: None,
+            is_wide: false,
             body: String::new(),
             random,
         }
@@ -122,6 +134,9 @@ impl<'a> Generator<'a> {
     }
 
     fn element(&mut self) -> &'static str {
+        if self.is_wide {
+            return WIDE_ELEMENTS.choose(self.random).expect("there are some");
+        }
         // Mostly words: bytes overflow early and hide differences.
         if self.random.random_ratio(2, 3) { "u16" } else { ELEMENTS.choose(self.random).expect("there are some") }
     }

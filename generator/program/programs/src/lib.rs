@@ -14,6 +14,8 @@
 //! in place, and sums over all tiles.
 //!
 //! [`random_rows`] writes a network of one image, whose rows can flow from layer to layer.
+//! [`random_program_of_wide_elements`] and [`random_network_of_wide_elements`] write such programs whose arrays mostly have elements
+//! of 32 bits.
 //!
 //! [`random_reductions`] writes sums of one array or two as a reader of linear algebra would, in the innermost loops or not.
 //!
@@ -27,7 +29,9 @@ mod recurrences;
 mod reductions;
 mod rows;
 
-pub use generate::{random_program, random_program_with_parameters, random_program_with_recurrences};
-pub use networks::random_network;
+pub use generate::{
+    random_program, random_program_of_wide_elements, random_program_with_parameters, random_program_with_recurrences,
+};
+pub use networks::{random_network, random_network_of_wide_elements};
 pub use reductions::random_reductions;
 pub use rows::random_rows;

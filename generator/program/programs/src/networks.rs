@@ -21,6 +21,14 @@ pub fn random_network(seed: u64) -> String {
     Generator::new(&mut random, seed).program()
 }
 
+/// As [`random_network`], with elements of 32 bits in most arrays.
+pub fn random_network_of_wide_elements(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator::new(&mut random, seed);
+    generator.main_type = if seed.is_multiple_of(2) { "i32" } else { "u32" };
+    generator.program()
+}
+
 /// An array that nests can read.
 #[derive(Clone, Debug)]
 struct Array {

@@ -193,6 +193,24 @@ impl Tiling {
         Tiling { images: names.into_iter().map(image).collect(), ..self.clone() }
     }
 
+    /// The same in [parts of elements in memory](pushmem_nest::Type::in_memory): where elements have two words, these are side by side
+    /// in the innermost dimension.
+    #[must_use]
+    pub fn in_words(&self, program: &Program) -> Tiling {
+        let in_words = |image: &TiledImage| {
+            let mut image = image.clone();
+            let words = program.array(&image.name).map_or(1, |array| array.element.words().len() as i64);
+            let sizes = [&mut image.tile, &mut image.size].into_iter().filter_map(|sizes| sizes.first_mut());
+            sizes.for_each(|size| *size *= words);
+            image.element_bytes /= words as u64;
+            for motion in image.motion.first_mut().into_iter().flatten() {
+                *motion = Fraction::new(motion.numerator * words, motion.denominator);
+            }
+            image
+        };
+        Tiling { images: self.images.iter().map(in_words).collect(), ..self.clone() }
+    }
+
     /// The number of tiles.
     pub fn count(&self) -> i64 {
         self.axes.iter().map(|axis| axis.count).product()

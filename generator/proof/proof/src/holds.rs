@@ -13,12 +13,12 @@ pub(crate) struct Shown {
     /// The cycle in which it was loaded.
     pub loaded: i64,
     /// The word.
-    pub word: Word,
+    pub word: Content,
 }
 
 /// A word, by where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum Content {
     /// The result of a stage in a cycle.
     Result { stage: usize, cycle: i64 },
     /// Always the same.
@@ -50,9 +50,9 @@ pub(crate) fn shown(
         source = cases.iter().find(|case| case.conditions.iter().all(holds))?.source;
     }
     let word = match source {
-        NetSource::Constant(word) => Word::Constant(word),
+        NetSource::Constant(word) => Content::Constant(word),
         NetSource::Net { net, delay } => match nets[net] {
-            Some(past) => Word::Result { stage: past.stage, cycle: loaded - delay - past.cycles },
+            Some(past) => Content::Result { stage: past.stage, cycle: loaded - delay - past.cycles },
             None => shown(graph, drivers, nets, net, loaded - delay)?.word,
         },
     };

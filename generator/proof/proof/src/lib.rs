@@ -34,7 +34,7 @@ use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
 pub use error::{PartError, ProofError, ProvenanceError};
-pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource};
+pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
 pub use roms::{RomError, RomFault, prove_roms};
 pub use sums::prove_sums;
 
@@ -59,11 +59,12 @@ pub fn prove(
     stages::check(program, staged, &sequence)?;
     parts::check(Compilation { program, staged, schedule, datapaths, accelerator }, &sequence)?;
     let dependences = Dependences::new(sequence, staged);
-    outputs::check(program, staged, &dependences, accelerator)?;
-    provenance::check_memories(program, staged, &dependences, schedule, accelerator)?;
+    let views = View::all(accelerator, program, staged);
+    views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
+    provenance::check_memories(program, staged, &dependences, schedule, &views)?;
     let datapath = |kernel: usize| &accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath;
     let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
-    provenance::prove(program, staged, &dependences, schedule, accelerator, taken)
+    views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
 }
 
 /// Proves that an application graph computes the program, before any hardware realizes it, given that `datapaths` are those
@@ -80,10 +81,11 @@ pub fn prove_graph(
 ) -> Result<(), ProofError> {
     let sequence = Sequence::of(program, staged);
     stages::check(program, staged, &sequence)?;
-    nodes::check(staged, schedule, datapaths, graph)?;
+    nodes::check(program, staged, schedule, datapaths, graph)?;
     let dependences = Dependences::new(sequence, staged);
-    outputs::check(program, staged, &dependences, graph)?;
+    let views = View::all(graph, program, staged);
+    views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
     let datapath = |kernel: usize| &datapaths[graph.kernels[kernel].operation];
     let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
-    provenance::prove(program, staged, &dependences, schedule, graph, taken)
+    views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
 }

@@ -2,6 +2,10 @@
 //!
 //! An application graph has delays as weights of its edges, an accelerator as shift registers and memories. The proof of
 //! provenance is the same for both.
+//!
+//! An element of 32 bits is two words on two nets. The proof looks at a graph once for each of them: with the low words of all
+//! elements, and with their high words. In a view the nets of the other word carry nothing that is known, so that a low word
+//! where a high one is due is a fault. Elements of one word are in both views.
 
 use pushmem_affine::Affine;
 use pushmem_buffers::UnifiedBuffer;
@@ -9,9 +13,78 @@ use pushmem_graph::{
     Accelerator, ApplicationGraph, BitDriver, Condition, Counter, CounterId, Driver, Edge, Source, WireId, WordDriver,
     WordId,
 };
+use pushmem_nest::{Program, Word};
+use pushmem_stages::Staged;
+
+/// A graph with one of the words of each element: with those words of a program whose elements have two.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a, Graph> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The program, which says how many words the elements of its arrays have.
+    pub program: &'a Program,
+    /// Its stages.
+    pub staged: Staged<'a>,
+    /// Which word of the elements that have two.
+    pub word: Word,
+}
+
+impl<'a, Graph> View<'a, Graph> {
+    /// The views of a graph that show all words of the elements of a program.
+    pub fn all(graph: &'a Graph, program: &'a Program, staged: Staged<'a>) -> Vec<Self> {
+        let words = program.arrays.iter().map(|array| array.element.words()).max_by_key(|words| words.len());
+        words.unwrap_or(&[Word::Low]).iter().map(|&word| View { graph, program, staged, word }).collect()
+    }
+
+    /// The word of the elements of an array that the view shows; nothing of an array that there is not.
+    fn of_array(&self, array: usize) -> Option<Word> {
+        let words = self.program.arrays.get(array)?.element.words();
+        words.get(self.word.number()).or(words.first()).copied()
+    }
+
+    /// The word of the results of a stage that the view shows.
+    fn of_stage(&self, stage: usize) -> Option<Word> {
+        self.of_array(self.staged.pipeline.stages.get(stage)?.write.array)
+    }
+
+    /// The stage whose result a net carries that has this word of it; nothing known if the view shows the other word.
+    fn result(&self, stage: usize, word: Word) -> NetDriver {
+        if self.of_stage(stage) == Some(word) { NetDriver::Result(stage) } else { NetDriver::Shared }
+    }
+
+    /// Whether the view shows the word of an array that is at this place in memory in the first beat of a stream.
+    fn shows(&self, array: usize, element: &Affine) -> bool {
+        let words = self.program.arrays.get(array).map_or(1, |of| of.element.words().len());
+        self.of_array(array).is_some_and(|word| element.start.rem_euclid(words as i64) == word.number() as i64)
+    }
+
+    /// The operands of a kernel of a stage that the view shows, each with its load.
+    fn shown<Operand: Copy>(&self, stage: usize, operands: &[Operand]) -> Vec<(usize, Operand)> {
+        let reads = self.staged.pipeline.stages.get(stage).map_or(&[] as &[_], |stage| stage.reads.as_slice());
+        let words = reads.iter().enumerate().flat_map(|(load, read)| {
+            let words = self.program.arrays.get(read.array).map_or(&[] as &[Word], |array| array.element.words());
+            words.iter().map(move |word| (load, read.array, *word))
+        });
+        let shown = words.zip(operands).filter(|((_, array, word), _)| self.of_array(*array) == Some(*word));
+        shown.map(|((load, ..), operand)| (load, *operand)).collect()
+    }
+
+    /// This word of the bits of the results of a stage.
+    fn constant(&self, stage: usize, bits: u32) -> (usize, u16) {
+        (stage, self.of_stage(stage).unwrap_or(Word::Low).of(i64::from(bits)))
+    }
+
+    /// The net of this word among those of the results of a stage.
+    fn selection<Net: Copy>(&self, stage: usize, nets: &[Net]) -> Option<Net> {
+        nets.get(self.of_stage(stage)?.number()).copied()
+    }
+}
 
 /// A graph of nets of words.
 pub trait NetGraph {
+    /// Which word of the elements of an array the graph has.
+    fn word(&self, array: usize) -> Word;
+
     /// How many nets there are. They are numbered from 0.
     fn nets(&self) -> usize;
 
@@ -180,22 +253,33 @@ fn source(source: Source) -> NetSource {
 }
 
 /// A memory of delays counts as one, because the replay shows that its outputs are its wire so many cycles ago.
-impl NetGraph for Accelerator {
+impl NetGraph for View<'_, Accelerator> {
+    fn word(&self, array: usize) -> Word {
+        self.of_array(array).unwrap_or(Word::Low)
+    }
+
     fn nets(&self) -> usize {
-        self.wires.len()
+        self.graph.wires.len()
     }
 
     fn name(&self, net: usize) -> &str {
-        &self.wires[net].name
+        &self.graph.wires[net].name
     }
 
     fn driver(&self, net: usize) -> NetDriver {
-        match &self.wires[net].driver {
-            Driver::Input { stream, lane } => NetDriver::Result(self.inputs[*stream].lanes[*lane].stage),
-            Driver::Kernel { kernel } => NetDriver::Result(self.kernels[*kernel].stage),
+        match &self.graph.wires[net].driver {
+            Driver::Input { stream, lane } => {
+                let stream = &self.graph.inputs[*stream];
+                let lane = &stream.lanes[*lane];
+                match self.shows(stream.array, &lane.element) {
+                    true => NetDriver::Result(lane.stage),
+                    false => NetDriver::Shared,
+                }
+            }
+            Driver::Kernel { kernel, word } => self.result(self.graph.kernels[*kernel].stage, *word),
             Driver::ShiftRegister { of, length } => NetDriver::Delayed { net: of.index(), cycles: *length as i64 },
             Driver::Tile { .. } => {
-                let delayed = self.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
+                let delayed = self.graph.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
                     let place = stream.wires.iter().position(|&other| other == net)?;
                     // Only nets that come before can be followed.
                     (stream.of < net).then_some(())?;
@@ -217,36 +301,37 @@ impl NetGraph for Accelerator {
     }
 
     fn counter(&self, counter: CounterId) -> &Counter {
-        &self.counters[counter]
+        &self.graph.counters[counter]
     }
 
     fn operands(&self) -> Vec<NetOperand> {
         let of_kernel = |(number, kernel): (usize, &pushmem_graph::Kernel)| {
             let stage = kernel.stage;
-            let operands = kernel.operands.clone().into_iter().enumerate();
+            let operands = self.shown(stage, &kernel.operands).into_iter();
             operands.map(move |(load, of)| NetOperand { kernel: number, stage, load, source: source(of) })
         };
-        self.kernels.iter().enumerate().flat_map(of_kernel).collect()
+        self.graph.kernels.iter().enumerate().flat_map(of_kernel).collect()
     }
 
     fn copies(&self) -> Vec<NetCopy> {
-        let copies = self.copies.iter();
+        let copies = self.graph.copies.iter();
         let copy = |copy: &pushmem_graph::Copied| NetCopy {
             stage: copy.stage,
             load: copy.load,
-            selection: copy.selection.map(WireId::index),
+            selection: self.selection(copy.stage, &copy.selections).map(WireId::index),
         };
         copies.map(copy).collect()
     }
 
     fn constants(&self) -> Vec<(usize, u16)> {
-        self.constants.iter().map(|constant| (constant.stage, constant.word)).collect()
+        self.graph.constants.iter().map(|constant| self.constant(constant.stage, constant.bits)).collect()
     }
 
     fn lanes(&self) -> Vec<NetLane<'_>> {
-        let streams = self.inputs.iter().chain(&self.outputs);
+        let streams = self.graph.inputs.iter().chain(&self.graph.outputs);
         let lanes = streams.flat_map(|stream| {
-            stream.lanes.iter().map(|lane| NetLane {
+            let lanes = stream.lanes.iter().filter(|lane| self.shows(stream.array, &lane.element));
+            lanes.map(|lane| NetLane {
                 stream: &stream.name,
                 counter: stream.counter,
                 source: wire(lane.wire),
@@ -258,12 +343,12 @@ impl NetGraph for Accelerator {
     }
 
     fn sent(&self, array: usize) -> Vec<usize> {
-        let streams = self.outputs.iter().filter(|stream| stream.array == array);
-        streams.flat_map(|stream| stream.lanes.iter().map(|lane| lane.stage)).collect()
+        let lanes = self.graph.outputs.iter().filter(|stream| stream.array == array).flat_map(|stream| &stream.lanes);
+        lanes.filter(|lane| self.shows(array, &lane.element)).map(|lane| lane.stage).collect()
     }
 
     fn arrays(&self) -> Vec<NetArray<'_>> {
-        let arrays = self.arrays.iter();
+        let arrays = self.graph.arrays.iter().filter(|of| self.of_array(of.array) == Some(of.word));
         let array = |array: &'_ pushmem_graph::StoredArray| {
             let writers = array.writers.len();
             (
@@ -287,24 +372,35 @@ fn edge(edge: Edge) -> NetSource {
     }
 }
 
-impl NetGraph for ApplicationGraph {
+impl NetGraph for View<'_, ApplicationGraph> {
+    fn word(&self, array: usize) -> Word {
+        self.of_array(array).unwrap_or(Word::Low)
+    }
+
     fn nets(&self) -> usize {
-        self.words.len()
+        self.graph.words.len()
     }
 
     fn name(&self, net: usize) -> &str {
-        &self.words[net].name
+        &self.graph.words[net].name
     }
 
     fn driver(&self, net: usize) -> NetDriver {
-        let content = &self.words[net];
+        let content = &self.graph.words[net];
         match (&content.driver, &content.result) {
-            (WordDriver::Input { .. } | WordDriver::Kernel(_), Some(result)) => NetDriver::Result(result.stage),
+            (WordDriver::Input { stream, lane }, Some(result)) => {
+                let stream = &self.graph.inputs[*stream];
+                match self.shows(stream.array, &stream.lanes[*lane].element) {
+                    true => NetDriver::Result(result.stage),
+                    false => NetDriver::Shared,
+                }
+            }
+            (WordDriver::Kernel { word, .. }, Some(result)) => self.result(result.stage, *word),
             (WordDriver::Select(choices), _) => {
                 let mut counter = None;
                 let mut cases = Vec::new();
                 for choice in choices {
-                    let conditions = match choice.when.map(|bit| &self.bits[bit].driver) {
+                    let conditions = match choice.when.map(|bit| &self.graph.bits[bit].driver) {
                         None => Vec::new(),
                         Some(BitDriver::Indices { counter: by, conditions }) if *counter.get_or_insert(*by) == *by => {
                             conditions.clone()
@@ -318,7 +414,7 @@ impl NetGraph for ApplicationGraph {
             (WordDriver::Port { .. }, _) => NetDriver::Port,
             (WordDriver::Hold(hold), _) => {
                 let (source, counter) = (edge(hold.edge), hold.counter);
-                match hold.when.map(|bit| &self.bits[bit].driver) {
+                match hold.when.map(|bit| &self.graph.bits[bit].driver) {
                     None => NetDriver::Hold(NetHold { source, counter, conditions: Vec::new() }),
                     Some(BitDriver::Indices { counter: by, conditions }) if *by == counter => {
                         NetDriver::Hold(NetHold { source, counter, conditions: conditions.clone() })
@@ -327,49 +423,51 @@ impl NetGraph for ApplicationGraph {
                 }
             }
             // A word that is no stage's result proves nothing.
-            (WordDriver::Input { .. } | WordDriver::Kernel(_), None) => NetDriver::Shared,
+            (WordDriver::Input { .. } | WordDriver::Kernel { .. }, None) => NetDriver::Shared,
         }
     }
 
     fn counter(&self, counter: CounterId) -> &Counter {
-        &self.counters[counter]
+        &self.graph.counters[counter]
     }
 
     fn operands(&self) -> Vec<NetOperand> {
         let of_kernel = |kernel: pushmem_graph::KernelId| {
-            let stage = self.stage_of(kernel);
-            let operands = self.kernels[kernel].operands.iter().enumerate();
-            operands.map(move |(load, &of)| NetOperand { kernel: kernel.index(), stage, load, source: edge(of) })
+            let stage = self.graph.stage_of(kernel);
+            let operands = self.shown(stage, &self.graph.kernels[kernel].operands).into_iter();
+            operands.map(move |(load, of)| NetOperand { kernel: kernel.index(), stage, load, source: edge(of) })
         };
-        self.kernels.indices().flat_map(of_kernel).collect()
+        self.graph.kernels.indices().flat_map(of_kernel).collect()
     }
 
     fn copies(&self) -> Vec<NetCopy> {
-        let copies = self.copies.iter();
+        let copies = self.graph.copies.iter();
         let copy = |copy: &pushmem_graph::CopyNode| NetCopy {
             stage: copy.stage,
             load: copy.load,
-            selection: copy.net.map(WordId::index),
+            selection: self.selection(copy.stage, &copy.nets).map(WordId::index),
         };
         copies.map(copy).collect()
     }
 
     fn constants(&self) -> Vec<(usize, u16)> {
-        self.constants.iter().map(|constant| (constant.stage, constant.word)).collect()
+        self.graph.constants.iter().map(|constant| self.constant(constant.stage, constant.bits)).collect()
     }
 
     fn lanes(&self) -> Vec<NetLane<'_>> {
-        let inputs = self.inputs.iter().flat_map(|stream| {
-            stream.lanes.iter().map(|lane| NetLane {
+        let inputs = self.graph.inputs.iter().flat_map(|stream| {
+            let lanes = stream.lanes.iter().filter(|lane| self.shows(stream.array, &lane.element));
+            lanes.map(|lane| NetLane {
                 stream: &stream.name,
                 counter: stream.counter,
                 source: NetSource::Net { net: lane.net.index(), delay: 0 },
-                stage: self.words[lane.net].result.as_ref().map_or(usize::MAX, |result| result.stage),
+                stage: self.graph.words[lane.net].result.as_ref().map_or(usize::MAX, |result| result.stage),
                 element: &lane.element,
             })
         });
-        let outputs = self.outputs.iter().flat_map(|stream| {
-            stream.lanes.iter().map(|lane| NetLane {
+        let outputs = self.graph.outputs.iter().flat_map(|stream| {
+            let lanes = stream.lanes.iter().filter(|lane| self.shows(stream.array, &lane.element));
+            lanes.map(|lane| NetLane {
                 stream: &stream.name,
                 counter: stream.counter,
                 source: edge(lane.edge),
@@ -381,20 +479,20 @@ impl NetGraph for ApplicationGraph {
     }
 
     fn sent(&self, array: usize) -> Vec<usize> {
-        let streams = self.outputs.iter().filter(|stream| stream.array == array);
-        streams.flat_map(|stream| stream.lanes.iter().map(|lane| lane.stage)).collect()
+        let lanes = self.graph.outputs.iter().filter(|stream| stream.array == array).flat_map(|stream| &stream.lanes);
+        lanes.filter(|lane| self.shows(array, &lane.element)).map(|lane| lane.stage).collect()
     }
 
     fn arrays(&self) -> Vec<NetArray<'_>> {
         let net_of = |array: pushmem_graph::ArrayId, port: usize| {
-            self.words.position(|net| net.driver == WordDriver::Port { array, port })
+            self.graph.words.position(|net| net.driver == WordDriver::Port { array, port })
         };
         let array = |(number, of): (pushmem_graph::ArrayId, &'_ pushmem_graph::ArrayNode)| {
             let writes = of.writes.iter().map(|&of| edge(of)).collect();
             let reads = of.buffer.reads().filter_map(|(port, _)| net_of(number, port)).map(WordId::index).collect();
             (writes, reads)
         };
-        let arrays = self.arrays.iter_enumerated();
+        let arrays = self.graph.arrays.iter_enumerated().filter(|(_, of)| self.of_array(of.array) == Some(of.word));
         arrays
             .map(|(number, of)| {
                 let (writes, reads) = array((number, of));

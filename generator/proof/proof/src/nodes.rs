@@ -3,35 +3,42 @@
 use std::collections::HashSet;
 
 use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 
 use crate::counters;
 use crate::error::{PartError, require};
-use pushmem_graph::{ApplicationGraph, KernelId, WordDriver};
+use pushmem_graph::{ApplicationGraph, KernelId, WordDriver, WordId};
 
 /// Checks that each stage has one node, and that kernels begin in the cycles of their stages.
 ///
 /// # Errors
 /// The first node that is wrong.
 pub(crate) fn check(
+    program: &Program,
     staged: Staged,
     schedule: &Schedule,
     datapaths: &[Datapath],
     graph: &ApplicationGraph,
 ) -> Result<(), PartError> {
-    stages(staged, graph)?;
-    graph.kernels.indices().try_for_each(|kernel| check_kernel(staged, schedule, datapaths, graph, kernel))?;
+    stages(program, staged, graph)?;
+    graph.kernels.indices().try_for_each(|kernel| check_kernel(program, staged, schedule, datapaths, graph, kernel))?;
     for copy in &graph.copies {
         let only_load = datapath(staged, datapaths, copy.stage)
             .is_some_and(|datapath| datapath.nodes()[datapath.result()].kind == NodeKind::Load(copy.load));
         let selects = copy
-            .net
-            .is_none_or(|net| matches!(graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. }));
+            .nets
+            .iter()
+            .all(|&net| matches!(graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. }));
+        let each = copy.nets.is_empty() || copy.nets.len() == words(program, staged, copy.stage).len();
+        require(each, || name(staged, copy.stage), "it has no net for each word of its results")?;
         require(only_load && selects, || name(staged, copy.stage), "it does not only pass on this load")?;
     }
     for constant in &graph.constants {
         let always = datapath(staged, datapaths, constant.stage).and_then(Datapath::constant);
-        let right = always.map(|number| number as u16) == Some(constant.word);
+        let words = words(program, staged, constant.stage).iter();
+        let right =
+            always.is_some_and(|number| words.clone().all(|word| word.of(number) == word.of(i64::from(constant.bits))));
         require(right, || name(staged, constant.stage), "its result is not always this word")?;
     }
     let last = graph.outputs.iter().map(|stream| graph.counters[stream.counter].last() + 1).max();
@@ -39,26 +46,39 @@ pub(crate) fn check(
     require(right, || graph.name.clone(), "its run does not end with the last output")
 }
 
-/// Checks that each stage is an input, a kernel, a copy or a constant, once.
-fn stages(staged: Staged, graph: &ApplicationGraph) -> Result<(), PartError> {
-    let inputs = graph.inputs.iter().flat_map(|stream| &stream.lanes);
-    let inputs = inputs.map(|lane| (graph.words[lane.net].result.as_ref().map(|result| result.stage), true));
-    let kernels = graph.kernels.indices().map(|kernel| (Some(graph.stage_of(kernel)), false));
-    let copies = graph.copies.iter().map(|copy| (Some(copy.stage), false));
-    let constants = graph.constants.iter().map(|constant| (Some(constant.stage), false));
+/// The words of the results of a stage.
+fn words(program: &Program, staged: Staged, stage: usize) -> &'static [Word] {
+    let array = staged.pipeline.stages.get(stage).and_then(|stage| program.arrays.get(stage.write.array));
+    array.map_or(&[Word::Low], |array| array.element.words())
+}
+
+/// Checks that each stage is an input, a kernel, a copy or a constant, once; of an input, each word of its elements.
+fn stages(program: &Program, staged: Staged, graph: &ApplicationGraph) -> Result<(), PartError> {
+    let inputs = graph.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| {
+        let stage = graph.words[lane.net].result.as_ref().map(|result| result.stage);
+        let words = stage.map_or(1, |stage| words(program, staged, stage).len() as i64);
+        (stage, lane.element.start.rem_euclid(words), true)
+    });
+    let all =
+        |stage: usize| (0..words(program, staged, stage).len() as i64).map(move |word| (Some(stage), word, false));
+    let kernels = graph.kernels.indices().map(|kernel| graph.stage_of(kernel));
+    let copies = graph.copies.iter().map(|copy| copy.stage);
+    let constants = graph.constants.iter().map(|constant| constant.stage);
     let mut known = HashSet::new();
-    for (stage, is_input) in inputs.chain(kernels).chain(copies).chain(constants) {
+    for (stage, word, is_input) in inputs.chain(kernels.chain(copies).chain(constants).flat_map(all)) {
         let origin = stage.and_then(|stage| staged.origins.get(stage));
         let part = || stage.map_or(graph.name.clone(), |stage| name(staged, stage));
         let right = origin.is_some_and(|origin| matches!(origin, Origin::Input { .. }) == is_input);
         require(right, part, "it is an input here, and none in the program, or the other way round")?;
-        require(known.insert(stage), part, "it has two nodes")?;
+        require(known.insert((stage, word)), part, "it has two nodes")?;
     }
-    let missing = (0..staged.pipeline.stages.len()).find(|&stage| !known.contains(&Some(stage)));
+    let has_all = |&stage: &usize| all(stage).all(|(stage, word, _)| known.contains(&(stage, word)));
+    let missing = (0..staged.pipeline.stages.len()).find(|stage| !has_all(stage));
     require(missing.is_none(), || name(staged, missing.unwrap_or(0)), "no node executes it")
 }
 
 fn check_kernel(
+    program: &Program,
     staged: Staged,
     schedule: &Schedule,
     datapaths: &[Datapath],
@@ -72,8 +92,15 @@ fn check_kernel(
         Origin::Operation { operation, .. } => Some(*operation),
         Origin::Input { .. } => None,
     };
+    let operands = content.reads.iter().map(|read| program.arrays[read.array].element.words().len());
+    let drives =
+        |(&net, &word): (&WordId, &Word)| graph.words[net].driver == WordDriver::Kernel { kernel: number, word };
+    let results = words(program, staged, stage);
+    let each = kernel.nets.len() == results.len() && kernel.nets.iter().zip(results).all(drives);
+    let same = kernel.nets.iter().all(|&net| graph.words[net].result.as_ref().is_some_and(|of| of.stage == stage));
+    require(each && same, part, "its kernel has no net for each word of its results")?;
     let right = operation == Some(kernel.operation)
-        && kernel.operands.len() == content.reads.len()
+        && kernel.operands.len() == operands.sum::<usize>()
         && kernel.latency == content.latency
         && kernel.variables.len() == datapaths.get(kernel.operation).map_or(0, |datapath| datapath.variables().len());
     require(right, part, "its kernel is that of another operation")?;

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use pushmem_affine::Affine;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_nest::Program;
+use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Staged};
 use pushmem_stages::{Schedule, Stage};
 
@@ -115,20 +115,20 @@ impl Checker<'_> {
                     let listed = wires.and_then(|wires| wires.get(*output)) == Some(&Some(number));
                     listed && outputs.insert((*tile, *output))
                 }
-                Driver::Kernel { kernel } => {
+                Driver::Kernel { kernel, word } => {
                     let found = accelerator.kernels.get(*kernel);
                     let of = found.and_then(|kernel| accelerator.datapaths.get(kernel.datapath));
                     // Behind a register, words may come back.
-                    let right = |load: usize, operand: Source| {
+                    let right = |(operand, (load, _)): (Source, (usize, Word))| {
                         let late = of.is_some_and(|of| of.datapath.latency() > of.datapath.arrival(load));
                         before(operand) || (late && operand.wire().is_none_or(|wire| self.is_wire(wire)))
                     };
                     let in_order = |kernel: &Kernel| {
-                        let loads = of.map_or(0, |of| of.datapath.loads().len());
-                        kernel.operands.len() == loads
-                            && kernel.operands.iter().enumerate().all(|(load, &operand)| right(load, operand))
+                        let loads = of.map_or(Vec::new(), |of| of.datapath.operands());
+                        kernel.operands.len() == loads.len() && kernel.operands.iter().copied().zip(loads).all(right)
                     };
-                    found.is_some_and(in_order) && kernels.insert(*kernel)
+                    let has_word = of.is_some_and(|of| of.datapath.result_type().words().contains(word));
+                    found.is_some_and(in_order) && has_word && kernels.insert((*kernel, *word))
                 }
                 Driver::Turns { turns } => {
                     let right = |turn: &Turn| before(turn.source) && turn.counter.index() < accelerator.counters.len();
@@ -176,20 +176,31 @@ impl Checker<'_> {
     fn stages(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         let origins = &self.compilation.staged.origins;
-        let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| (lane.stage, true));
-        let kernels = accelerator.kernels.iter().map(|kernel| (kernel.stage, false));
-        let copies = accelerator.copies.iter().map(|copy| (copy.stage, false));
-        let constants = accelerator.constants.iter().map(|constant| (constant.stage, false));
-        let mut found = vec![false; origins.len()];
-        for (stage, is_input) in inputs.chain(kernels).chain(copies).chain(constants) {
+        let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| {
+            let words = self.words(lane.stage).len() as i64;
+            (lane.stage, lane.element.start.rem_euclid(words) as usize, true)
+        });
+        let all = |stage: usize| (0..self.words(stage).len()).map(move |word| (stage, word, false));
+        let kernels = accelerator.kernels.iter().map(|kernel| kernel.stage);
+        let copies = accelerator.copies.iter().map(|copy| copy.stage);
+        let constants = accelerator.constants.iter().map(|constant| constant.stage);
+        let mut found: Vec<Vec<bool>> = (0..origins.len()).map(|stage| vec![false; self.words(stage).len()]).collect();
+        for (stage, word, is_input) in inputs.chain(kernels.chain(copies).chain(constants).flat_map(all)) {
             let fits = origins.get(stage).map(|origin| matches!(origin, Origin::Input { .. })) == Some(is_input);
-            let first = fits && !std::mem::replace(&mut found[stage], true);
+            let first = fits && !std::mem::replace(&mut found[stage][word], true);
             require(first, || format!("stage {stage}"), "it is there twice, or as what it is not")?;
         }
-        match found.iter().position(|found| !found) {
+        match found.iter().position(|found| found.contains(&false)) {
             Some(missing) => require(false, || self.stage_name(missing).to_owned(), "nothing executes it"),
             None => Ok(()),
         }
+    }
+
+    /// The words of the results of a stage.
+    fn words(&self, stage: usize) -> &'static [Word] {
+        let Compilation { program, staged, .. } = self.compilation;
+        let array = staged.pipeline.stages.get(stage).and_then(|stage| program.arrays.get(stage.write.array));
+        array.map_or(&[Word::Low], |array| array.element.words())
     }
 
     fn streams(&self) -> Result<(), PartError> {
@@ -252,7 +263,7 @@ impl Checker<'_> {
 
     /// Whether a kernel has the datapath of its stage, an operand for each of its loads, and its loop variables.
     fn is_of_its_stage(&self, kernel: &Kernel) -> bool {
-        let Compilation { staged, accelerator, .. } = self.compilation;
+        let Compilation { program, staged, accelerator, .. } = self.compilation;
         let Origin::Operation { operation, lanes } = &staged.origins[kernel.stage] else { return false };
         let Some(of) = accelerator.datapaths.get(kernel.datapath) else { return false };
         let stage = &staged.pipeline.stages[kernel.stage];
@@ -274,8 +285,10 @@ impl Checker<'_> {
         };
         (of.operation == *operation || self.share_unit(of.operation, *operation))
             && stage.latency == of.datapath.latency()
-            && kernel.operands.len() == stage.reads.len()
-            && kernel.operands.len() == of.datapath.loads().len()
+            && of.datapath.loads().len() == stage.reads.len()
+            && of.datapath.loads().iter().zip(&stage.reads).all(|(of, read)| program.arrays[read.array].element == *of)
+            && kernel.operands.len() == of.datapath.operands().len()
+            && of.datapath.result_type() == program.arrays[stage.write.array].element
             && kernel.variables.len() == of.variables.len()
             && steps
             && of.variables.iter().zip(&kernel.variables).all(right)
@@ -291,7 +304,9 @@ impl Checker<'_> {
     fn copies_and_constants(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         for copy in &accelerator.copies {
-            let right = copy.selection.is_none_or(|wire| self.is_selection(wire))
+            let each = copy.selections.is_empty() || copy.selections.len() == self.words(copy.stage).len();
+            let right = each
+                && copy.selections.iter().all(|&wire| self.is_selection(wire))
                 && self.datapath(copy.stage).is_some_and(|datapath| {
                     let result = datapath.nodes()[datapath.result()].kind;
                     result == NodeKind::Load(copy.load) && datapath.latency() == self.latency(copy.stage)
@@ -300,7 +315,10 @@ impl Checker<'_> {
         }
         for constant in &accelerator.constants {
             let always = self.datapath(constant.stage).and_then(|datapath| datapath.constant());
-            let right = always.map(|number| number as u16) == Some(constant.word);
+            let right = always.is_some_and(|number| {
+                let mut words = self.words(constant.stage).iter();
+                words.all(|word| word.of(number) == word.of(i64::from(constant.bits)))
+            });
             require(right, || self.stage_name(constant.stage).to_owned(), "its result is not always this word")?;
         }
         Ok(())

@@ -23,8 +23,8 @@ use pushmem_stages::{Access, Schedule, Stage, Subscript};
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
-use crate::holds::{Shown, Word};
-use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource};
+use crate::holds::{Content, Shown};
+use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource, View};
 use crate::places::{Direction, Places, is_affine_access};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
@@ -122,15 +122,39 @@ pub(crate) fn check_memories(
     staged: Staged,
     dependences: &Dependences,
     schedule: &Schedule,
-    accelerator: &Accelerator,
+    views: &[View<Accelerator>],
 ) -> Result<(), PartError> {
-    let prover = Prover::new(program, staged, dependences, schedule, accelerator);
+    let Some(accelerator) = views.first().map(|view| view.graph) else { return Ok(()) };
+    let provers = views.iter().map(|view| Prover::new(program, staged, dependences, schedule, view)).collect_vec();
+    // A wire is a word of a result in one of the views.
+    let past = |wire: usize| provers.iter().find_map(|prover| prover.nets.get(wire).copied().flatten());
     for memory in &accelerator.memories {
-        prover.memory(accelerator, memory)?;
+        check_memory(staged, schedule, accelerator, memory, past)?;
     }
     for array in &accelerator.arrays {
         let level = program.arrays.get(array.array).and_then(|array| array.level);
         stored::check_tiles(accelerator, array, level.unwrap_or(pushmem_nest::Level::Memory))?;
+    }
+    Ok(())
+}
+
+/// Checks that a memory is the one that is replayed, and takes the words of its wires. `past` says of a wire which stage's result it
+/// is.
+fn check_memory(
+    staged: Staged,
+    schedule: &Schedule,
+    accelerator: &Accelerator,
+    memory: &DelayMemory,
+    past: impl Fn(usize) -> Option<Past>,
+) -> Result<(), PartError> {
+    memories::check_tiles(accelerator, memory)?;
+    for (number, stream) in memory.streams.iter().enumerate() {
+        let past = past(stream.of.index());
+        require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
+        if let Some(Past { stage, cycles }) = past {
+            let (content, schedule) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
+            memories::check_words(accelerator, memory, number, content, schedule, cycles)?;
+        }
     }
     Ok(())
 }
@@ -280,20 +304,6 @@ impl Prover<'_> {
         }
     }
 
-    /// Checks that a memory is the one that is replayed, and takes the words of its wires.
-    fn memory(&self, accelerator: &Accelerator, memory: &DelayMemory) -> Result<(), PartError> {
-        memories::check_tiles(accelerator, memory)?;
-        for (number, stream) in memory.streams.iter().enumerate() {
-            let past = self.nets.get(stream.of.index()).copied().flatten();
-            require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
-            if let Some(Past { stage, cycles }) = past {
-                let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
-                memories::check_words(accelerator, memory, number, content, schedule, cycles)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The cases of a source: those of its selection, or itself.
     fn cases_of(&self, source: NetSource) -> Vec<NetCase> {
         match source.direct().map(|net| &self.drivers[net]) {
@@ -375,7 +385,7 @@ impl Prover<'_> {
     /// The word that a register holds in a cycle, or a constant.
     fn shown(&self, source: Option<NetSource>, cycle: i64) -> Option<Shown> {
         match source? {
-            NetSource::Constant(word) => Some(Shown { loaded: 0, word: Word::Constant(word) }),
+            NetSource::Constant(word) => Some(Shown { loaded: 0, word: Content::Constant(word) }),
             source => holds::shown(self.graph, &self.drivers, &self.nets, source.direct()?, cycle),
         }
     }
@@ -391,12 +401,12 @@ impl Prover<'_> {
     }
 
     /// Whether a word is the element that a load takes at an iteration.
-    fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Word) -> bool {
+    fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Content) -> bool {
         match (word, self.expected(stage, load, index)) {
-            (Word::Result { stage, cycle }, Some(Expected::Result { stage: wanted, cycle: at })) => {
+            (Content::Result { stage, cycle }, Some(Expected::Result { stage: wanted, cycle: at })) => {
                 (stage, cycle) == (wanted, at)
             }
-            (Word::Constant(word), Some(Expected::Constant(wanted))) => word == wanted,
+            (Content::Constant(word), Some(Expected::Constant(wanted))) => word == wanted,
             _ => false,
         }
     }
@@ -411,11 +421,11 @@ impl Prover<'_> {
     ) -> ProofError {
         let name = source.and_then(NetSource::direct).map_or("nothing", |net| self.graph.name(net));
         let found = match shown {
-            Some(Shown { loaded, word: Word::Result { stage, cycle } }) => {
+            Some(Shown { loaded, word: Content::Result { stage, cycle } }) => {
                 let stage = &self.staged.pipeline.stages[stage].name;
                 format!("{name}, loaded in cycle {loaded} with the result of {stage} in cycle {cycle}")
             }
-            Some(Shown { word: Word::Constant(word), .. }) => format!("the constant {word}"),
+            Some(Shown { word: Content::Constant(word), .. }) => format!("the constant {word}"),
             None => format!("{name}, which has no result of a stage by then"),
         };
         ProofError::Value(ProvenanceError {
@@ -740,11 +750,12 @@ impl Prover<'_> {
         }
     }
 
-    /// The number of an element in order of memory.
+    /// The number of an element in order of memory; where elements have two words, that of this graph's word of it.
     fn number(&self, array: usize, element: &[i64]) -> i64 {
         let declared = &self.program.arrays[array];
         let places = element.iter().zip(&declared.min).zip(&declared.shape).rev();
-        places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
+        let number = places.fold(0, |number, ((index, min), extent)| number * extent + index - min);
+        number * declared.element.words().len() as i64 + self.graph.word(array).number() as i64
     }
 
     /// Which stage's result an element is for an iteration of a stage, and from which cycle on, or which constant, followed through
@@ -798,7 +809,9 @@ impl Prover<'_> {
 
     fn outside(&self, stage: usize, load: usize) -> u16 {
         let Some((loops, operation)) = self.dependences.sequence.operation(stage) else { return 0 };
-        operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0) as u16
+        let array = self.staged.pipeline.stages[stage].reads[load].array;
+        let outside = operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0);
+        self.graph.word(array).of(outside)
     }
 
     fn describe_expected(&self, expected: Option<&Expected>) -> String {

@@ -35,5 +35,5 @@ fn copies_take_no_cells() {
     // The last copy narrows words to bytes.
     let counts: Vec<usize> = cells.iter().map(|cells| cells.cells.len()).collect();
     assert_eq!(counts, [0, 0, 1]);
-    assert_eq!(cells[1].result, Some(Word::Load(0)));
+    assert_eq!(cells[1].results, [Word::Load(0)]);
 }

@@ -57,7 +57,8 @@ pub fn compare(program: &Program, spec: &PeSpec, seed: u64) -> usize {
     let cells = selected(program, spec);
     let loads =
         program.operations().iter().map(|(_, operation)| Datapath::accesses(program, operation).len()).collect();
-    let mut comparison = Comparison { program, spec, cells, loads, compared: 0 };
+    let datapaths = program.operations().iter().map(|(_, operation)| Datapath::of(program, operation)).collect();
+    let mut comparison = Comparison { program, spec, cells, loads, datapaths, compared: 0 };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut image = |array: &pushmem_nest::Array| {
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
@@ -77,6 +78,7 @@ struct Comparison<'a> {
     cells: Vec<Result<Cells, Refused>>,
     /// Loads of each operation.
     loads: Vec<usize>,
+    datapaths: Vec<Datapath>,
     compared: usize,
 }
 
@@ -89,12 +91,14 @@ impl Observer for Comparison<'_> {
         }
         let word_bits = self.spec.word_bits;
         let mask = u32::MAX >> (32 - word_bits);
-        let words: Vec<u32> = loads.iter().map(|&load| load as u32 & mask).collect();
+        let operands = self.datapaths[operation].operands();
+        let words: Vec<u32> = operands.iter().map(|(load, word)| u32::from(word.of(loads[*load])) & mask).collect();
         let entry = |table: Table, index: u32| {
             cells.contents(self.program, table).get(index as usize).map_or(0, |entry| *entry as u32 & mask)
         };
         let found = cells.evaluate(&Numbers { word_bits }, &words, variables, entry);
-        let expected = stored as u32 & mask;
+        let results = self.datapaths[operation].result_type().words().iter();
+        let expected: Vec<u32> = results.map(|word| u32::from(word.of(stored)) & mask).collect();
         assert_eq!(found, expected, "{} of {loads:?} at {variables:?}: {cells:#?}", self.program);
         self.compared += 1;
     }

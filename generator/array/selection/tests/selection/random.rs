@@ -1,8 +1,25 @@
 //! Random programs.
 
-use pushmem_programs::{random_network, random_program};
+use pushmem_programs::{random_network, random_program, random_program_of_wide_elements};
 
 use crate::common::{compare, pe, read, selected};
+
+/// Some operations of 32 bits have no cells: those that are there compute what they say.
+#[test]
+fn operations_of_wide_elements_compute_what_the_interpreter_does() {
+    let specs = ["amber_pe", "largest_pe"].map(pe);
+    let (mut compared, mut selections, mut refusals) = (0, 0, 0);
+    for seed in 0..150 {
+        let program = read(&random_program_of_wide_elements(seed));
+        for spec in &specs {
+            compared += compare(&program, spec, seed);
+            let cells = selected(&program, spec);
+            refusals += cells.iter().filter(|cells| cells.is_err()).count();
+            selections += cells.len();
+        }
+    }
+    assert!(compared > 0 && refusals * 3 < selections, "{refusals} of {selections} operations are refused");
+}
 
 #[test]
 fn operations_of_random_programs_compute_what_the_interpreter_does() {

@@ -1,5 +1,6 @@
 //! Hold registers: words that wait for the reads of them.
 
+use pushmem_nest::Word;
 use pushmem_schedule::{Boundary, Stage, Subscript};
 
 use super::plan::{HeldRead, HeldWord, Outcome, Place, at};
@@ -24,10 +25,11 @@ struct OnlySource<'a> {
 
 impl<'a> Builder<'a> {
     /// The register that holds the words of a read. Reads that would load theirs alike share one.
-    pub(super) fn held(&mut self, stage: usize, read: usize, outside: i64, held: &HeldRead) -> Edge {
-        let name = self.name_of_word(stage, read, held);
+    pub(super) fn held(&mut self, of: (usize, usize, Word), outside: i64, held: &HeldRead) -> Edge {
+        let (stage, read, word) = of;
+        let name = format!("{}{}", self.name_of_word(stage, read, held), word.suffix());
         if let Some(source) = self.only_source(stage, read, held) {
-            return self.held_from(&name, held, &source);
+            return self.held_from(&name, held, &source, word);
         }
         // Words of several stages, or in several places: the loops of the loads choose among them. The first may be a constant,
         // which is there at all times, but not before the run.
@@ -39,13 +41,13 @@ impl<'a> Builder<'a> {
         for case in &held.cases {
             edges.push(match case.tap {
                 Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay - early) {
-                    Outcome::At(place) => self.waiting(place),
-                    Outcome::Constant(word) => Edge::Constant(word),
+                    Outcome::At(place) => self.waiting(place, word),
+                    Outcome::Constant(number) => Edge::Constant(word.of(number)),
                 },
-                tap @ (Tap::Outside | Tap::Port { .. }) => self.edge_of_tap(tap, outside),
+                tap @ (Tap::Outside | Tap::Port { .. }) => self.edge_of_tap(tap, outside, word),
             });
         }
-        let chosen = self.free_name(&format!("{}_load_{read}", self.stage_name(stage)));
+        let chosen = self.free_name(&format!("{}_load_{read}{}", self.stage_name(stage), word.suffix()));
         match self.chosen(loads, &chosen, &held.cases, &edges) {
             constant @ Edge::Constant(_) => constant,
             edge @ Edge::Net { .. } => {
@@ -56,24 +58,25 @@ impl<'a> Builder<'a> {
     }
 
     /// The words of a read that each have a register of their own: the loops of the read choose among them.
-    pub(super) fn held_each(&mut self, stage: usize, read: usize, outside: i64, words: &[HeldWord]) -> Edge {
-        let edges: Vec<Edge> = words.iter().map(|word| self.held(stage, read, outside, &word.held)).collect();
+    pub(super) fn held_each(&mut self, of: (usize, usize, Word), outside: i64, words: &[HeldWord]) -> Edge {
+        let (stage, read, part) = of;
+        let edges: Vec<Edge> = words.iter().map(|word| self.held(of, outside, &word.held)).collect();
         let condition = |&(level, index): &(usize, i64)| (level, Condition { first: index, last: index, step: 1 });
         let case =
             |word: &HeldWord| TapCase { conditions: word.indices.iter().map(condition).collect(), tap: Tap::Outside };
         let mut cases: Vec<TapCase> = words.iter().map(case).collect();
         // One of them always applies.
         cases.last_mut().expect("a read has words").conditions.clear();
-        let name = self.free_name(&format!("{}_load_{read}", self.stage_name(stage)));
+        let name = self.free_name(&format!("{}_load_{read}{}", self.stage_name(stage), part.suffix()));
         self.chosen(self.timed(stage), &name, &cases, &edges)
     }
 
     /// The register for the words of one stage. It is loaded as soon as the word before has been read, with each word as it comes
     /// if that is soon enough.
-    fn held_from(&mut self, name: &str, held: &HeldRead, source: &OnlySource) -> Edge {
+    fn held_from(&mut self, name: &str, held: &HeldRead, source: &OnlySource, word: Word) -> Edge {
         let OnlySource { producer, conditions, place, delay } = source;
         let early = slack(held).min(*delay);
-        let edge = self.waiting(Place { delay: place.delay - early as u64, ..*place });
+        let edge = self.waiting(Place { delay: place.delay - early as u64, ..*place }, word);
         let late = producer.content.latency + (delay - early) as u64;
         let all = Counter::of(producer.content, producer.cycle, late);
         // Loads before the first word that is read, or after the last, do no harm if they are as far apart as the others.
@@ -91,19 +94,19 @@ impl<'a> Builder<'a> {
         self.hold(name, Hold { edge, counter, when })
     }
 
-    /// The word of a stage some cycles ago. Where its words are far apart, hold registers that pass them on shift them: each
+    /// A word of the result of a stage some cycles ago. Where its words are far apart, hold registers that pass them on shift them: each
     /// shows a word from the cycle after its load to that of the next. Where words come in every cycle, it is a plain delay.
-    fn waiting(&mut self, place: Place) -> Edge {
+    fn waiting(&mut self, place: Place, word: Word) -> Edge {
         let stage = self.timed(place.stage);
         let latency = stage.content.latency;
         let gap = least_gap(&Counter::of(stage.content, stage.cycle, latency));
         let delay = place.delay as i64;
         let registers = delay / gap + i64::from(delay % gap > 0);
         if gap == 1 || registers > MOST_BEFORE {
-            return self.edge(place);
+            return self.edge(place, word);
         }
-        let name = format!("{}_held", self.stage_name(place.stage));
-        let mut edge = self.edge(Place { delay: 0, ..place });
+        let name = format!("{}_held{}", self.stage_name(place.stage), word.suffix());
+        let mut edge = self.edge(Place { delay: 0, ..place }, word);
         for number in 0..registers {
             let late = latency + (number * gap) as u64;
             let counter = self.loads_at(Counter::of(stage.content, stage.cycle, late));

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_extraction::Origin;
 use pushmem_kernels::Datapath;
-use pushmem_nest::Policy;
+use pushmem_nest::{Policy, Word};
 
 use super::plan::{Outcome, ReadSource, at, copied_load};
 use super::{Builder, Timed};
@@ -33,25 +33,34 @@ impl Builder<'_> {
             unreachable!("an input has a result of its own");
         };
         match (copied_load(&self.scheduled.datapaths[operation]), self.outcomes[stage]) {
-            (Some(load), _) => self.graph.copies.push(CopyNode { stage, load, net: None }),
-            (None, Outcome::Constant(word)) => self.graph.constants.push(ConstantNode { stage, word }),
+            (Some(load), _) => self.graph.copies.push(CopyNode { stage, load, nets: Vec::new() }),
+            (None, Outcome::Constant(number)) => {
+                let words = self.scheduled.words_of(stage).iter().rev();
+                let bits = words.fold(0, |bits, word| (bits << Word::BITS) | u32::from(word.of(number)));
+                self.graph.constants.push(ConstantNode { stage, bits });
+            }
             (None, Outcome::At(_)) => unreachable!("only copies have the result of another stage"),
         }
     }
 
-    /// A net of a stage that always carries the same word.
-    pub(super) fn add_constant_net(&mut self, stage: usize, word: u16) -> WordId {
-        let choices = vec![Choice { when: None, edge: Edge::Constant(word) }];
+    /// A net of a stage that always carries the same word: that of a number.
+    pub(super) fn add_constant_net(&mut self, stage: usize, number: i64, word: Word) -> WordId {
+        let choices = vec![Choice { when: None, edge: Edge::Constant(word.of(number)) }];
         self.counter(stage, 0);
         let result = self.result(stage);
-        self.add_net(self.stage_name(stage).to_owned(), WordDriver::Select(choices), result)
+        self.add_net(self.name_of_result(stage, word), WordDriver::Select(choices), result)
     }
 
     /// The kernel of a stage, or the net of its load if it only passes that on.
     pub(super) fn add_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
         let operands = self.operands(stage, reads);
-        match copied_load(self.datapath(stage)) {
-            Some(load) => self.add_copy(stage, load, operands[load]),
+        let datapath = self.datapath(stage);
+        match copied_load(datapath) {
+            Some(load) => {
+                let words = datapath.operands().into_iter().zip(operands);
+                let words = words.filter(|((of, _), _)| *of == load).map(|((_, word), edge)| (word, edge));
+                self.add_copy(stage, load, words.collect());
+            }
             None => {
                 let kernel = self.kernel(stage, operands);
                 self.push_kernel(stage, kernel);
@@ -68,12 +77,12 @@ impl Builder<'_> {
     /// Connects the operands of a kernel that was announced.
     pub(super) fn connect_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
         let operands = self.operands(stage, reads);
-        let net = self.nets[&stage];
-        let kernel = self.graph.kernels.iter_mut().find(|kernel| kernel.net == net);
+        let net = self.nets[&(stage, Word::Low)];
+        let kernel = self.graph.kernels.iter_mut().find(|kernel| kernel.net() == net);
         kernel.expect("the kernel was announced").operands = operands;
     }
 
-    /// The sources of the loads of a stage.
+    /// The sources of the words of the loads of a stage.
     fn operands(&mut self, stage: usize, reads: &[ReadSource]) -> Vec<Edge> {
         let scheduled = self.scheduled;
         let name = self.stage_name(stage).to_owned();
@@ -81,38 +90,43 @@ impl Builder<'_> {
         let (loops, content) = &scheduled.operations[operation];
         let datapath = &scheduled.datapaths[operation];
         let outside = |read: usize| content.load_of_read(loops, read).and_then(|load| load.outside).unwrap_or(0);
-        let operand = |(read, source): (usize, &ReadSource)| match source {
+        let operand = |(read, word): (usize, Word)| match &reads[read] {
             _ if !datapath.uses(read) => Edge::Constant(0),
             ReadSource::Taps(cases) => {
-                let edges = cases.iter().map(|case| self.edge_of_tap(case.tap, outside(read))).collect_vec();
+                let edges = cases.iter().map(|case| self.edge_of_tap(case.tap, outside(read), word)).collect_vec();
                 let Timed { content, cycle } = self.timed(stage);
                 let cycle = &cycle.shifted(scheduled.arrival(stage, read));
-                self.chosen(Timed { content, cycle }, &format!("{name}_load_{read}"), cases, &edges)
+                let name = format!("{name}_load_{read}{}", word.suffix());
+                self.chosen(Timed { content, cycle }, &name, cases, &edges)
             }
-            ReadSource::Held(held) => self.held(stage, read, outside(read), held),
-            ReadSource::HeldEach(words) => self.held_each(stage, read, outside(read), words),
+            ReadSource::Held(held) => self.held((stage, read, word), outside(read), held),
+            ReadSource::HeldEach(words) => self.held_each((stage, read, word), outside(read), words),
         };
-        reads.iter().enumerate().map(operand).collect()
+        datapath.operands().into_iter().map(operand).collect()
     }
 
-    /// The net of a stage that only passes on a load: the selection itself is the result.
-    fn add_copy(&mut self, stage: usize, load: usize, operand: Edge) {
-        let net = match operand {
-            Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
-            // All of it lies outside of the array.
-            Edge::Constant(word) => self.add_constant_net(stage, word),
-            edge @ Edge::Net { .. } => {
-                let driver = WordDriver::Select(vec![Choice { when: None, edge }]);
-                self.add_net(self.stage_name(stage).to_owned(), driver, None)
+    /// The nets of a stage that only passes on a load, word by word: the selection itself is the result.
+    fn add_copy(&mut self, stage: usize, load: usize, operands: Vec<(Word, Edge)>) {
+        let mut nets = Vec::new();
+        for (word, operand) in operands {
+            let net = match operand {
+                Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
+                // All of it lies outside of the array.
+                Edge::Constant(always) => self.add_constant_net(stage, word.shifted(always), word),
+                edge @ Edge::Net { .. } => {
+                    let driver = WordDriver::Select(vec![Choice { when: None, edge }]);
+                    self.add_net(self.name_of_result(stage, word), driver, None)
+                }
+            };
+            // A later copy or kernel has a selection of its own: the net of this one is the result of the stage.
+            self.selections.retain(|(_, other)| *other != net);
+            if self.graph.words[net].result.is_none() {
+                self.graph.words[net].result = self.result(stage);
             }
-        };
-        // A later copy or kernel has a selection of its own: the net of this one is the result of the stage.
-        self.selections.retain(|(_, other)| *other != net);
-        if self.graph.words[net].result.is_none() {
-            self.graph.words[net].result = self.result(stage);
+            self.nets.insert((stage, word), net);
+            nets.push(net);
         }
-        self.graph.copies.push(CopyNode { stage, load, net: Some(net) });
-        self.nets.insert(stage, net);
+        self.graph.copies.push(CopyNode { stage, load, nets });
     }
 
     fn kernel(&mut self, stage: usize, operands: Vec<Edge>) -> KernelNode {
@@ -130,16 +144,19 @@ impl Builder<'_> {
         let variables = datapath.variables().into_iter().map(variable).collect_vec();
         let counter = variables.iter().any(|variable| variable.level.is_some()).then(|| self.counter(stage, 0));
         let iterations = self.iterations(stage, 0);
-        let (net, latency) = (self.graph.words.next_idx(), datapath.latency());
-        KernelNode { net, operation, latency, iterations, counter, operands, variables }
+        let latency = datapath.latency();
+        KernelNode { nets: Vec::new(), operation, latency, iterations, counter, operands, variables }
     }
 
+    /// Adds a kernel, with a net for each word of its result.
     fn push_kernel(&mut self, stage: usize, kernel: KernelNode) {
-        let net = kernel.net;
-        let driver = WordDriver::Kernel(self.graph.kernels.push(kernel));
-        let (name, result) = (self.stage_name(stage).to_owned(), self.result(stage));
-        self.add_net(name, driver, result);
-        self.nets.insert(stage, net);
+        let kernel = self.graph.kernels.push(kernel);
+        for &word in self.scheduled.words_of(stage) {
+            let result = self.result(stage);
+            let net = self.add_net(self.name_of_result(stage, word), WordDriver::Kernel { kernel, word }, result);
+            self.graph.kernels[kernel].nets.push(net);
+            self.nets.insert((stage, word), net);
+        }
     }
 
     /// Whether a net selects a load or reads it from a memory, so that it can be the result of a stage. In a raster scan it is
@@ -150,15 +167,15 @@ impl Builder<'_> {
         matches!(driver, WordDriver::Select(_) | WordDriver::Port { .. }) && !(is_scan && result.is_some())
     }
 
-    /// The word of a tap. `outside` is that of elements outside of the array.
-    pub(super) fn edge_of_tap(&self, tap: Tap, outside: i64) -> Edge {
+    /// A word of the element of a tap. `outside` is the one outside of the array.
+    pub(super) fn edge_of_tap(&self, tap: Tap, outside: i64, word: Word) -> Edge {
         match tap {
             Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay) {
-                Outcome::At(place) => self.edge(place),
-                Outcome::Constant(word) => Edge::Constant(word),
+                Outcome::At(place) => self.edge(place, word),
+                Outcome::Constant(number) => Edge::Constant(word.of(number)),
             },
-            Tap::Outside => Edge::Constant(outside as u16),
-            Tap::Port { array, port } => Edge::Net { net: self.port_nets[&(array, port)], delay: 0 },
+            Tap::Outside => Edge::Constant(word.of(outside)),
+            Tap::Port { array, port } => Edge::Net { net: self.port_nets[&(array, port, word)], delay: 0 },
         }
     }
 

@@ -33,8 +33,8 @@ pub(super) struct Place {
 pub(super) enum Outcome {
     /// The word in this place.
     At(Place),
-    /// Always this word: its reads need no wire.
-    Constant(u16),
+    /// Always this number: its reads need no wire.
+    Constant(i64),
 }
 
 /// The source of a read.
@@ -337,7 +337,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
                     ReadSource::Held(_) | ReadSource::HeldEach(_) => None,
                 });
                 match (datapath.constant(), copied) {
-                    (Some(number), _) => Outcome::Constant(number as u16),
+                    (Some(number), _) => Outcome::Constant(number),
                     (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) if *producer < stage => {
                         at(&outcomes, *producer, *delay)
                     }

@@ -7,6 +7,7 @@ use pushmem_extraction::Origin;
 
 use super::Builder;
 use pushmem_graph::{CounterId, InputLane, InputNode, OutputLane, OutputNode, WordDriver, counted_levels};
+use pushmem_nest::Word;
 
 impl Builder<'_> {
     /// Streams of an array: the lanes that come in the same cycles together. Returns the counter and the stages of each.
@@ -22,12 +23,13 @@ impl Builder<'_> {
         groups
     }
 
-    /// Which element a stage writes, in order of memory, over the loops of its counter.
-    fn element(&self, stage: usize) -> Affine {
+    /// Which word of an array a stage writes, in order of memory, over the loops of its counter: the number of the element, or of its
+    /// words, low word first, where it has two.
+    fn element(&self, stage: usize, word: Word) -> Affine {
         let content = &self.scheduled.extraction.pipeline.stages[stage];
         let array = &self.scheduled.program.arrays[content.write.array];
-        let mut element = Affine { start: 0, stride: vec![0; content.loops.len()] };
-        let mut size = 1;
+        let mut element = Affine { start: word.number() as i64, stride: vec![0; content.loops.len()] };
+        let mut size = array.element.words().len() as i64;
         for (dimension, subscript) in content.write.subscripts.iter().enumerate() {
             element.start += size * (subscript.constant - array.min[dimension]);
             for (stride, coefficient) in element.stride.iter_mut().zip(&subscript.coefficients) {
@@ -66,12 +68,13 @@ impl Builder<'_> {
                 let name = self.stream_name(array, several.then_some(number));
                 let element = self.scheduled.program.arrays[array].element;
                 let mut lanes = Vec::new();
-                for (lane, stage) in stages.into_iter().enumerate() {
+                let words = |&stage: &usize| element.words().iter().map(move |&word| (stage, word));
+                for (lane, (stage, word)) in stages.iter().flat_map(words).enumerate() {
                     let driver = WordDriver::Input { stream: self.graph.inputs.next_idx(), lane };
                     let result = self.result(stage);
-                    let net = self.add_net(self.stage_name(stage).to_owned(), driver, result);
-                    self.nets.insert(stage, net);
-                    lanes.push(InputLane { net, element: self.element(stage) });
+                    let net = self.add_net(self.name_of_result(stage, word), driver, result);
+                    self.nets.insert((stage, word), net);
+                    lanes.push(InputLane { net, element: self.element(stage, word) });
                 }
                 self.graph.inputs.push(InputNode { name, array, element, counter, lanes });
             }
@@ -86,11 +89,12 @@ impl Builder<'_> {
             for (number, (counter, stages)) in groups.into_iter().enumerate() {
                 let name = self.stream_name(array, several.then_some(number));
                 let element = self.scheduled.program.arrays[array].element;
-                let lane = |stage: usize| {
-                    let edge = self.outcome(stage);
-                    OutputLane { edge, stage, element: self.element(stage) }
+                let lane = |(stage, word): (usize, Word)| {
+                    let edge = self.outcome(stage, word);
+                    OutputLane { edge, stage, element: self.element(stage, word) }
                 };
-                let lanes = stages.into_iter().map(lane).collect();
+                let words = |&stage: &usize| element.words().iter().map(move |&word| (stage, word));
+                let lanes = stages.iter().flat_map(words).map(lane).collect();
                 let last = self.graph.counters[counter].last();
                 self.graph.length = self.graph.length.max(last as u64 + 1);
                 self.graph.outputs.push(OutputNode { name, array, element, counter, lanes });

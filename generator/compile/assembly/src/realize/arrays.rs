@@ -20,8 +20,8 @@ impl Realizer<'_> {
     }
 
     fn add_array(&mut self, number: ArrayId) -> Result<(), AssemblyError> {
-        let ArrayNode { array, level, writers, buffer, .. } = &self.graph.arrays[number];
-        let (array, level) = (*array, *level);
+        let ArrayNode { array, word, level, writers, buffer, .. } = &self.graph.arrays[number];
+        let (array, word, level) = (*array, *word, *level);
         let spec = self.tiles.target.at(level).unwrap_or_else(|| self.tiles.target.memory());
         let (begin, mapped) = map_in_time(buffer, spec, self.tiles.mappings).map_err(|error| AssemblyError::Array {
             array,
@@ -61,7 +61,7 @@ impl Realizer<'_> {
             }
         }
         let (writers, buffer) = (writers.clone(), buffer.clone());
-        self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, begin, mapped, first_tile });
+        self.accelerator.arrays.push(StoredArray { array, word, writers, wires, buffer, begin, mapped, first_tile });
         Ok(())
     }
 

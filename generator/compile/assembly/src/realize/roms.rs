@@ -98,7 +98,7 @@ fn firings(words: &Counter, latency: u64, fetch: &Fetch) -> Affine {
 /// The results of the kernel of a stage, and its latency.
 fn results(graph: &ApplicationGraph, stage: usize) -> Option<(&Counter, u64)> {
     graph.kernels.iter().find_map(|kernel| {
-        let result = graph.words[kernel.net].result.as_ref().filter(|result| result.stage == stage)?;
+        let result = graph.words[kernel.net()].result.as_ref().filter(|result| result.stage == stage)?;
         Some((&result.words, kernel.latency))
     })
 }

@@ -72,7 +72,7 @@ fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
         match &mut net.driver {
             WordDriver::Select(choices) => edges.extend(choices.iter_mut().map(|choice| &mut choice.edge)),
             WordDriver::Hold(hold) => edges.push(&mut hold.edge),
-            WordDriver::Input { .. } | WordDriver::Kernel(_) | WordDriver::Port { .. } => {}
+            WordDriver::Input { .. } | WordDriver::Kernel { .. } | WordDriver::Port { .. } => {}
         }
     }
     edges.extend(graph.kernels.iter_mut().flat_map(|kernel| &mut kernel.operands));
@@ -197,7 +197,7 @@ fn faults_of_the_text_are_found_where_they_are() {
             "another net is named `output_load_0`",
         ),
         ("operands: [output_load_0,", "operands: [output,", "", ""),
-        ("type: u16", "type: u32", "u32", "`u32` is no type of elements"),
+        ("type: u16", "type: bool", "bool", "`bool` is no type of elements"),
         ("extents: [64, 64], cycle: {start: 65", "extents: [64], cycle: {start: 65", "[64]", "1 values for 2 loops"),
         ("    latency: 2\n", "    latency: two\n", "two", "expected an integer from 0 to"),
         ("select: [0 if counter_1_y_0, input@129]", "select: []", "[]", "nothing to select"),

@@ -20,3 +20,4 @@ mod trials;
 mod turns;
 mod updates;
 mod waits;
+mod words;

@@ -10,13 +10,13 @@ use pushmem_buffers::{Direction, Port};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, Evaluator};
-use pushmem_nest::{Program, Type};
+use pushmem_nest::Program;
 
 use super::{ApplicationGraph, BitDriver, Choice, Edge, InputNode, OutputNode, WordDriver};
 use crate::accelerator::Counter;
 use crate::arrivals::Arrivals;
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
-use crate::run::{Beats, CounterState, for_each_beat, input_arrays, output_images};
+use crate::run::{Beats, CounterState, for_each_beat, input_arrays, output_images, word_of};
 
 impl ApplicationGraph {
     /// Runs the graph on these inputs, cycle by cycle, and returns the output arrays by name. `datapaths` are those of the
@@ -39,9 +39,9 @@ impl ApplicationGraph {
         for _ in 0..self.length {
             machine.cycle(&beats, &mut outputs);
         }
-        let mut values: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+        let mut values: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
         for (stream, beats) in self.outputs.iter().zip(&outputs) {
-            let size = program.arrays[stream.array].size();
+            let size = program.arrays[stream.array].size() * stream.element.words().len();
             let array = values.entry(stream.array).or_insert_with(|| vec![0; size]);
             self.take(stream, beats, array)?;
         }
@@ -52,19 +52,19 @@ impl ApplicationGraph {
         let lanes: Vec<&Affine> = stream.lanes.iter().map(|lane| &lane.element).collect();
         let mut beats = Vec::new();
         for_each_beat(&self.counters[stream.counter], &lanes, |elements| {
-            beats.extend(elements.iter().map(|&element| values.get(element).map_or(0, |&value| value as u16)));
+            beats.extend(elements.iter().map(|&number| word_of(stream.element, values, number).unwrap_or(0)));
         });
         beats
     }
 
     /// Puts the words of an output stream where they belong in its array.
-    fn take(&self, stream: &OutputNode, beats: &[u16], array: &mut [i64]) -> Result<(), Diagnostic> {
+    fn take(&self, stream: &OutputNode, beats: &[u16], array: &mut [u16]) -> Result<(), Diagnostic> {
         let lanes: Vec<&Affine> = stream.lanes.iter().map(|lane| &lane.element).collect();
         let (mut words, mut beyond) = (beats.iter(), false);
         for_each_beat(&self.counters[stream.counter], &lanes, |elements| {
             for (&element, &word) in elements.iter().zip(words.by_ref()) {
                 match array.get_mut(element) {
-                    Some(place) => *place = stream.element.wrap(i64::from(word)),
+                    Some(place) => *place = word,
                     None => beyond = true,
                 }
             }
@@ -97,12 +97,12 @@ type Memory = HashMap<Vec<i128>, u16>;
 
 /// The pipeline of an operation.
 struct KernelState<'a> {
+    datapath: &'a Datapath,
     evaluator: Evaluator,
-    arrivals: Arrivals<i64>,
+    arrivals: Arrivals,
     /// Results under way, the next to appear first; empty for an operation without registers.
-    results: VecDeque<u16>,
-    /// Types of the loads.
-    types: &'a [Type],
+    results: VecDeque<i64>,
+    operands: Vec<u16>,
     loads: Vec<i64>,
     /// The number of each variable that the operation uses.
     used: Vec<usize>,
@@ -150,8 +150,9 @@ impl<'a> Machine<'a> {
                 evaluator: Evaluator::new(datapath, &program.tables),
                 results: VecDeque::from(vec![0; kernel.latency.saturating_sub(arrivals.latest()) as usize]),
                 arrivals,
-                types: datapath.loads(),
-                loads: vec![0; kernel.operands.len()],
+                datapath,
+                operands: vec![0; kernel.operands.len()],
+                loads: vec![0; datapath.loads().len()],
                 used: datapath.variables(),
                 variables: vec![0; depth],
             }
@@ -194,7 +195,7 @@ impl<'a> Machine<'a> {
                 WordDriver::Input { stream, lane } => {
                     inputs[*stream].get(self.taken[*stream] + lane).copied().unwrap_or(0)
                 }
-                WordDriver::Kernel(kernel) => self.result(*kernel),
+                WordDriver::Kernel { kernel, word } => word.of(self.result(*kernel)),
                 WordDriver::Select(choices) => self.selected(choices),
                 WordDriver::Port { array, port } => self.shown[*array][*port],
                 WordDriver::Hold(_) => self.held[number],
@@ -271,7 +272,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The result that a kernel shows. One without registers shows that of this cycle's operands.
-    fn result(&mut self, kernel: KernelId) -> u16 {
+    fn result(&mut self, kernel: KernelId) -> i64 {
         match self.kernels[kernel].results.front() {
             Some(&result) => result,
             None => self.evaluate(kernel),
@@ -279,12 +280,11 @@ impl<'a> Machine<'a> {
     }
 
     /// The result of a kernel for this cycle's operands.
-    fn evaluate(&mut self, number: KernelId) -> u16 {
+    fn evaluate(&mut self, number: KernelId) -> i64 {
         let node = &self.graph.kernels[number];
-        for (load, &edge) in node.operands.iter().enumerate() {
+        for (operand, &edge) in node.operands.iter().enumerate() {
             let word = self.word(edge);
-            let state = &mut self.kernels[number];
-            state.loads[load] = state.types[load].wrap(i64::from(word));
+            self.kernels[number].operands[operand] = word;
         }
         let state = &mut self.kernels[number];
         for (variable, &slot) in node.variables.iter().zip(&state.used) {
@@ -294,7 +294,8 @@ impl<'a> Machine<'a> {
             };
             state.variables[slot] = variable.offset + variable.scale * index;
         }
-        state.arrivals.join(&mut state.loads, &mut state.variables);
-        state.evaluator.evaluate(&state.loads, &state.variables) as u16
+        state.arrivals.join(&mut state.operands, &mut state.variables);
+        state.datapath.joined(&state.operands, &mut state.loads);
+        state.evaluator.evaluate(&state.loads, &state.variables)
     }
 }

@@ -6,7 +6,7 @@ use index_vec::IndexVec;
 use pushmem_affine::{Affine, Domain};
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
-use pushmem_nest::{Level, Type};
+use pushmem_nest::{Level, Type, Word};
 use serde::Deserialize;
 
 use super::{
@@ -89,9 +89,18 @@ struct OutputLaneText {
 #[serde(deny_unknown_fields)]
 struct ArrayText {
     array: String,
+    word: Option<WordText>,
     level: Level,
     writes: Vec<WriteText>,
     ports: Vec<Port>,
+}
+
+/// A word of elements that have two.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WordText {
+    Low,
+    High,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +126,7 @@ struct NetText {
     stage: Option<String>,
     words: Option<CounterText>,
     kernel: Option<KernelText>,
+    high: Option<String>,
     select: Option<Vec<String>>,
     port: Option<[String; 2]>,
     hold: Option<HoldText>,
@@ -165,13 +175,14 @@ struct CopyText {
     stage: String,
     load: usize,
     net: Option<String>,
+    high: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConstantText {
     stage: String,
-    word: u16,
+    word: u32,
 }
 
 impl ApplicationGraph {
@@ -246,12 +257,14 @@ impl Reader<'_> {
         for (number, copy) in text.copies.into_iter().enumerate() {
             let path = root.key("copies").index(number);
             let stage = self.stage(&copy.stage, &path.key("stage"))?;
-            let net = copy.net.map(|net| self.word(&net, &nets, &path.key("net"))).transpose()?;
-            self.graph.copies.push(CopyNode { stage, load: copy.load, net });
+            let words = [("net", copy.net), ("high", copy.high)];
+            let words = words.into_iter().filter_map(|(key, net)| Some((path.key(key), net?)));
+            let nets = words.map(|(path, net)| self.word(&net, &nets, &path)).collect::<Read<_>>()?;
+            self.graph.copies.push(CopyNode { stage, load: copy.load, nets });
         }
         for (number, constant) in text.constants.into_iter().enumerate() {
             let stage = self.stage(&constant.stage, &root.key("constants").index(number).key("stage"))?;
-            self.graph.constants.push(ConstantNode { stage, word: constant.word });
+            self.graph.constants.push(ConstantNode { stage, bits: constant.word });
         }
         for (number, stream) in text.outputs.into_iter().enumerate() {
             let node = self.output(stream, &nets, &root.key("outputs").index(number))?;
@@ -343,7 +356,7 @@ impl Reader<'_> {
     fn element(&self, name: &str, path: &FieldPath) -> Read<Type> {
         Type::from_name(name).filter(|of| of.element().is_some()).ok_or_else(|| {
             let error = self.document.error(path, format!("`{name}` is no type of elements"));
-            error.with_help("elements are u8, i8, u16 or i16")
+            error.with_help("elements are u8, i8, u16, i16, u32 or i32")
         })
     }
 
@@ -482,8 +495,13 @@ impl Reader<'_> {
     }
 
     fn array(&self, text: ArrayText, nets: &Nets, path: &FieldPath) -> Read<ArrayNode> {
-        let ArrayText { array: name, level, writes, ports } = text;
-        let buffer = UnifiedBuffer { name, ports };
+        let ArrayText { array: name, word, level, writes, ports } = text;
+        let word = match word {
+            Some(WordText::High) => Word::High,
+            Some(WordText::Low) | None => Word::Low,
+        };
+        let array = self.named("array", &self.names.arrays, &name, &path.key("array"))?;
+        let buffer = UnifiedBuffer { name: self.names.of_word(&name, word), ports };
         buffer
             .check()
             .map_err(|error| self.document.error(&path.join(&error.path), error.message).with_help(error.help))?;
@@ -493,13 +511,7 @@ impl Reader<'_> {
             let error = self.document.error(&path.key("ports").index(number), message);
             return Err(error.with_help("list the write ports first, one for each of `writes`"));
         }
-        let mut node = ArrayNode {
-            array: self.named("array", &self.names.arrays, &buffer.name, &path.key("array"))?,
-            level,
-            writers: Vec::new(),
-            writes: Vec::new(),
-            buffer,
-        };
+        let mut node = ArrayNode { array, word, level, writers: Vec::new(), writes: Vec::new(), buffer };
         for (number, write) in writes.into_iter().enumerate() {
             let path = path.key("writes").index(number);
             node.writers.push(self.stage(&write.stage, &path.key("stage"))?);
@@ -527,29 +539,47 @@ impl Reader<'_> {
                 return Err(error.with_help("give both where the net carries the results of a stage, else none"));
             }
         };
-        let driver = match (lanes.get(&number), text.kernel, text.select, text.port, text.hold) {
-            (Some(&(stream, lane)), None, None, None, None) => WordDriver::Input { stream, lane },
-            (None, Some(kernel), None, None, None) => {
+        let driver = match (lanes.get(&number), text.kernel, text.high, text.select, text.port, text.hold) {
+            (Some(&(stream, lane)), None, None, None, None, None) => WordDriver::Input { stream, lane },
+            (None, Some(kernel), None, None, None, None) => {
                 if result.is_none() {
                     let error = self.document.error(path, format!("the kernel of `{}` executes no stage", text.net));
                     return Err(error.with_help("give `stage` and `words`"));
                 }
                 let kernel = self.kernel(number, kernel, nets, &path.key("kernel"))?;
-                WordDriver::Kernel(self.graph.kernels.push(kernel))
+                WordDriver::Kernel { kernel: self.graph.kernels.push(kernel), word: Word::Low }
             }
-            (None, None, Some(select), None, None) => {
+            (None, None, Some(low), None, None, None) => self.high(number, &low, nets, &path.key("high"))?,
+            (None, None, None, Some(select), None, None) => {
                 WordDriver::Select(self.select(&select, nets, &path.key("select"))?)
             }
-            (None, None, None, Some([array, port]), None) => self.port(&array, &port, &path.key("port"))?,
-            (None, None, None, None, Some(hold)) => WordDriver::Hold(self.hold(&hold, nets, &path.key("hold"))?),
+            (None, None, None, None, Some([array, port]), None) => self.port(&array, &port, &path.key("port"))?,
+            (None, None, None, None, None, Some(hold)) => {
+                WordDriver::Hold(self.hold(&hold, nets, &path.key("hold"))?)
+            }
             _ => {
                 let message = format!("`{}` has no driver, or several", text.net);
-                let help = "a net is driven by a lane of an input, or has one of `kernel`, `select`, `port` and `hold`";
+                let help = "a net is driven by a lane of an input, or has one of `kernel`, `high`, `select`, `port` and `hold`";
                 return Err(self.document.error(path, message).with_help(help));
             }
         };
         self.graph.words.push(WordNet { name: text.net, driver, result });
         Ok(())
+    }
+
+    /// The high word of the result of a kernel, whose low word is on another net.
+    fn high(&mut self, net: WordId, low: &str, nets: &Nets, path: &FieldPath) -> Read<WordDriver> {
+        let found = self.graph.words.get(self.word(low, nets, path)?).map(|net| &net.driver);
+        match found {
+            Some(&WordDriver::Kernel { kernel, word: Word::Low }) if self.graph.kernels[kernel].nets.len() == 1 => {
+                self.graph.kernels[kernel].nets.push(net);
+                Ok(WordDriver::Kernel { kernel, word: Word::High })
+            }
+            _ => {
+                let error = self.document.error(path, format!("`{low}` is not the low word of a kernel"));
+                Err(error.with_help("name the net above that has the `kernel`; it has one net for its high word"))
+            }
+        }
     }
 
     fn kernel(&self, net: WordId, text: KernelText, nets: &Nets, path: &FieldPath) -> Read<KernelNode> {
@@ -564,7 +594,7 @@ impl Reader<'_> {
             Ok(Variable { level, scale, offset })
         };
         Ok(KernelNode {
-            net,
+            nets: vec![net],
             operation: self.named("operation", &self.names.operations, &text.operation, &path.key("operation"))?,
             latency: text.latency,
             iterations: self.counter(text.iterations, &path.key("iterations"))?,
@@ -630,7 +660,7 @@ impl Reader<'_> {
         let kernel = |(number, name): (usize, &String)| {
             let path = path.key("kernels").index(number);
             match self.graph.words[self.word(name, nets, &path)?].driver {
-                WordDriver::Kernel(kernel) => Ok(kernel),
+                WordDriver::Kernel { kernel, .. } => Ok(kernel),
                 _ => Err(self.document.error(&path, format!("`{name}` is not the net of a kernel"))),
             }
         };
@@ -653,7 +683,7 @@ impl Reader<'_> {
         for (number, net) in self.graph.words.iter_enumerated() {
             let (key, edges): (_, Vec<Edge>) = match &net.driver {
                 WordDriver::Select(choices) => ("select", choices.iter().map(|choice| choice.edge).collect()),
-                WordDriver::Kernel(kernel) if self.graph.kernels[*kernel].latency == 0 => {
+                WordDriver::Kernel { kernel, .. } if self.graph.kernels[*kernel].latency == 0 => {
                     ("kernel", self.graph.kernels[*kernel].operands.clone())
                 }
                 _ => continue,

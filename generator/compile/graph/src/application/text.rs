@@ -11,6 +11,7 @@ use super::{
     WordDriver, WordNet,
 };
 use crate::accelerator::{Condition, Counter, Variable};
+use pushmem_nest::Word;
 
 /// The heading of the text: its notation.
 const NOTATION: &str = "\
@@ -29,12 +30,13 @@ impl Display for ApplicationGraph {
         section(formatter, "nets", self.words.iter().map(|net| self.net(net)))?;
         section(formatter, "units", self.units.iter().map(|unit| self.unit(unit)))?;
         let copies = self.copies.iter().map(|copy| {
-            let net = copy.net.map_or(String::new(), |net| format!(", net: {}", name(&self.words[net].name)));
-            format!("{{stage: {}, load: {}{net}}}", self.stage(copy.stage), copy.load)
+            let nets = ["net", "high"].iter().zip(&copy.nets);
+            let nets = nets.map(|(key, &net)| format!(", {key}: {}", name(&self.words[net].name))).join("");
+            format!("{{stage: {}, load: {}{nets}}}", self.stage(copy.stage), copy.load)
         });
         section(formatter, "copies", copies)?;
         let constants = self.constants.iter();
-        let constants = constants.map(|of| format!("{{stage: {}, word: {}}}", self.stage(of.stage), of.word));
+        let constants = constants.map(|of| format!("{{stage: {}, word: {}}}", self.stage(of.stage), of.bits));
         section(formatter, "constants", constants)?;
         section(formatter, "outputs", self.outputs.iter().map(|stream| self.output(stream)))
     }
@@ -86,14 +88,15 @@ impl ApplicationGraph {
     }
 
     fn array(&self, array: &ArrayNode) -> String {
-        let ArrayNode { array: number, level, writers, writes, buffer } = array;
+        let ArrayNode { array: number, word, level, writers, writes, buffer } = array;
+        let word = if *word == Word::High { "\nword: high" } else { "" };
         let writes = writers
             .iter()
             .zip(writes)
             .map(|(&stage, &edge)| format!("\n  - {{stage: {}, edge: {}}}", self.stage(stage), self.edge_text(edge)));
         let ports = buffer.ports.iter().map(|of| format!("\n  - {}", port(of).replace('\n', "\n    ")));
         format!(
-            "array: {}\nlevel: {}\nwrites:{}\nports:{}",
+            "array: {}{word}\nlevel: {}\nwrites:{}\nports:{}",
             name(&self.names.arrays[*number]),
             level.name(),
             writes.collect::<String>(),
@@ -119,7 +122,10 @@ impl ApplicationGraph {
         }
         match &net.driver {
             WordDriver::Input { .. } => text,
-            WordDriver::Kernel(kernel) => text + &self.kernel(&self.kernels[*kernel]),
+            WordDriver::Kernel { kernel, word: Word::Low } => text + &self.kernel(&self.kernels[*kernel]),
+            WordDriver::Kernel { kernel, word: Word::High } => {
+                format!("{text}\nhigh: {}", name(&self.words[self.kernels[*kernel].net()].name))
+            }
             WordDriver::Select(choices) => {
                 let choice = |Choice { when, edge }: &Choice| {
                     let when = when.map_or(String::new(), |bit| format!(" if {}", self.bits[bit].name));
@@ -128,8 +134,8 @@ impl ApplicationGraph {
                 format!("{text}\nselect: {}", list(choices.iter().map(choice)))
             }
             WordDriver::Port { array, port } => {
-                let ArrayNode { array, buffer, .. } = &self.arrays[*array];
-                format!("{text}\nport: [{}, {}]", name(&self.names.arrays[*array]), name(&buffer.ports[*port].name))
+                let buffer = &self.arrays[*array].buffer;
+                format!("{text}\nport: [{}, {}]", name(&buffer.name), name(&buffer.ports[*port].name))
             }
             WordDriver::Hold(Hold { edge, counter, when }) => {
                 let when = when.map_or(String::new(), |bit| format!(", when: {}", self.bits[bit].name));
@@ -139,7 +145,7 @@ impl ApplicationGraph {
     }
 
     fn kernel(&self, kernel: &KernelNode) -> String {
-        let KernelNode { net: _, operation, latency, iterations, counter: of, operands, variables } = kernel;
+        let KernelNode { nets: _, operation, latency, iterations, counter: of, operands, variables } = kernel;
         let variable = |Variable { level, scale, offset }: &Variable| {
             let level = level.map_or(String::new(), |level| format!("level: {level}, "));
             format!("{{{level}scale: {scale}, offset: {offset}}}")
@@ -158,7 +164,7 @@ impl ApplicationGraph {
     }
 
     fn unit(&self, unit: &UnitNode) -> String {
-        let kernels = unit.kernels.iter().map(|&kernel| name(&self.words[self.kernels[kernel].net].name));
+        let kernels = unit.kernels.iter().map(|&kernel| name(&self.words[self.kernels[kernel].net()].name));
         format!(
             "name: {}\nkernels: {}\ncounters: {}\noperands: {}",
             name(&unit.name),

@@ -14,6 +14,8 @@ inputs:
   b: {{type: i16, shape: [8, 4]}}
   c: {{type: u8, shape: [8, 4]}}
   d: {{type: i8, shape: [8, 4]}}
+  e: {{type: u32, shape: [8, 4]}}
+  f: {{type: i32, shape: [8, 4]}}
 outputs:
   o: {{type: {result}, shape: [8, 4]}}
 tables:
@@ -40,6 +42,8 @@ pub fn expression() -> impl Strategy<Value = (String, Type)> {
         3 => array("b", Type::I16),
         2 => array("c", Type::U8),
         2 => array("d", Type::I8),
+        1 => array("e", Type::U32),
+        1 => array("f", Type::I32),
         2 => (number.clone(), types.clone())
             .prop_map(|(number, value)| (format!("({} as {})", Type::I32.wrap(number), value.name()), value)),
         1 => prop::sample::select(vec!["x", "y"]).prop_map(|name| (name.to_owned(), Type::I32)),

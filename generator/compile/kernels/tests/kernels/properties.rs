@@ -14,8 +14,8 @@ proptest! {
 
     #[test]
     fn datapaths_compute_what_the_interpreter_does((expression, _) in expression(), seed: u64) {
-        let results = [Type::U16, Type::I16, Type::U8, Type::I8];
-        let program = read(&program(&expression, results[seed as usize % 4]));
+        let results = [Type::U16, Type::I16, Type::U8, Type::I8, Type::U32, Type::I32];
+        let program = read(&program(&expression, results[seed as usize % 6]));
         let mut comparison = Comparison::new(&program);
         let inputs = random_inputs(&program, &mut ChaCha8Rng::seed_from_u64(seed));
         program.run_observed(&inputs, &mut comparison).unwrap();

@@ -21,7 +21,7 @@ use crate::expressions;
 const CYCLES: usize = 1500;
 
 /// The types of results: programs go through them in rotation.
-const RESULTS: [Type; 4] = [Type::U16, Type::I8, Type::I16, Type::U8];
+const RESULTS: [Type; 6] = [Type::U16, Type::I8, Type::I16, Type::U8, Type::I32, Type::U32];
 
 /// Expressions beside those of the benchmark programs: each operator on each type, signed division above all.
 const EXPRESSIONS: &[&str] = &[
@@ -65,6 +65,12 @@ const EXPRESSIONS: &[&str] = &[
     "-7",
     "d[x, y]",
     "(a[x, y] / 2) as u8",
+    "e[x, y]",
+    "f[x, y] * f[0, y] + e[x, y] as i32",
+    "max(f[x, y] >> 3, f[0, y]) - (b[x, y] as i32)",
+    "(e[x, y] / 7 + e[0, y] % 1000) as i32",
+    "(f[x, y] >> 16) as i16",
+    "abs(f[x, y]) + absd(f[x, y], f[0, y])",
 ];
 
 /// The module of a kernel, with its datapath, ports and program.
@@ -87,6 +93,11 @@ impl Kernel {
         let text = datapath.module(program, operation, &name);
         let ports = datapath.ports(program, operation);
         Self { name, text, datapath, ports, program: program.clone() }
+    }
+
+    /// The number of words of its result.
+    fn results(&self) -> usize {
+        self.datapath.result_type().words().len()
     }
 }
 
@@ -119,7 +130,7 @@ fn random_kernels(count: usize) -> Vec<Kernel> {
 }
 
 fn expression_kernels() -> Vec<Kernel> {
-    // Each once with a result of 16 bits and once with one of 8.
+    // Each once with a result of 16 bits and once with one of 8, or with and without sign in 32.
     let kernel = |number: usize| {
         let program = read(&expressions::program(EXPRESSIONS[number / 2], RESULTS[number % RESULTS.len()]));
         Kernel::new(&program, 0, format!("expression_{number}"))
@@ -167,9 +178,10 @@ fn memories(kernel: &Kernel) -> String {
     text
 }
 
-/// A module around all kernels: operand `i` of each is word `i`.
+/// A module around all kernels: operand `i` of each is word `i`. The words of their results follow each other.
 fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
-    let words = kernels.iter().map(|kernel| kernel.ports.loads.len()).max().unwrap_or(1).max(4).next_multiple_of(4);
+    let words = kernels.iter().map(|kernel| kernel.datapath.operands().len()).max().unwrap_or(1).max(4);
+    let words = words.next_multiple_of(4);
     let variables = kernels.iter().flat_map(|kernel| &kernel.ports.variables).map(|(number, _)| number + 1).max();
     let variables = variables.unwrap_or(1).max(3);
     let mut text = format!(
@@ -177,23 +189,29 @@ fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
          input logic [{}:0] words,\n    output logic [{}:0] results\n);\n",
         32 * variables - 1,
         16 * words - 1,
-        16 * kernels.len() - 1
+        16 * kernels.iter().map(Kernel::results).sum::<usize>() - 1
     );
     text.push_str("    logic [1:0] operands_unused;\n    assign operands_unused = {^variables, ^words};\n");
-    for (number, kernel) in kernels.iter().enumerate() {
+    let mut result = 0;
+    for kernel in kernels {
         let Kernel { name, ports, .. } = kernel;
         text.push_str(&memories(kernel));
         write!(text, "    {name} u_{name} (.clk_i(clk), .step_i(step)").unwrap();
         for (variable, port) in &ports.variables {
             write!(text, ", .{port}(variables[{}:{}])", 32 * variable + 31, 32 * variable).unwrap();
         }
-        for (load, port) in ports.loads.iter().enumerate() {
-            write!(text, ", .{port}(words[{}:{}])", 16 * load + 15, 16 * load).unwrap();
+        let mut first = 0;
+        for (load, port) in kernel.datapath.loads().iter().zip(&ports.loads) {
+            let end = first + load.words().len();
+            write!(text, ", .{port}(words[{}:{}])", 16 * end - 1, 16 * first).unwrap();
+            first = end;
         }
         for port in ports.fetches.iter().flat_map(|FetchPorts { address, word }| [address, word]) {
             write!(text, ", .{port}({name}_{port})").unwrap();
         }
-        writeln!(text, ", .result_o(results[{}:{}]));", 16 * number + 15, 16 * number).unwrap();
+        let end = result + kernel.results();
+        writeln!(text, ", .result_o(results[{}:{}]));", 16 * end - 1, 16 * result).unwrap();
+        result = end;
     }
     (text + "endmodule\n", words, variables)
 }
@@ -271,23 +289,28 @@ fn modules_do_what_their_pipelines_do() {
     feeder.join().unwrap();
 
     let bytes = answers.len() / CYCLES;
-    assert_eq!(bytes, (2 * kernels.len()).next_multiple_of(4));
-    for (number, kernel) in kernels.iter().enumerate() {
+    assert_eq!(bytes, (2 * kernels.iter().map(Kernel::results).sum::<usize>()).next_multiple_of(4));
+    let mut first = 0;
+    for kernel in &kernels {
         let mut pipeline = Pipeline::new(&kernel.datapath, &kernel.program.tables);
         let mut steps = 0;
         for ((step, values, operands), answer) in cycles.iter().zip(answers.chunks_exact(bytes)) {
-            let loads: Vec<i64> =
-                kernel.datapath.loads().iter().zip(operands).map(|(load, operand)| load.wrap(*operand)).collect();
+            let operands: Vec<u16> = operands.iter().map(|&operand| operand as u16).collect();
+            let mut loads = vec![0; kernel.datapath.loads().len()];
+            kernel.datapath.joined(&operands, &mut loads);
             // The output of a stalled pipeline is checked when it goes on. A wire shows its operands always.
             if *step {
                 pipeline.step(&loads, values);
-                let found = u16::from_le_bytes([answer[2 * number], answer[2 * number + 1]]);
+                let found = answer[2 * first..2 * (first + kernel.results())].chunks(2);
+                let found: Vec<u16> = found.map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
                 if steps >= kernel.datapath.latency() {
-                    let expected = pipeline.result() as u16;
+                    let words = kernel.datapath.result_type().words().iter();
+                    let expected: Vec<u16> = words.map(|word| word.of(pipeline.result())).collect();
                     assert_eq!(found, expected, "step {steps} of {loads:?} {values:?}:\n{}", kernel.text);
                 }
                 steps += 1;
             }
         }
+        first += kernel.results();
     }
 }

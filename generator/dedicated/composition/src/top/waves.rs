@@ -18,6 +18,7 @@ use crate::error::CompositionError;
 use crate::loops::{LoopCounter, Time, index_bits};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
+use crate::text::concatenation;
 
 impl Context<'_> {
     /// The view: streams with the loops of their beats, operations with their iterations, and memories with their
@@ -94,20 +95,23 @@ impl Context<'_> {
         module: &str,
     ) -> Result<Group, CompositionError> {
         let (with_words, against) = if is_input { ("i", "o") } else { ("o", "i") };
-        let words = match stream.lanes.len() {
+        // The words of an element lie side by side.
+        let bits = stream.element.words().len() as u32 * WORD_BITS;
+        let elements = stream.lanes.len() / stream.element.words().len();
+        let words = match elements {
             1 => vec!["word".to_owned()],
-            lanes => (0..lanes).map(|lane| format!("word_{lane}")).collect(),
+            elements => (0..elements).map(|number| format!("word_{number}")).collect(),
         };
         let mut group = self.iterations(name, &self.accelerator.counters[stream.counter], module, &words)?;
         group.bit("valid", format!("{module}.{port}_valid_{with_words}"));
         group.bit("ready", format!("{module}.{port}_ready_{against}"));
         let data = format!("{module}.{port}_data_{with_words}");
-        for (lane, word) in words.into_iter().enumerate() {
-            let value = match stream.lanes.len() {
+        for (number, word) in words.into_iter().enumerate() {
+            let value = match elements {
                 1 => data.clone(),
-                _ => format!("{data}[{}+:{WORD_BITS}]", lane as u32 * WORD_BITS),
+                _ => format!("{data}[{}+:{bits}]", number as u32 * bits),
             };
-            group.signal(word, WORD_BITS, value, Format::curve(stream.element.is_signed()));
+            group.signal(word, bits, value, Format::curve(stream.element.is_signed()));
         }
         Ok(group)
     }
@@ -122,16 +126,25 @@ impl Context<'_> {
         let mut group = self.iterations(name, iterations, module, &names)?;
         group.open = false;
         let accesses = Datapath::accesses(self.program, self.operation_of(kernel));
-        for ((operand, access), name) in operands.iter().zip(accesses).zip(names) {
-            if let Wired::Wire(wire) = operand {
-                let format = Format::number(self.program.arrays[access.array].element.is_signed());
-                group.signal(name, WORD_BITS, format!("{module}.{}", self.signals.wires[*wire]), format);
+        let words = self.accelerator.datapaths[*datapath].datapath.operands();
+        for (load, (access, name)) in accesses.into_iter().zip(names).enumerate() {
+            let of_load = words.iter().zip(operands).filter(|((of, _), _)| *of == load);
+            let wires = of_load.filter_map(|(_, operand)| match operand {
+                Wired::Wire(wire) => Some(format!("{module}.{}", self.signals.wires[*wire])),
+                Wired::Constant(_) => None,
+            });
+            let element = self.program.arrays[access.array].element;
+            let wires = wires.collect_vec();
+            if wires.len() == element.words().len() {
+                let bits = wires.len() as u32 * WORD_BITS;
+                group.signal(name, bits, concatenation(wires), Format::number(element.is_signed()));
             }
         }
-        let driver = Driver::Kernel { kernel };
-        if let Some(wire) = self.accelerator.wires.position(|wire| wire.driver == driver) {
-            let value = format!("{module}.{}", self.signals.wires[wire]);
-            group.signal("result", WORD_BITS, value, Format::number(self.is_signed(wire)));
+        let results = self.results(&[kernel]).into_iter().map(|(wire, _)| wire).collect_vec();
+        if let Some(&first) = results.first() {
+            let values = results.iter().map(|&wire| format!("{module}.{}", self.signals.wires[wire])).collect_vec();
+            let bits = values.len() as u32 * WORD_BITS;
+            group.signal("result", bits, concatenation(values), Format::number(self.is_signed(first)));
         }
         Ok(group)
     }
@@ -148,7 +161,7 @@ impl Context<'_> {
         let driver = &self.accelerator.wires[wire].driver;
         match *driver {
             Driver::Input { stream, .. } => self.accelerator.inputs[stream].element.is_signed(),
-            Driver::Kernel { kernel } => of_array(self.operation_of(kernel).target.array),
+            Driver::Kernel { kernel, .. } => of_array(self.operation_of(kernel).target.array),
             Driver::Tile { .. } => {
                 let stored = self.accelerator.arrays.iter().find(|stored| stored.wires.contains(&wire));
                 let mut streams = self.accelerator.memories.iter().flat_map(|memory| &memory.streams);
@@ -260,7 +273,7 @@ impl Context<'_> {
         let accelerator = self.accelerator;
         let (counter, latency) = match accelerator.wires[wire].driver {
             Driver::Input { stream, .. } => (&accelerator.counters[accelerator.inputs[stream].counter], 0),
-            Driver::Kernel { kernel } => {
+            Driver::Kernel { kernel, .. } => {
                 let kernel = &accelerator.kernels[kernel];
                 (&kernel.iterations, accelerator.datapaths[kernel.datapath].datapath.latency())
             }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Case, Driver, Kernel, Source, TileId, Turn, WORD_BITS, WireId};
+use pushmem_graph::{Case, DatapathId, Driver, Kernel, KernelId, Source, TileId, Turn, WORD_BITS, WireId};
 use pushmem_kernels::Datapath;
-use pushmem_nest::Printer;
+use pushmem_nest::{Printer, Word};
 
 use super::signals::{HoldSignals, TileOutput};
 use super::{Context, Section};
@@ -20,8 +20,8 @@ enum Part {
     ShiftRegister(WireId),
     Selection(WireId),
     HoldRegister(WireId),
-    /// The kernel that drives the wire, on an instance of its own.
-    Kernel(WireId),
+    /// A kernel on an instance of its own.
+    Kernel(KernelId),
     /// An operand of a unit that kernels share.
     Turns(WireId),
     /// This unit, which kernels share.
@@ -40,7 +40,7 @@ impl Context<'_> {
                 Part::ShiftRegister(wire) => self.shift_register(*wire, &early),
                 Part::Selection(wire) => self.selection(*wire, &early),
                 Part::HoldRegister(wire) => self.hold_register(*wire, &early),
-                Part::Kernel(wire) => self.kernel(*wire, &early),
+                Part::Kernel(kernel) => self.kernel(*kernel, &early),
                 Part::Turns(wire) => self.turns(*wire, &early),
                 Part::Unit(unit) => self.unit(*unit, &early),
                 Part::Memory(tiles) => self.memory(tiles, &early),
@@ -74,8 +74,10 @@ impl Context<'_> {
                 Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
                 Driver::Select { .. } => parts.push(Part::Selection(number)),
                 Driver::Hold { .. } => parts.push(Part::HoldRegister(number)),
-                Driver::Kernel { kernel } if self.accelerator.unit_of(kernel).is_some() => {}
-                Driver::Kernel { .. } => parts.push(Part::Kernel(number)),
+                Driver::Kernel { kernel, .. } if self.accelerator.unit_of(kernel).is_some() => {}
+                Driver::Kernel { kernel, word: Word::Low } => parts.push(Part::Kernel(kernel)),
+                // The part is where the first of its wires is.
+                Driver::Kernel { word: Word::High, .. } => {}
                 Driver::Turns { .. } => parts.push(Part::Turns(number)),
                 Driver::Tile { tile, .. } => {
                     let tiles = self.tiles_beside(tile);
@@ -89,13 +91,22 @@ impl Context<'_> {
         parts
     }
 
-    /// The wires of the kernels of a unit.
-    fn results(&self, unit: usize) -> Vec<WireId> {
-        let kernels = &self.accelerator.units[unit].kernels;
+    /// The wires of the results of kernels, and the word on each.
+    pub(super) fn results(&self, kernels: &[KernelId]) -> Vec<(WireId, Word)> {
         let wires = self.accelerator.wires.iter_enumerated();
-        let of_unit =
-            wires.filter(|(_, wire)| matches!(wire.driver, Driver::Kernel { kernel } if kernels.contains(&kernel)));
-        of_unit.map(|(number, _)| number).collect()
+        let of_kernels = wires.filter_map(|(number, wire)| match wire.driver {
+            Driver::Kernel { kernel, word } if kernels.contains(&kernel) => Some((number, word)),
+            _ => None,
+        });
+        of_kernels.collect()
+    }
+
+    /// The values at the ports of the loads of a kernel: of an element of two words both.
+    pub(super) fn loads(&self, datapath: DatapathId, operands: &[Source]) -> Vec<String> {
+        let words = self.accelerator.datapaths[datapath].datapath.operands().into_iter().map(|(load, _)| load);
+        let of_loads = words.zip(operands).chunk_by(|(load, _)| *load);
+        let signal = |(_, source): (usize, &Source)| self.signals.source(*source);
+        of_loads.into_iter().map(|(_, words)| concatenation(words.map(signal))).collect()
     }
 
     /// The tiles of the memory that a tile belongs to; without memories, all.
@@ -117,14 +128,10 @@ impl Context<'_> {
                 tiles.flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
             Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
-            Part::ShiftRegister(wire)
-            | Part::Selection(wire)
-            | Part::HoldRegister(wire)
-            | Part::Kernel(wire)
-            | Part::Turns(wire) => match &self.accelerator.wires[*wire].driver {
-                Driver::Kernel { kernel } => of_operands(&self.accelerator.kernels[*kernel].operands),
-                driver => driver.wires(),
-            },
+            Part::Kernel(kernel) => of_operands(&self.accelerator.kernels[*kernel].operands),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::HoldRegister(wire) | Part::Turns(wire) => {
+                self.accelerator.wires[*wire].driver.wires()
+            }
         }
     }
 
@@ -139,12 +146,13 @@ impl Context<'_> {
                 };
                 outputs.filter_map(wire).collect()
             }
-            Part::Unit(unit) => self.results(*unit),
-            Part::ShiftRegister(wire)
-            | Part::Selection(wire)
-            | Part::HoldRegister(wire)
-            | Part::Kernel(wire)
-            | Part::Turns(wire) => vec![*wire],
+            Part::Unit(unit) => {
+                self.results(&self.accelerator.units[*unit].kernels).into_iter().map(|(wire, _)| wire).collect()
+            }
+            Part::Kernel(kernel) => self.results(&[*kernel]).into_iter().map(|(wire, _)| wire).collect(),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::HoldRegister(wire) | Part::Turns(wire) => {
+                vec![*wire]
+            }
         }
     }
 
@@ -258,14 +266,18 @@ impl Context<'_> {
         let module = &self.kernels[first.datapath];
         let instance = Instance::new(module.name.as_str(), self.signals.kernels[unit.kernels[0]].as_str());
         let mut instance = instance.same(&["clk_i"]).port("step_i", "step");
-        for (port, operand) in module.loads.iter().zip(&unit.operands) {
-            instance = instance.port(port, self.signals.source(*operand));
+        for (port, load) in module.loads.iter().zip(self.loads(first.datapath, &unit.operands)) {
+            instance = instance.port(port, load);
         }
         let result = &self.signals.units[number];
-        let mut body = format!("    logic [15:0] {result};\n{}", instance.port("result_o", result).print());
-        for wire in self.results(number) {
+        let words = self.accelerator.datapaths[first.datapath].datapath.result_type().words();
+        let bits = words.len() as u32 * WORD_BITS;
+        let mut body = format!("    logic [{}:0] {result};\n{}", bits - 1, instance.port("result_o", result).print());
+        for (wire, word) in self.results(&unit.kernels) {
             let declared = self.declared(wire, early);
-            body.push_str(&format!("\n{declared}    assign {} = {result};", self.signals.wires[wire]));
+            let low = word.number() as u32 * WORD_BITS;
+            let part = if words.len() == 1 { String::new() } else { format!("[{}:{low}]", low + WORD_BITS - 1) };
+            body.push_str(&format!("\n{declared}    assign {} = {result}{part};", self.signals.wires[wire]));
         }
         body.push_str(&self.one_at_a_time(number));
         let names = unit.kernels.iter().map(|&kernel| format!("`{}`", self.accelerator.kernels[kernel].name));
@@ -300,19 +312,17 @@ impl Context<'_> {
         let operations = self.program.operations();
         let read = |kernel: &Kernel| {
             let operand = kernel.operands.iter().position(|operand| *operand == Source::Wire(wire))?;
+            let (load, _) = self.accelerator.datapaths[kernel.datapath].datapath.operands()[operand];
             let (loops, operation) = &operations[self.accelerator.datapaths[kernel.datapath].operation];
             let printer = Printer { program: self.program, loops, operation };
             let accesses = Datapath::accesses(self.program, operation);
-            Some(format!("Operand of `{}`, read as {}.", kernel.name, printer.access(accesses.get(operand)?)))
+            Some(format!("Operand of `{}`, read as {}.", kernel.name, printer.access(accesses.get(load)?)))
         };
         let of_kernel = self.accelerator.kernels.iter().find_map(read);
         of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
     }
 
-    fn kernel(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
-        let Driver::Kernel { kernel: number } = self.accelerator.wires[wire].driver else {
-            unreachable!("the part is a kernel")
-        };
+    fn kernel(&self, number: KernelId, early: &BTreeSet<WireId>) -> Section {
         let kernel = &self.accelerator.kernels[number];
         let module = &self.kernels[kernel.datapath];
         let mut instance = Instance::new(module.name.as_str(), self.signals.kernels[number].as_str());
@@ -324,19 +334,22 @@ impl Context<'_> {
             });
             instance = instance.port(port, variable(of, index));
         }
-        for (port, operand) in module.loads.iter().zip(&kernel.operands) {
-            instance = instance.port(port, self.signals.source(*operand));
+        for (port, load) in module.loads.iter().zip(self.loads(kernel.datapath, &kernel.operands)) {
+            instance = instance.port(port, load);
         }
         for (ports, rom) in module.fetches.iter().zip(self.accelerator.roms_of(number)) {
             instance = instance.port(&ports.address, self.rom_address(rom)).port(&ports.word, self.rom_word(rom));
         }
-        instance = instance.port("result_o", &self.signals.wires[wire]);
+        let results = self.results(&[number]).into_iter().map(|(wire, _)| wire).collect_vec();
+        let names = results.iter().map(|&wire| self.signals.wires[wire].clone());
+        instance = instance.port("result_o", concatenation(names));
+        let declared = results.iter().map(|&wire| self.declared(wire, early)).join("");
         let latency = self.accelerator.datapaths[kernel.datapath].datapath.latency();
         let comment = match latency {
             0 => format!("`{}`, in the same cycle.", kernel.name),
             _ => format!("`{}`, {} from operands to result.", kernel.name, counted(latency, "cycle")),
         };
-        let body = self.roms(number) + &self.declared(wire, early) + &instance.print();
+        let body = self.roms(number) + &declared + &instance.print();
         Section::new(comment + &self.rom_comment(number), body)
     }
 }

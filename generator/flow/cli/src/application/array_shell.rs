@@ -241,8 +241,8 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
     let images = arrays.map(|array| ProgramImage {
         name: array.name.clone(),
         output: array.kind == ArrayKind::Output,
-        element: array.element.element().expect("arrays hold elements"),
-        shape: if array.shape.is_empty() { vec![1] } else { array.shape.clone() },
+        element: array.element.in_memory().expect("arrays hold elements"),
+        shape: if array.shape.is_empty() { vec![1] } else { array.shape_in_words() },
     });
     let images = images.collect_vec();
     let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));

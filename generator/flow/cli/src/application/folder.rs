@@ -35,7 +35,7 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
     let Compiled { program, accelerator, .. } = compiled;
     let traffic = |stream: &Stream| Traffic {
         beats: accelerator.counters[stream.counter].iterations(),
-        element: program.arrays[stream.array].element.element().expect("arrays hold elements"),
+        element: program.arrays[stream.array].element.in_memory().expect("arrays hold elements"),
     };
     let traffic = |streams: &[Stream]| streams.iter().map(traffic).collect_vec();
     // Firmware of one bus is not that of another.
@@ -82,11 +82,11 @@ pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
     streams.map(|stream| compiled.program.arrays[stream.array].name.as_str())
 }
 
-/// The elements of its array that a stream carries.
+/// The words of its array that a stream carries.
 fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
     let counter = &compiled.accelerator.counters[stream.counter];
     let strides = |level: usize| stream.lanes.iter().map(|lane| lane.element.stride[level]).collect_vec();
-    let mut shape = compiled.program.arrays[stream.array].shape.clone();
+    let mut shape = compiled.program.arrays[stream.array].shape_in_words();
     if shape.is_empty() {
         shape.push(1);
     }

@@ -146,7 +146,8 @@ impl Build {
             if let Some(shell) = &shell {
                 let module = array_shell::add(&mut written, &work, self.array_shape(shell))?;
                 if let Some(tiling) = &shell.tiling {
-                    let files = tile_files(tiling, &module, Some(&mapped.lowered.netlist.name));
+                    let in_words = tiling.in_words(&compiled.program);
+                    let files = tile_files(&in_words, &module, Some(&mapped.lowered.netlist.name));
                     self.add_tiles(&mut written, compiled, tiling, files, &spinner)?;
                 }
             }

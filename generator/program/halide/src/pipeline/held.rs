@@ -1,4 +1,5 @@
-//! The types of what memories hold: 8 or 16 bits, also for values of 32 bits where these are always few.
+//! The types of what memories hold: 8 or 16 bits, also for values of 32 bits where these are always few. An array of 32 bits has two
+//! words for each element, so that a narrow one is half as large.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -11,10 +12,10 @@ use super::regions::ranges;
 use super::walk::arrays;
 use crate::value::Value;
 
-/// The types that memories may hold, narrow ones first.
+/// The types that take one word of a memory, narrow ones first.
 const NARROW: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
 
-/// The types of the elements of all arrays; nothing for those of 32 bits that have too many values.
+/// The types of the elements of all arrays; nothing for those of 32 bits that have too many values for 16, unless they are known to.
 pub(crate) fn held(plan: &Plan, boxes: &[Option<Box>]) -> Vec<Option<Type>> {
     let mut values: Vec<(i64, i64)> = plan.arrays.iter().map(|array| (array.value.min(), array.value.max())).collect();
     for (array, value) in plan.arrays.iter().zip(&mut values) {
@@ -32,9 +33,16 @@ pub(crate) fn held(plan: &Plan, boxes: &[Option<Box>]) -> Vec<Option<Type>> {
     plan.arrays.iter().zip(values).map(|(array, range)| type_of(array, range)).collect()
 }
 
+/// Whether some of these constants do not fit 16 bits.
+pub(crate) fn is_wide(of: Type, entries: &[i64]) -> bool {
+    let fit = |of: &Type| entries.iter().all(|entry| of.holds(*entry));
+    of.bits() > 16 && !NARROW.iter().any(fit)
+}
+
 fn type_of(array: &Array, (low, high): (i64, i64)) -> Option<Type> {
     match array.value {
         Type::Bool => Some(Type::U8),
+        whole @ (Type::U32 | Type::I32) if array.is_wide => Some(whole),
         Type::U32 | Type::I32 => NARROW
             .into_iter()
             .filter(|of| of.bits() == 16 || matches!(array.storage, Storage::Constants(_)))

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Span, Type, Unary};
 
+use super::held::is_wide;
 use super::loops::Loops;
 use super::plan::{Array, Plan, Point, Stage, Storage, Term};
 use super::print::{Names, variable};
@@ -50,6 +51,8 @@ pub(crate) struct Lowering<'a> {
     loops: Loops,
     /// Funcs that no array may hold.
     held: &'a BTreeSet<usize>,
+    /// Values of Funcs, by their numbers, of which arrays hold all 32 bits.
+    wide: &'a BTreeSet<(usize, usize)>,
     funcs: HashMap<&'a str, usize>,
     plan: Plan,
     /// The arrays of Funcs.
@@ -69,8 +72,13 @@ pub(crate) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// The plan of a pipeline in which no array holds the Funcs `held`.
-    pub fn plan(sizes: &'a Sizes<'a>, loops: Loops, held: &'a BTreeSet<usize>) -> Result<Plan> {
+    /// The plan of a pipeline in which no array holds the Funcs `held`, and arrays hold all 32 bits of the values `wide` of Funcs.
+    pub fn plan(
+        sizes: &'a Sizes<'a>,
+        loops: Loops,
+        held: &'a BTreeSet<usize>,
+        wide: &'a BTreeSet<(usize, usize)>,
+    ) -> Result<Plan> {
         let (pipeline, names) = (sizes.pipeline, sizes.names);
         let funcs: HashMap<&str, usize> =
             pipeline.funcs.iter().enumerate().map(|(number, func)| (func.name.as_str(), number)).collect();
@@ -80,6 +88,7 @@ impl<'a> Lowering<'a> {
             sizes,
             loops,
             held,
+            wide,
             funcs,
             plan: Plan::default(),
             stored: BTreeMap::new(),
@@ -127,7 +136,8 @@ impl<'a> Lowering<'a> {
             arrays.push(self.plan.arrays.len());
             let (dimensions, span) = (func.arguments.len(), func.span);
             let said = if storage == Storage::Output { Some(self.sizes.output(func)?) } else { self.sizes.bound(func) };
-            self.plan.arrays.push(Array { name, storage: storage.clone(), value, dimensions, said, span });
+            let is_wide = self.wide.contains(&(number, place));
+            self.plan.arrays.push(Array { name, storage: storage.clone(), value, is_wide, dimensions, said, span });
         }
         self.stored.insert(number, arrays.clone());
         self.pending.push(number);
@@ -232,18 +242,12 @@ impl<'a> Lowering<'a> {
         };
         // A number from outside is an input of one element.
         let value = type_of(parameter.element, parameter.span)?;
-        if value.element().is_none() && value != Type::Bool {
-            let message =
-                format!("`{}` is of type {}: memories hold 8 or 16 bits", self.names.shown(name), value.name());
-            return Err(
-                Fault::new(parameter.span, message).with_help("make it of 16 bits, and cast it where it is used")
-            );
-        }
         let shown = self.names.shown(name).to_owned();
         let number = self.other(name, || Array {
             name: shown,
             storage: Storage::Input,
             value,
+            is_wide: true,
             dimensions: 1,
             said: Some(vec![(0, 0)]),
             span: parameter.span,
@@ -314,6 +318,7 @@ impl<'a> Lowering<'a> {
                 name: shown,
                 storage: Storage::Input,
                 value,
+                is_wide: true,
                 dimensions,
                 said,
                 span,
@@ -326,11 +331,14 @@ impl<'a> Lowering<'a> {
         let shown = self.names.shown(name).to_owned();
         let Constants { entries, shape, span, .. } = buffer;
         let said = shape.iter().map(|(least, extent)| (*least, least + extent - 1)).collect();
-        let storage = Storage::Constants(Rc::new(entries.iter().map(|entry| value.wrap(*entry)).collect()));
+        let entries: Vec<i64> = entries.iter().map(|entry| value.wrap(*entry)).collect();
+        let is_wide = is_wide(value, &entries);
+        let storage = Storage::Constants(Rc::new(entries));
         Ok(self.other(name, || Array {
             name: shown,
             storage,
             value,
+            is_wide,
             dimensions: shape.len(),
             said: Some(said),
             span: *span,

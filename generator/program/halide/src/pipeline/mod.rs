@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
-use crate::fault::{Fault, Result};
+use crate::fault::Result;
 pub use loops::Loops;
 use lower::Lowering;
 use plan::{Box, Plan, Storage};
@@ -96,32 +96,35 @@ struct Made {
     held: Vec<Type>,
 }
 
-/// The plan of a pipeline. Funcs whose values no memory holds become parts of what reads them, one after the other.
+/// The plan of a pipeline. Funcs of 32 bits whose values do not fit 16 become parts of what reads them, one after the other: their
+/// arrays would have two words for each element. Arrays hold those that are none, as their updates take other elements, and outputs.
 fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
+    let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
     loop {
-        let plan = Lowering::plan(sizes, loops, &inline)?;
+        let plan = Lowering::plan(sizes, loops, &inline, &wide)?;
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
-        let missing: Vec<usize> =
-            (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some()).collect();
-        let Some(first) = missing.first() else {
+        let missing = (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some());
+        let value = |array: usize| {
+            let stage = plan.stages.iter().find(|stage| stage.arrays.contains(&array))?;
+            let place = stage.arrays.iter().position(|each| *each == array)?;
+            // Copies to outputs belong to the Funcs that are copied.
+            let func = stage.func.min(usize::MAX - stage.func);
+            Some((func, place, plan.arrays[array].storage == Storage::Buffer))
+        };
+        let missing: Vec<(usize, usize, bool)> = missing.filter_map(value).collect();
+        if missing.is_empty() {
             let held = held.into_iter().map(|of| of.unwrap_or(Type::I16)).collect();
             return Ok(Made { plan, boxes, held });
-        };
-        let func =
-            |array: usize| plan.stages.iter().find(|stage| stage.arrays.contains(&array)).map(|stage| stage.func);
-        let found: Vec<usize> = missing
-            .iter()
-            .filter(|array| plan.arrays[**array].storage == Storage::Buffer)
-            .filter_map(|array| func(*array))
-            .filter(|func| !inline.contains(func))
-            .collect();
-        if found.is_empty() {
-            let array = &plan.arrays[*first];
-            let message = format!("`{}` is of type {}: memories hold 8 or 16 bits", array.name, array.value.name());
-            return Err(Fault::new(array.span, message).with_help("narrow it to 16 bits"));
         }
-        inline.extend(found);
+        for (func, place, is_buffer) in missing {
+            let mut more = inline.clone();
+            let is_new = is_buffer && more.insert(func);
+            match is_new && Lowering::plan(sizes, loops, &more, &wide).is_ok() {
+                true => inline = more,
+                false => _ = wide.insert((func, place)),
+            }
+        }
     }
 }

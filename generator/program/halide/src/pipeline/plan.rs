@@ -40,6 +40,8 @@ pub(crate) struct Array {
     pub storage: Storage,
     /// The type of its values in Halide. Their array may have a narrower one.
     pub value: Type,
+    /// Whether it is known not to have a narrower one.
+    pub is_wide: bool,
     pub dimensions: usize,
     /// The box that is said to be there, if it is.
     pub said: Option<Box>,
@@ -92,6 +94,7 @@ impl Array {
     pub fn loaded(&self) -> Type {
         match self.value {
             Type::Bool => Type::U8,
+            whole @ (Type::U32 | Type::I32) if self.is_wide => whole,
             Type::U32 => Type::U16,
             Type::I32 => Type::I16,
             narrow => narrow,

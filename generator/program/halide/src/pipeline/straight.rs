@@ -272,6 +272,7 @@ impl Straight<'_> {
             name: format!("{}_{what}", of.name),
             storage: Storage::Buffer,
             value: of.value,
+            is_wide: of.is_wide,
             dimensions: of.dimensions,
             said: None,
             span: read.span,

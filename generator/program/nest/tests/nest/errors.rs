@@ -196,7 +196,7 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("name: p", "schedule: best", "best", "unknown value `best`"),
         ("outputs:", "outptus:", "outptus", "unknown key `outptus`"),
         ("type: u16", "type: f32", "f32", "unknown type `f32`"),
-        ("type: u16", "type: u32", "u32", "u32 exists only within expressions"),
+        ("type: u16", "type: bool", "bool", "bool exists only within expressions"),
         ("shape: [64, 64]", "shape: [64, 0]", "0", "0 elements in dimension 1"),
         ("shape: [64, 64]", "shape: [-3, 64]", "-3", "-3 elements in dimension 0"),
         ("shape: [64, 64]", "shape: []", "[]", "an array has 1 to 8 dimensions, not 0"),

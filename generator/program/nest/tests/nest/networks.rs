@@ -220,3 +220,38 @@ fn tiles_one_after_the_other() {
         })
     });
 }
+
+/// A layer as networks of 8 bits have it: sums of 32 bits, and a scale of m / 2^22 rounded to nearest, here in 64 bits.
+#[test]
+fn a_quantized_layer() {
+    let program = app("quantized_convolution");
+    let multipliers = program.tables[0].values.clone();
+    for seed in 0..4 {
+        let mut inputs = random_inputs(&program, seed, 255);
+        let weight = |indices: &[i64]| (indices.iter().fold(seed as i64, |sum, index| sum * 31 + index) * 40503) >> 3;
+        let signed = |shape: &[usize], bits: u32| {
+            let mut image = Image::new(if bits == 8 { Element::I8 } else { Element::I32 }, shape);
+            for place in 0..image.values().len() {
+                let indices = image.indices(place);
+                image.set(&indices, weight(&indices) << (64 - bits) >> (64 - bits));
+            }
+            image
+        };
+        inputs.insert("weights".to_owned(), signed(&[4, 4, 3, 3], 8));
+        let bias = filled(Element::I32, &[4], |p| [-100_000, 0, 77_777, 2_000_000][p[0] as usize]);
+        inputs.insert("bias".to_owned(), bias);
+        let output = &program.run(&inputs).unwrap()["output"];
+        let (pixels, weights, bias) = (&inputs["pixels"], &inputs["weights"], &inputs["bias"]);
+        for place in 0..output.values().len() {
+            let indices = output.indices(place);
+            let [k, x, y] = *indices.as_slice() else { panic!("an image of three dimensions") };
+            let mut sum = bias.get(&[k]).unwrap();
+            for (c, rx, ry) in (0..36).map(|tap| (tap % 4, tap / 4 % 3, tap / 12)) {
+                sum += weights.get(&[c, k, rx, ry]).unwrap() * pixels.get(&[c, x + rx, y + ry]).unwrap();
+            }
+            let scaled = (sum * multipliers[k as usize] + (1 << 21)) >> 22;
+            assert_eq!(output.get(&indices), Some((scaled + 3).clamp(0, 255)), "{indices:?} of seed {seed}");
+        }
+        assert!(output.values().iter().any(|&value| value != output.values()[0]), "it is flat");
+    }
+}

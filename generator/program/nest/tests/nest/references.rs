@@ -573,3 +573,20 @@ fn nlmeans() {
         sum.wrapping_mul(weights as i16).clamp(0, 255).into()
     });
 }
+
+#[test]
+fn an_integral_image_of_32_bits() {
+    let program = app("integral_image_32");
+    let inputs = random_inputs(&program, 5, 255);
+    let output = &program.run(&inputs).unwrap()["output"];
+    let mut above = [0; 64];
+    for y in 0..48 {
+        let mut row = 0;
+        for (x, above) in above.iter_mut().enumerate() {
+            row += inputs["input"].get(&[x as i64, y]).unwrap();
+            *above += row;
+            assert_eq!(output.get(&[x as i64, y]), Some(*above), "at {x}, {y}");
+        }
+    }
+    assert!(output.values().iter().any(|&value| value > 65_535), "it needs no 32 bits");
+}

@@ -6,6 +6,8 @@ use pushmem_graph::{
     Accelerator, Case, Condition, CounterId, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId,
 };
 
+use pushmem_nest::Word;
+
 use super::Fault;
 use super::inject_memory;
 
@@ -167,13 +169,17 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
             }
             // Faults of units have those of their operands.
             Driver::Turns { .. } => {}
-            Driver::Kernel { kernel } => {
+            &Driver::Kernel { kernel, word } => {
                 let kernels = accelerator.kernels.len();
-                for wrong in beside(*kernel, kernels) {
+                for wrong in beside(kernel, kernels) {
                     faults.add("kernel that drives a wire", name, move |accelerator| {
-                        accelerator.wires[number].driver = Driver::Kernel { kernel: wrong };
+                        accelerator.wires[number].driver = Driver::Kernel { kernel: wrong, word };
                     });
                 }
+                let other = if word == Word::Low { Word::High } else { Word::Low };
+                faults.add("word of a kernel on a wire", name, move |accelerator| {
+                    accelerator.wires[number].driver = Driver::Kernel { kernel, word: other };
+                });
             }
             &Driver::Tile { tile, output } => {
                 let other_outputs =
@@ -465,18 +471,21 @@ fn others(accelerator: &Accelerator, faults: &mut Faults) {
     faults.count_off_by_one("length of the run", &accelerator.name, |accelerator| &mut accelerator.length);
     for number in 0..accelerator.constants.len() {
         faults.add("word of a constant", number, move |accelerator| {
-            let word = &mut accelerator.constants[number].word;
-            *word = word.wrapping_add(1);
+            let bits = &mut accelerator.constants[number].bits;
+            *bits = bits.wrapping_add(1);
         });
     }
     for (number, copy) in accelerator.copies.iter().enumerate() {
         faults.neighbours("load of a copy", number, copy.load, copy.load + 2, move |accelerator| {
             &mut accelerator.copies[number].load
         });
-        if copy.selection.is_some() {
+        if !copy.selections.is_empty() {
             faults.add("copy without its selection", number, move |accelerator| {
-                accelerator.copies[number].selection = None;
+                accelerator.copies[number].selections.clear();
             });
+        }
+        if copy.selections.len() > 1 {
+            faults.add("words of a copy", number, move |accelerator| accelerator.copies[number].selections.reverse());
         }
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Binary, Span, Type};
 
+use super::super::held::is_wide;
 use super::super::interval::Intervals;
 use super::super::loops::Loops;
 use super::super::plan::{Array, Storage, Term};
@@ -71,8 +72,8 @@ impl Lowering<'_> {
         let func = self.func(number);
         let name = self.names.shown(&func.name);
         let of = func.types.first().map_or(String::new(), ToString::to_string);
-        Fault::new(span, format!("`{name}` is of type {of}: memories hold 8 or 16 bits"))
-            .with_help("narrow it to 16 bits, or let its updates read and write the element of its own variables only")
+        Fault::new(span, format!("`{name}` of type {of} is no part of what reads it: its updates take other elements"))
+            .with_help("let its updates read and write the element of its own variables only")
     }
 
     /// The value of a Func that no array holds.
@@ -160,6 +161,7 @@ impl Lowering<'_> {
         let Some(entries) = entries else { return Ok(None) };
         let of = type_of(func.types[value], func.span)?;
         let name = self.names.shown(&func.name).to_owned();
+        let is_wide = is_wide(of, &entries);
         let storage = Storage::Constants(Rc::new(entries));
         let span = func.span;
         let key = format!("{}.{value}", func.name);
@@ -167,6 +169,7 @@ impl Lowering<'_> {
             name,
             storage,
             value: of,
+            is_wide,
             dimensions: 1,
             said: Some(vec![(low, high)]),
             span,

@@ -56,12 +56,13 @@ impl<'a> Lowering<'a> {
             let held = &mut self.plan.arrays[buffer];
             let name = held.name.clone();
             held.name.push_str("_so_far");
-            let (value, dimensions, span) = (held.value, held.dimensions, held.span);
+            let (value, is_wide, dimensions, span) = (held.value, held.is_wide, held.dimensions, held.span);
             arrays.push(self.plan.arrays.len());
             self.plan.arrays.push(Array {
                 name,
                 storage: Storage::Output,
                 value,
+                is_wide,
                 dimensions,
                 said: Some(said.clone()),
                 span,
