@@ -33,7 +33,7 @@ fn back_from(compiled: &Compiled, kernel: KernelId, operand: Source) -> Option<u
         Driver::ShiftRegister { of, length } => {
             back_from(compiled, kernel, Source::Wire(*of)).map(|cycles| cycles + length)
         }
-        Driver::Kernel { kernel: of } if *of == kernel => {
+        Driver::Kernel { kernel: of, .. } if *of == kernel => {
             Some(accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath.latency())
         }
         Driver::Select { cases, .. } => cases.iter().filter_map(|case| back_from(compiled, kernel, case.source)).min(),

@@ -103,7 +103,7 @@ impl<'a> Lowering<'a> {
         if element.lut.is_some() || self.enables.contains_key(&found.element) {
             return None;
         }
-        let mut element = element.clone();
+        let mut element = *element;
         if found.port != operand {
             match element.operation {
                 operation if operation.commutes() && operand < 2 && found.port < 2 => {
