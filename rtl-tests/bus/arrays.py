@@ -1,9 +1,8 @@
 """Tests of the registers that the shell of an array has more than that of an accelerator: those that load a program. Run by simulate.py."""
 
-import cocotb
 from cocotbext.axi import AxiResp
 
-from shell import ARRAY_PROGRAM, IDLE, LONGEST_MS, START, TOP, Registers, constant, held_writes, register
+from shell import ARRAY_PROGRAM, IDLE, LONGEST_MS, START, TOP, Registers, constant, held_writes, register, test_of
 
 LOADED, WRONG_DIGEST, REFUSED = 1, 2, 4
 USED = 1 << 8
@@ -23,7 +22,7 @@ async def of_array(made: Registers, address: int, value: int) -> AxiResp:
     return (await made.bus.write(register("ARRAY_DATA"), value.to_bytes(4, "little"))).resp
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def digests(dut):
     """A bitstream of another array is refused, and says so; nothing is written before the right digest came, or after a wrong one."""
     made = await bench(dut)
@@ -56,7 +55,7 @@ async def digests(dut):
     assert await of_array(made, column, 1) == AxiResp.SLVERR
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def windows(dut):
     """Registers of streams hold what is written; columns that are not there, and addresses with nothing, are refused."""
     made = await bench(dut)
@@ -74,7 +73,7 @@ async def windows(dut):
     assert await made.read(register("CONTROL")) == IDLE
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def without_program(dut):
     """A run without a program has no words, and ends."""
     made = await bench(dut)

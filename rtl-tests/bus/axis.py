@@ -10,7 +10,7 @@ from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiResp, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
 from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, KERNEL, LONGEST_MS, PERIOD_NS, READY, RESTART, RUN_CYCLES, SCALE, START, Registers,
-                   constant, element_bytes, held_writes, pauses, register, register_writes, words)
+                   constant, element_bytes, held_writes, pauses, register, register_writes, test_of, words)
 
 
 def word_bytes(stream: str) -> int:
@@ -72,7 +72,7 @@ async def bench(dut, seed: int = 0, share: float = 0.0) -> Bench:
     return made
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def registers(dut):
     """Values after reset, and accesses that are refused."""
     made = await bench(dut, 1, 0.3)
@@ -96,7 +96,7 @@ async def registers(dut):
     assert await made.read(register("REFUSED_ACCESSES")) == 1
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def random_accesses(dut):
     """Many reads and writes at once, with pauses: each gets its own answer, and the registers hold what was written."""
     made = await bench(dut, 2, 0.4)
@@ -121,7 +121,7 @@ async def random_accesses(dut):
         assert await made.read(window + address) == value, hex(address)
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def image(dut):
     """A run at full speed: results, their frames, done, ready, the interrupt, and the cycles that it took."""
     made = await bench(dut)
@@ -146,7 +146,7 @@ async def image(dut):
         assert await made.read(register(name)) == 0, name
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def pauses_everywhere(dut):
     """Runs with pauses on all channels."""
     made = await bench(dut)
@@ -160,7 +160,7 @@ async def pauses_everywhere(dut):
         assert await made.read(register("MISPLACED_LAST")) == 0
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def done_after_results(dut):
     """A run is over when its last results were taken, however late that is."""
     made = await bench(dut)
@@ -175,7 +175,7 @@ async def done_after_results(dut):
     await made.receive()
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def restarts(dut):
     """Three runs after one write, of which the last is told to be the last."""
     made = await bench(dut, 4, 0.1)
@@ -191,7 +191,7 @@ async def restarts(dut):
     assert await made.read(register("CONTROL")) & (START | IDLE) == IDLE
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def start_while_busy(dut):
     """A start within a run changes nothing, and the configuration is closed."""
     made = await bench(dut, 5, 0.0)
@@ -210,7 +210,7 @@ async def start_while_busy(dut):
     assert all(sink.empty() for sink in made.sinks.values()), "a second run was started"
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def reset_in_flight(dut):
     """A reset drops a run, wherever it is; after it, the next one is right."""
     generator = random.Random(6)
@@ -231,7 +231,7 @@ async def reset_in_flight(dut):
         await made.receive()
 
 
-@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+@test_of(LONGEST_MS)
 async def wrong_frames(dut):
     """Frames that are cut, and beats without all bytes, are reported for their stream; results are not touched."""
     made = await bench(dut, 7, 0.2)

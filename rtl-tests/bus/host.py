@@ -91,7 +91,7 @@ def check_errors(module, host, inputs) -> None:
     says(module.HostError, "did not end in time", host.run, inputs, 1)
     host.call("wait", 1 << 30)
     works()
-    for number, (name, (output, kind, shape)) in enumerate(module.IMAGES.items()):
+    for number, (name, (output, kind, _)) in enumerate(module.IMAGES.items()):
         def moved(address: int = 0, size: int = 0, number: int = number) -> None:
             """Runs a job with one image elsewhere, or with fewer bytes."""
             def run(job) -> None:

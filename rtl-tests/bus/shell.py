@@ -1,5 +1,6 @@
 """Parts that the tests of all shells share: facts from the folder of an accelerator, and accesses to registers through cocotbext-axi."""
 
+import functools
 import json
 import os
 import random
@@ -30,6 +31,28 @@ LONGEST_MS = 2 * SCALE
 START, DONE, IDLE, READY, RESTART = 1, 2, 4, 8, 128
 
 
+# Whether the first failure is enough, and whether there was one.
+FIRST_FAILURE = os.environ["PUSHMEM_FIRST_FAILURE"] == "1"
+has_failed = False
+
+
+def test_of(milliseconds: float):
+    """A test that ends after so much simulated time; with FIRST_FAILURE it does nothing after one that failed."""
+    def decorate(function):
+        @functools.wraps(function)
+        async def run(dut):
+            global has_failed
+            if has_failed and FIRST_FAILURE:
+                return
+            try:
+                await function(dut)
+            except BaseException:
+                has_failed = True
+                raise
+        return cocotb.test(timeout_time=milliseconds, timeout_unit="ms")(run)
+    return decorate
+
+
 def constant(name: str) -> int:
     """A constant of the C header."""
     return int(re.search(rf"#define {TOP.upper()}_{name} (\w+?)u?$", HEADER, flags=re.MULTILINE)[1], 0)
@@ -45,9 +68,15 @@ def element_bytes(name: str) -> int:
     if ARRAY_PROGRAM:
         kind = next(image["type"] for image in ARRAY_PROGRAM["images"] if image["name"] == name)
     else:
-        program = yaml.safe_load((FOLDER / "program.yaml").read_text())
-        kind = {**program.get("inputs", {}), **program["outputs"]}[name]["type"]
+        kind = declared(name)["type"]
     return {"u8": 1, "i8": 1, "u16": 2, "i16": 2}[kind]
+
+
+def declared(stream: str) -> dict:
+    """The array of a stream of an accelerator, as the program declares it: of several streams of one, each has a number in its name."""
+    program = yaml.safe_load((FOLDER / "program.yaml").read_text())
+    arrays = {**program.get("inputs", {}), **program["outputs"]}
+    return arrays.get(stream) or arrays[stream.rsplit("_", 1)[0]]
 
 
 def words(path: Path, size: int) -> bytes:

@@ -22,6 +22,7 @@ def main() -> None:
         parser.add_argument(name)
     parser.add_argument("--keeps-up", action="store_true", help="the bus has room for all beats: runs are nearly as fast as without memory")
     parser.add_argument("--transactions", default="500", help="bursts of the random test")
+    parser.add_argument("--first-failure", action="store_true", help="leave out what follows a test that fails")
     parser.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
     options = parser.parse_args()
     folder, build = Path(options.folder).resolve(), Path(options.build).resolve()
@@ -47,8 +48,9 @@ def main() -> None:
         test_dir=HERE,
         build_dir=build,
         results_xml=str(build / "results.xml"),
-        extra_env={"PUSHMEM_FOLDER": str(folder), "PUSHMEM_SCALE": options.scale, "PUSHMEM_KEEPS_UP": str(int(options.keeps_up)),
-                   "PUSHMEM_TRANSACTIONS": options.transactions, "PYTHONPATH": str(HERE)},
+        extra_env={"PUSHMEM_FOLDER": str(folder), "PUSHMEM_SCALE": options.scale, "PUSHMEM_TRANSACTIONS": options.transactions,
+                   "PUSHMEM_KEEPS_UP": str(int(options.keeps_up)), "PUSHMEM_FIRST_FAILURE": str(int(options.first_failure)),
+                   "PYTHONPATH": str(HERE)},
     )
     count, failures = get_results(results)
     print(f"{count} tests, {failures} failures")

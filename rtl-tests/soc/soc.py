@@ -114,8 +114,8 @@ class Program:
     def entry(self) -> str:
         name = self.name
         program = f"&{self.loaded}_program" if self.loaded else "NULL"
-        return (f'{{"{name}", {program}, {name.upper()}_RUN_CYCLES, {len(self.host.IMAGES)}, {name}_sizes, {name}_dimensions, {name}_shape, '
-                f"{name}_words}}")
+        return (f'{{"{name}", {program}, {name.upper()}_RUN_CYCLES, {len(self.host.IMAGES)}, {name}_sizes, '
+                f"{name}_dimensions, {name}_shape, {name}_words}}")
 
 
 def hardware_header(module: str, programs: list[Program]) -> str:

@@ -22,6 +22,9 @@
 /* The images that the hardware writes. */
 static const int is_output[IMAGES] = { {%- for image in plan.tiling.images %}{% if !loop.first %}, {% endif %}{% if image.output %}1{% else %}0{% endif %}{% endfor -%} };
 
+/* For each image the first one that is the same array: several streams may read or write one. */
+static const unsigned first_of[IMAGES] = { {%- for first in plan.firsts() %}{% if !loop.first %}, {% endif %}{{ first }}{% endfor -%} };
+
 /* Reads or writes the elements of an image: 0 if the file has them. */
 static int transfer(const char *path, const struct {{ name }}_image *image, int is_read)
 {
@@ -76,6 +79,10 @@ int main(int count, char **arguments)
     }
     memset(&whole, 0, sizeof whole);
     for (image = 0; image < IMAGES; ++image) {
+        if (first_of[image] != image) {
+            whole.image[image] = whole.image[first_of[image]];
+            continue;
+        }
         whole.image[image] = {{ stem }}_whole(image, SIMULATION_MEMORY + place);
         place += (whole.image[image].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }

@@ -44,7 +44,7 @@ const uint32_t {{ stem }}_whole_shape[IMAGES][{{ prefix }}_DIMENSIONS] = {
 };
 
 static const uint32_t element_bytes[IMAGES] = {
-{%- for image in plan.tiling.images %}{% if !loop.first %}, {% endif %}{{ image.element_bytes }}{% endfor -%} };
+{%- for image in plan.tiling.images %}{% if !loop.first %}, {% endif %}{{ image.element.bytes() }}{% endfor -%} };
 
 struct {{ name }}_image {{ stem }}_whole(unsigned image, uint64_t address)
 {

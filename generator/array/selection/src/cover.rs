@@ -122,7 +122,7 @@ mod tests {
             Cell { operation, words, bits: [Bit::constant(false); 3], lut: None }
         });
         let cells: Vec<Cell> = cells.collect();
-        Cells { result: Some(Word::Cell(cells.len() - 1)), cells, ..Cells::default() }
+        Cells { results: vec![Word::Cell(cells.len() - 1)], cells, ..Cells::default() }
     }
 
     /// The most pairs that can be joined, of these candidates: all subsets are tried.

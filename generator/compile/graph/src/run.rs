@@ -141,10 +141,16 @@ impl Accelerator {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
-        let beats = IndexVec::from(self.input_beats(program, inputs)?);
+        let (outputs, violations) = self.run_beats(program, self.input_beats(program, inputs)?);
+        Ok(Run { outputs: self.arrays(program, &outputs)?, violations })
+    }
+
+    /// Runs the accelerator on the words of its input streams, cycle by cycle: those of its output streams, and what the tiles complain
+    /// about, by their names.
+    pub fn run_beats(&self, program: &Program, inputs: Vec<Beats>) -> (Vec<Beats>, Vec<(String, Violation)>) {
         let mut machine = Machine::new(self, &|kernel| self.datapath_of(kernel, program));
-        let outputs = machine.run(&beats);
-        Ok(Run { outputs: self.arrays(program, &outputs)?, violations: machine.violations() })
+        let outputs = machine.run(&IndexVec::from(inputs));
+        (outputs, machine.violations())
     }
 
     /// The words of the output streams for these words of the input streams, of an accelerator whose kernels compute something

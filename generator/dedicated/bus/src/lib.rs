@@ -10,6 +10,8 @@
 //! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
 //! many as it has: which IO tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for.
 //!
+//! [`Manager`] is the model of a manager: the bytes of memory that a stream reads or writes.
+//!
 //! Hardware that varies by parameters alone is a module in `templates/bus/library`; the shell is printed.
 
 mod array;
@@ -17,6 +19,7 @@ mod driver;
 mod image;
 mod litex;
 mod managers;
+mod model;
 mod program;
 mod registers;
 mod tiles;
@@ -36,6 +39,7 @@ pub use array::{Array, array_axi, array_axis};
 pub use image::{Elements, WalkError};
 use managers::Image;
 pub use managers::Memory;
+pub use model::{Manager, Placed};
 pub use program::{Lane, Program, ProgramError, ProgramImage};
 pub use registers::{manager_registers, registers, window};
 pub use tiles::tile_files;

@@ -26,15 +26,10 @@ pub struct ProgramImage {
     /// Whether the program writes it.
     pub output: bool,
     /// The type of its elements.
-    #[serde(rename = "type", serialize_with = "name_of")]
+    #[serde(rename = "type")]
     pub element: Element,
     /// Elements in each dimension, the innermost first.
     pub shape: Vec<i64>,
-}
-
-/// Writes a type by its name.
-fn name_of<S: serde::Serializer>(element: &Element, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(element.name())
 }
 
 /// A stream at an IO tile: one word of each beat of a stream of the program.

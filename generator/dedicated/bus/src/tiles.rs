@@ -37,6 +37,13 @@ impl Plan<'_> {
     fn axes(&self) -> usize {
         self.tiling.axes.len().max(1)
     }
+
+    /// For each image the first one that is the same array: several streams may read or write one.
+    fn firsts(&self) -> Vec<usize> {
+        let images = &self.tiling.images;
+        let first = |name: &String| images.iter().position(|image| image.name == *name).unwrap_or_default();
+        images.iter().map(|image| first(&image.name)).collect()
+    }
 }
 
 /// The plan as other hosts read it.

@@ -9,6 +9,7 @@ pub mod images;
 pub mod pes;
 pub mod program;
 pub mod rtl;
+pub mod shell_model;
 pub mod tiles;
 pub mod tiles_of_images;
 

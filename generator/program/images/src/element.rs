@@ -19,6 +19,13 @@ pub enum Element {
     I64,
 }
 
+/// By its name.
+impl serde::Serialize for Element {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl Element {
     /// All types.
     pub const ALL: [Element; 7] =

@@ -2,6 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic};
+use pushmem_images::Element;
 use pushmem_nest::{ArrayKind, Program};
 use serde::Serialize;
 
@@ -39,8 +40,9 @@ pub struct TiledImage {
     pub name: String,
     /// Whether the program writes it.
     pub output: bool,
-    /// Bytes of an element in memory.
-    pub element_bytes: u64,
+    /// The type of its elements.
+    #[serde(rename = "type")]
+    pub element: Element,
     /// Elements in each dimension of a tile.
     pub tile: Vec<i64>,
     /// Elements in each dimension of the whole.
@@ -128,7 +130,7 @@ impl Tiling {
             TiledImage {
                 name: array.name.clone(),
                 output: array.kind == ArrayKind::Output,
-                element_bytes: array.element.element().expect("arrays hold elements").bytes(),
+                element: array.element.element().expect("arrays hold elements"),
                 tile: array.shape.clone(),
                 size: size.collect(),
                 motion,
@@ -202,7 +204,9 @@ impl Tiling {
             let words = program.array(&image.name).map_or(1, |array| array.element.words().len() as i64);
             let sizes = [&mut image.tile, &mut image.size].into_iter().filter_map(|sizes| sizes.first_mut());
             sizes.for_each(|size| *size *= words);
-            image.element_bytes /= words as u64;
+            if words > 1 {
+                image.element = Element::U16;
+            }
             for motion in image.motion.first_mut().into_iter().flatten() {
                 *motion = Fraction::new(motion.numerator * words, motion.denominator);
             }

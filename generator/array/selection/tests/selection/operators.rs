@@ -123,7 +123,7 @@ fn quotients_by_constants_are_exact_for_all_words() {
         for word in 0..=0xffff {
             assert_eq!(
                 cells.evaluate(&Numbers { word_bits: 16 }, &[word], &[0], |_, _| 0),
-                word / divisor,
+                [word / divisor],
                 "{word} / {divisor}"
             );
         }

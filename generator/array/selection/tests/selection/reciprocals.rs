@@ -36,7 +36,7 @@ nest:
     fn evaluate(&self, left: i64, right: i64) -> u32 {
         let entry =
             |table: Table, index: u32| self.cells.contents(&self.program, table)[index as usize] as u32 & 0xffff;
-        self.cells.evaluate(&Numbers { word_bits: 16 }, &[left as u32 & 0xffff, right as u32 & 0xffff], &[0], entry)
+        self.cells.evaluate(&Numbers { word_bits: 16 }, &[left as u32 & 0xffff, right as u32 & 0xffff], &[0], entry)[0]
     }
 
     /// Compares the quotient by, or the remainder of, a divisor at its multiples, before them, and at the ends: between

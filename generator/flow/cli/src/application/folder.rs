@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bus::{BusError, Elements, INTERFACE, Memory, Shell, Traffic};
+use pushmem_bus::{BusError, Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkError};
 use pushmem_compiler::{CompileStage, Compiled, Report};
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
-use pushmem_images::Image;
+use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::Block;
 use pushmem_registers::RegisterMap;
@@ -35,7 +35,7 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
     let Compiled { program, accelerator, .. } = compiled;
     let traffic = |stream: &Stream| Traffic {
         beats: accelerator.counters[stream.counter].iterations(),
-        element: program.arrays[stream.array].element.in_memory().expect("arrays hold elements"),
+        element: element(program, stream),
     };
     let traffic = |streams: &[Stream]| streams.iter().map(traffic).collect_vec();
     // Firmware of one bus is not that of another.
@@ -80,6 +80,21 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
 pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
     let streams = compiled.accelerator.inputs.iter().chain(&compiled.accelerator.outputs);
     streams.map(|stream| compiled.program.arrays[stream.array].name.as_str())
+}
+
+/// The managers of these images in the model of the shell.
+///
+/// # Errors
+/// When a stream is in an order in which no manager reads or writes an image.
+pub fn managers(compiled: &Compiled) -> Result<Vec<Manager>, WalkError> {
+    let streams = compiled.accelerator.inputs.iter().chain(&compiled.accelerator.outputs);
+    let manager = |stream| Manager::of(&elements(compiled, stream), element(&compiled.program, stream));
+    streams.map(manager).collect()
+}
+
+/// The type of the parts of elements that a stream carries.
+fn element(program: &Program, stream: &Stream) -> Element {
+    program.arrays[stream.array].element.in_memory().expect("arrays hold elements")
 }
 
 /// The words of its array that a stream carries.

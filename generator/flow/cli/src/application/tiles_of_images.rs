@@ -7,9 +7,11 @@ use pushmem_compiler::Compiled;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::Program;
-use pushmem_tiling::{Axis, Tiling, check as check_tiles, resized};
+use pushmem_tiling::{Axis, Tiling, compare, resized, run_tiles};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+use crate::application::shell_model::ShellModel;
 
 /// Runs the tiles of a random image of two tiles along each axis in the model, and compares it with the interpreter's: says what
 /// tiles there are.
@@ -21,7 +23,7 @@ pub fn check(compiled: &Compiled, tiling: &Tiling) -> Result<String, Diagnostic>
     let small = Tiling::of(program, &two_by_two(program, tiling))?;
     let inputs: BTreeMap<String, Image> =
         resized(program, &small).random_inputs(&mut ChaCha8Rng::seed_from_u64(1)).into_iter().collect();
-    check_tiles(program, &small, &inputs, |inputs| Ok(compiled.accelerator.run(&compiled.program, inputs)?.outputs))?;
+    compare(program, &small, &inputs, &run(compiled, &small, &inputs, || ())?)?;
     let counts = tiling.axes.iter().map(|axis| axis.count).join(" x ");
     let tile =
         tiling.images.iter().find(|image| image.output).map_or(String::new(), |image| image.tile.iter().join(" x "));
@@ -30,6 +32,29 @@ pub fn check(compiled: &Compiled, tiling: &Tiling) -> Result<String, Diagnostic>
         false => {
             format!("{counts} of {tile}; {} of them in the model are what the interpreter computes", small.count())
         }
+    })
+}
+
+/// Runs the tiles of an image in the model, through that of the shell if the accelerator has one, and calls at the end of each.
+///
+/// # Errors
+/// When a tile of the accelerator breaks a promise, or tiles differ where they overlap.
+pub fn run(
+    compiled: &Compiled,
+    tiling: &Tiling,
+    inputs: &BTreeMap<String, Image>,
+    mut ended: impl FnMut(),
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    if let Some(shell) = ShellModel::of(compiled, tiling, inputs) {
+        return shell.run(ended);
+    }
+    run_tiles(&compiled.source, tiling, inputs, |inputs| {
+        let run = compiled.accelerator.run(&compiled.program, inputs)?;
+        if let Some((tile, violation)) = run.violations.first() {
+            return Err(Diagnostic::new(format!("the model of {tile}: {violation}")).as_fault("program"));
+        }
+        ended();
+        Ok(run.outputs)
     })
 }
 

@@ -18,7 +18,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use crate::application::{folder, run_model};
+use crate::application::{folder, run_model, shell_model::number};
 use crate::progress::{Bar, Spinner};
 
 /// Bytes of memory around the images, and between them.
@@ -51,7 +51,7 @@ pub(super) fn run(
     spinner.say("generating the peripheral");
     files(compiled, &tiling)?.write(&built)?;
     spinner.say("building driver, shell and RTL in Verilator");
-    let bytes = |image: &TiledImage| image.element_bytes * image.size.iter().product::<i64>().unsigned_abs();
+    let bytes = |image: &TiledImage| image.element.bytes() * image.size.iter().product::<i64>().unsigned_abs();
     let bytes: u64 = tiling.images.iter().map(bytes).sum();
     let mut make = Command::new("make");
     make.args(["-s", "CHECK=run.c"]).arg(format!("BYTES={}", bytes + SPARE_BYTES));
@@ -60,7 +60,7 @@ pub(super) fn run(
     drop(spinner);
     let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.elements", image.name))).collect_vec();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| !image.output) {
-        let element_bytes = image.element_bytes as usize;
+        let element_bytes = image.element.bytes() as usize;
         let bytes = |value: &i64| value.to_le_bytes().into_iter().take(element_bytes);
         write_file(path, &inputs[&image.name].values().iter().flat_map(bytes).collect_vec())?;
     }
@@ -82,9 +82,8 @@ pub(super) fn run(
     let mut outputs = BTreeMap::new();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| image.output) {
         let array = whole.array(&image.name).expect("it is an array");
-        let element = array.element.element().expect("arrays hold elements");
         let shape = image.size.iter().map(|size| *size as usize).collect_vec();
-        outputs.insert(image.name.clone(), elements(path, element, &shape)?.with_min(&array.min));
+        outputs.insert(image.name.clone(), elements(path, image.element, &shape)?.with_min(&array.min));
     }
     Ok((outputs, Peripheral { cycles, busy_cycles }))
 }
@@ -109,10 +108,6 @@ fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnosti
 /// Reads the elements of an image as they were in memory.
 fn elements(path: &Path, element: Element, shape: &[usize]) -> Result<Image, Diagnostic> {
     let bytes = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
-    let value = |bytes: &[u8]| {
-        let bits = bytes.iter().rev().fold(0_i64, |bits, byte| bits << 8 | i64::from(*byte));
-        let above = i64::BITS - element.bits();
-        if element.is_signed() { bits << above >> above } else { bits }
-    };
-    Image::from_values(element, shape, bytes.chunks_exact(element.bytes() as usize).map(value).collect())
+    let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| number(bytes, element)).collect();
+    Image::from_values(element, shape, values)
 }

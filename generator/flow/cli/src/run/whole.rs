@@ -11,11 +11,11 @@ use pushmem_files::{Code, Diagnostic};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
-use pushmem_tiling::{Tiling, compare, resized, run_tiles};
+use pushmem_tiling::{Tiling, compare, resized};
 use serde::Serialize;
 
 use super::peripheral::{self, Peripheral};
-use crate::application::{choices::Choices, images};
+use crate::application::{choices::Choices, images, tiles_of_images};
 use crate::output;
 use crate::progress::{Bar, Spinner};
 use crate::table::fit;
@@ -119,14 +119,7 @@ fn model(
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let bar = Bar::new(tiling.count() as usize);
     bar.begin("tiles");
-    let found = run_tiles(&compiled.source, tiling, inputs, |inputs| {
-        let run = compiled.accelerator.run(&compiled.program, inputs)?;
-        if let Some((tile, violation)) = run.violations.first() {
-            return Err(Diagnostic::new(format!("the model of {tile}: {violation}")).as_fault("program"));
-        }
-        bar.end();
-        Ok(run.outputs)
-    });
+    let found = tiles_of_images::run(compiled, tiling, inputs, || bar.end());
     bar.clear();
     found
 }
