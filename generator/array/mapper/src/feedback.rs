@@ -14,8 +14,8 @@ pub(crate) fn arrivals(compiled: &Compiled) -> Vec<Vec<u64>> {
     for (number, kernel) in accelerator.kernels.iter_enumerated() {
         let of = &accelerator.datapaths[kernel.datapath];
         let of_operation: &mut Vec<u64> = &mut arrivals[of.operation];
-        of_operation.resize(of_operation.len().max(kernel.operands.len()), 0);
-        for (load, operand) in kernel.operands.iter().enumerate() {
+        for ((load, _), operand) in of.datapath.operands().into_iter().zip(&kernel.operands) {
+            of_operation.resize(of_operation.len().max(load + 1), 0);
             let cycles = back_from(compiled, number, *operand);
             let spent = of.datapath.arrival(load);
             let stage = cycles.map_or(0, |cycles| LONGEST.saturating_sub(cycles.saturating_sub(spent)));

@@ -237,6 +237,8 @@ impl Operation {
                 | MaximumSigned
                 | AbsoluteDifferenceUnsigned
                 | AbsoluteDifferenceSigned
+                | ClampUnsigned
+                | ClampSigned
                 | Equal
                 | BfloatAdd
                 | BfloatMultiply

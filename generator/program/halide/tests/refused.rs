@@ -205,15 +205,6 @@ fn examples() -> Vec<(String, usize)> {
                 .replace("input: u16[8, 7]", "input: u16[8, 4]"),
             10,
         ),
-        (
-            with_local(
-                "uint32 * 8 * 4",
-                &loops.replace("STORE", "f[f.s0.x + f.s0.y*8] = uint32(input[0])"),
-                "uint16(f[output.s0.x])",
-            ),
-            7,
-        ),
-        (with("// output: u16", "// output: i32"), 4),
         (with("// input", "// schedule: raster\n// input"), 1),
         (
             with("for (output.s0.y, 0, 4)", "unrolled (output.s0.y, 0, 2000000000)")

@@ -236,7 +236,7 @@ fn a_stream_that_starts_too_late_is_refused_at_its_array() {
 #[test]
 fn the_cycles_of_dedicated_hardware_are_reported() {
     let target = ArrayTarget::new(array("amber"));
-    let (compiled, mapped) = crate::common::mapped(&app("prefix_sum"), &target).unwrap();
+    let (compiled, mapped) = crate::common::mapped(&app("iir_rows"), &target).unwrap();
     let report = Report::of(&compiled, &mapped, &target);
     assert!(report.dedicated_cycles < report.schedule_cycles, "{report}");
     assert!(report.to_string().contains("of dedicated hardware"), "{report}");

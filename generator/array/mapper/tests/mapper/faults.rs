@@ -115,7 +115,7 @@ fn undefined_values_are_refused() {
     let layout = target.graph.layout(TileKind::Pe);
     for (meaning, expected) in [
         (Meaning::Operation, "is that of no operation"),
-        (Meaning::Mode { layer: Layer::Bit, operand: 0 }, "the bit operand 0 has no mode 3"),
+        (Meaning::Mode { layer: Layer::Bit, operand: 0 }, "the bit operand 0 has no mode 7"),
     ] {
         let field = layout.field(meaning).unwrap();
         let mut wrong = mapped.configuration.clone();

@@ -361,7 +361,7 @@ fn bounds_are_constant_expressions() {
 fn floating_point_is_not_mistaken_for_an_integer_type() {
     let help = |text: &str| read(text).unwrap_err().help().unwrap_or_default().to_owned();
     let good = with_statement("output[x, y] = input[x, y]");
-    let list = "the types here are u8, i8, u16, i16";
+    let list = "the types here are u8, i8, u16, i16, u32, i32";
     for name in ["f32", "F16", "bf16", "float", "float32", "double"] {
         let text = good.replacen("type: u16", &format!("type: {name}"), 1);
         let help = help(&text);
