@@ -6,11 +6,11 @@ static int check(const uint32_t *shape, uint32_t dimensions, uint32_t element_by
     uint32_t taken = 0;
     uint32_t count;
     uint32_t dimension;
-    if (image->address % element_bytes != 0) {
+    if ((image->address & (element_bytes - 1u)) != 0) {
         return {{ prefix }}_MISALIGNED;
     }
     for (dimension = 1; dimension < dimensions; ++dimension) {
-        if (image->stride[dimension - 1] % (int32_t)element_bytes != 0) {
+        if (((uint32_t)image->stride[dimension - 1] & (element_bytes - 1u)) != 0) {
             return {{ prefix }}_MISALIGNED;
         }
     }
