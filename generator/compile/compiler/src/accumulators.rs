@@ -13,7 +13,9 @@ use crate::error::CompileError;
 ///
 /// Where other loops run inside of those that add to one element, it is touched again only after a while, and nothing waits.
 pub(crate) fn slow(program: &Program, outcome: &Result<Compiled, CompileError>) -> BTreeSet<Place> {
-    let all = || program.operations().into_iter().filter(|(_, operation)| operation.reduce).map(|(_, of)| place(of));
+    let all = || {
+        program.operations().into_iter().filter(|(_, operation)| operation.reduction.is_some()).map(|(_, of)| place(of))
+    };
     let Ok(compiled) = outcome else { return all().collect() };
     let Some(plan) = &compiled.coarse else { return BTreeSet::new() };
     let Some(coarse) = &plan.coarse else { return all().collect() };
@@ -29,7 +31,7 @@ pub(crate) fn slow(program: &Program, outcome: &Result<Compiled, CompileError>) 
         .iter()
         .map(|(_, operation)| *operation)
         .filter(|operation| arrays.contains(&compiled.program.arrays[operation.target.array].name));
-    waits.chain(in_loops).filter(|operation| operation.reduce).map(place).collect()
+    waits.chain(in_loops).filter(|operation| operation.reduction.is_some()).map(place).collect()
 }
 
 /// The arrays that bound an interval.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::Datapath;
-use pushmem_nest::{Expression, ExpressionKind, Operation, Program, Share, Span, Unary};
+use pushmem_nest::{Binary, Expression, ExpressionKind, Operation, Program, Share, Span, Unary};
 
 /// By stage, the name of the unit that its operation shares.
 pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<String>> {
@@ -67,10 +67,13 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
 
 /// The first difference between two operations, at its place in each; nothing if their statements are alike.
 fn difference(one: &Operation, other: &Operation) -> Option<[(Span, String); 2]> {
-    if one.reduce != other.reduce {
-        let assigns = |operation: &Operation| match operation.reduce {
-            true => (operation.target.span, "adds to an element".to_owned()),
-            false => (operation.target.span, "replaces an element".to_owned()),
+    if one.reduction != other.reduction {
+        let assigns = |operation: &Operation| match operation.reduction {
+            Some(Binary::Add) => (operation.target.span, "adds to an element".to_owned()),
+            Some(operator) => {
+                (operation.target.span, format!("joins an element with a value by `{}`", operator.symbol()))
+            }
+            None => (operation.target.span, "replaces an element".to_owned()),
         };
         return Some([assigns(one), assigns(other)]);
     }

@@ -91,7 +91,7 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
             let takes_part = |(others, other): &&(Vec<&NestLoop>, &Operation)| {
                 let beside = others.get(level).is_some_and(|of| std::ptr::eq(*of, *unrolled));
                 let reads = other.loads.iter().any(|load| load.access.array == target.array);
-                beside && (reads || (other.target.array == target.array && !other.reduce))
+                beside && (reads || (other.target.array == target.array && other.reduction != operation.reduction))
             };
             if operation.merges(level)
                 && let Some((_, other)) = operations.iter().find(takes_part)
@@ -161,7 +161,7 @@ impl Extraction {
         let Origin::Operation { operation, .. } = &self.origins[stage] else { return self.span(program, stage) };
         let operation = program.operations()[*operation].1;
         // The copies that are one stage read the same loads, one after the other; the target comes last.
-        let of_copies = self.pipeline.stages[stage].reads.len() - usize::from(operation.reduce);
+        let of_copies = self.pipeline.stages[stage].reads.len() - usize::from(operation.reduction.is_some());
         match read.filter(|&read| read < of_copies) {
             Some(read) => operation.loads[read % operation.loads.len()].access.span,
             None => operation.target.span,
@@ -290,7 +290,7 @@ impl Extractor<'_> {
                 }
             }
             let write = Copy { program, loops: &inner_first, lanes: &lanes }.access(&operation.target, false)?;
-            if operation.reduce {
+            if operation.reduction.is_some() {
                 reads.push(write.clone());
             }
             let loops_of_copy = domain(&inner_first);

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::node::NodeKind;
 use crate::tables::TableMemories;
 
-/// The graph of the copies of an operation that are executed together, and its result: their sum. The types
+/// The graph of the copies of an operation that are executed together, and its result: their sum, product or extreme. The types
 /// and the ranges are those of all their loads.
 pub(crate) fn build<'a>(
     program: &'a Program,
@@ -22,8 +22,9 @@ pub(crate) fn build<'a>(
         copy.add(&operation.expression)
     });
     let results: Vec<usize> = results.collect();
-    let sum = results.into_iter().reduce(|one, other| graph.binary(Binary::Add, one, other));
-    (graph, sum.expect("there is a copy"))
+    let operator = operation.reduction.unwrap_or(Binary::Add);
+    let joined = results.into_iter().reduce(|one, other| graph.binary(operator, one, other));
+    (graph, joined.expect("there is a copy"))
 }
 
 /// One of the copies of an operation, on its way into the graph.

@@ -67,7 +67,7 @@ impl<'a> Copies<'a> {
         let copies = 0..self.len();
         let loads =
             copies.flat_map(|copy| self.operation.loads.iter().map(move |load| self.access(copy, &load.access)));
-        loads.chain(self.operation.reduce.then(|| self.operation.target.clone())).collect()
+        loads.chain(self.operation.reduction.map(|_| self.operation.target.clone())).collect()
     }
 
     fn access(&self, copy: usize, access: &Access) -> Access {

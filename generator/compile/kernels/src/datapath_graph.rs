@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Operation, Printer, Program, Type};
+use pushmem_nest::{Operation, Printer, Program, Type};
 use thiserror::Error;
 
 use crate::array_ranges::ArrayRanges;
@@ -117,10 +117,10 @@ impl<'a> DatapathGraph<'a> {
     /// The graph of the value that is written, with chains balanced for these operators.
     fn rebuilt(&self, memories: TableMemories, moments: &mut Moments) -> (Graph<'a>, usize) {
         let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, moments);
-        if self.operation.reduce {
+        if let Some(operator) = self.operation.reduction {
             let old = self.loads.len() - 1;
             let old = graph.intern(NodeKind::Load(old), self.loads[old]);
-            result = graph.binary(Binary::Add, old, result);
+            result = graph.binary(operator, old, result);
         }
         (graph, result)
     }
@@ -177,7 +177,7 @@ impl<'a> DatapathGraph<'a> {
     ) -> Result<Datapath, Unsupported> {
         let of_copy = self.operation.loads.len().max(1);
         // The last load of a reduction is the old value of its target.
-        let loads = self.loads.len() - usize::from(self.operation.reduce);
+        let loads = self.loads.len() - usize::from(self.operation.reduction.is_some());
         let is_late = |load: usize| load < loads && recurrent.contains(&(load % of_copy));
         let arrivals = (0..self.loads.len()).map(|load| if is_late(load) { arrival } else { 0 }).collect_vec();
         let mut moments = Moments::with_arrivals(operators, arrivals.clone());
@@ -233,7 +233,7 @@ impl fmt::Display for DatapathGraph<'_> {
             vertex.kind.operands().try_for_each(|operand| write!(formatter, " %{operand}"))?;
             writeln!(formatter)?;
         }
-        let assign = if operation.reduce { "+=" } else { "=" };
+        let assign = operation.reduction.map_or_else(|| "=".to_owned(), |operator| format!("{}=", operator.symbol()));
         writeln!(formatter, "  {} {assign} %{result}", printer.access(&operation.target))
     }
 }

@@ -137,7 +137,7 @@ impl Datapath {
         let variables = self.variables().iter().map(name).collect();
         let printer = Printer { program, loops, operation };
         let reads = copies.reads();
-        let old = operation.reduce.then(|| reads.len() - 1);
+        let old = operation.reduction.map(|_| reads.len() - 1);
         let name = |(number, access): (usize, &Access)| {
             let array = identifier(&program.arrays[access.array].name);
             let mut name = of_access(&printer.access(access)).unwrap_or_else(|| format!("{array}_{number}"));

@@ -1,4 +1,4 @@
-//! Accumulators in registers: a reduction whose innermost loop adds to one element again and again.
+//! Accumulators in registers: a reduction whose innermost loop updates one element again and again.
 
 use itertools::Itertools;
 
@@ -13,8 +13,8 @@ use crate::types::Type;
 const MOST_COPIES: i64 = 256;
 
 impl Program {
-    /// Lets reductions keep their sums in registers. The innermost loop of such a statement writes the running sum to an array of its
-    /// own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that computes it, and begins
+    /// Lets reductions keep their sums, products and extremes in registers. The innermost loop of such a statement writes the running
+    /// sum to an array of its own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that computes it, and begins
     /// with the constant outside of the array. After the loop a statement takes the last one, so that the element in memory is
     /// touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
     ///
@@ -166,18 +166,22 @@ impl Accumulators<'_> {
         let around = (0..variable).rev().map(Index::variable);
         let at = |index: Index| Access { array, indices: std::iter::once(index).chain(around.clone()).collect(), span };
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
+        let operator = update.reduction?;
         let constant = first.and_then(|first| first.expression.as_constant());
+        let begin = constant.or(operator.identity(value))?;
         let sum = Operation {
             name,
             target: at(Index::variable(variable)),
-            reduce: false,
-            ..plus(update.clone(), Load { access: at(before), outside: Some(constant.unwrap_or(0)) })
+            reduction: None,
+            ..joined(operator, update.clone(), Load { access: at(before), outside: Some(begin) })
         };
         let last = Load { access: at(Index::constant(least + turns - 1)), outside: None };
         let taken = match first {
-            Some(first) if constant.is_none() => plus(Operation { name: update.name.clone(), ..first.clone() }, last),
+            Some(first) if constant.is_none() => {
+                joined(operator, Operation { name: update.name.clone(), ..first.clone() }, last)
+            }
             _ => Operation {
-                reduce: update.reduce && first.is_none(),
+                reduction: update.reduction.filter(|_| first.is_none()),
                 loads: vec![last],
                 expression: Expression { kind: ExpressionKind::Load(0), value, span },
                 ..update
@@ -187,8 +191,8 @@ impl Accumulators<'_> {
     }
 }
 
-/// A statement with an operand more, which is added.
-fn plus(operation: Operation, load: Load) -> Operation {
+/// A statement with an operand more, which is joined with its value.
+fn joined(operator: Binary, operation: Operation, load: Load) -> Operation {
     let Operation { mut loads, expression, .. } = operation;
     let (value, span) = (expression.value, expression.span);
     let number = loads.iter().position(|known| *known == load).unwrap_or(loads.len());
@@ -196,7 +200,7 @@ fn plus(operation: Operation, load: Load) -> Operation {
         loads.push(load);
     }
     let operand = Expression { kind: ExpressionKind::Load(number), value, span };
-    let kind = ExpressionKind::Binary { operator: Binary::Add, left: Box::new(operand), right: Box::new(expression) };
+    let kind = ExpressionKind::Binary { operator, left: Box::new(operand), right: Box::new(expression) };
     Operation { loads, expression: Expression { kind, value, span }, ..operation }
 }
 
@@ -209,11 +213,11 @@ fn first_value(before: &[Node], inner: &Loop, update: &Operation) -> Option<Oper
     let between = || before[place + 1..].iter().chain(&inner.body);
     let kept = |load: &Load| !between().any(|node| node.writes(load.access.array));
     let own = |load: &Load| load.access.array == update.target.array;
-    let plain = !first.reduce && first.share.is_none() && !first.loads.iter().any(own);
+    let plain = first.reduction.is_none() && first.share.is_none() && !first.loads.iter().any(own);
     (writes && plain && first.loads.iter().all(kept)).then(|| (**first).clone())
 }
 
-/// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, as one statement: their sum.
+/// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, as one statement: their sum, product or extreme.
 fn in_one(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Operation> {
     let lanes = std::iter::once(inner.unroll).chain(unrolled.iter().map(|copies| copies.unroll));
     let lanes = lanes.map(|lanes| 0..lanes).multi_cartesian_product();
@@ -229,7 +233,7 @@ fn in_one(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loo
         let copy = moved(operation, variable, &places)?;
         sum = Some(match sum {
             None => copy,
-            Some(sum) => added(sum, &copy),
+            Some(sum) => together(operation.reduction?, sum, &copy),
         });
     }
     sum
@@ -254,8 +258,8 @@ fn moved(operation: &Operation, first: usize, places: &[Index]) -> Option<Operat
     Some(Operation { target: access(&operation.target)?, loads, expression, ..operation.clone() })
 }
 
-/// The sum of two statements.
-fn added(mut sum: Operation, other: &Operation) -> Operation {
+/// Two statements as one, their values joined.
+fn together(operator: Binary, mut sum: Operation, other: &Operation) -> Operation {
     let numbers = other.loads.iter().map(|load| {
         let known = sum.loads.iter().position(|known| known == load);
         known.unwrap_or_else(|| {
@@ -267,7 +271,7 @@ fn added(mut sum: Operation, other: &Operation) -> Operation {
     let (value, span) = (sum.expression.value, sum.expression.span);
     let right = Box::new(other.expression.renumbered(&numbers));
     let left = Box::new(sum.expression);
-    let kind = ExpressionKind::Binary { operator: Binary::Add, left, right };
+    let kind = ExpressionKind::Binary { operator, left, right };
     Operation { expression: Expression { kind, value, span }, ..sum }
 }
 
@@ -301,7 +305,7 @@ impl Expression {
     }
 
     /// The same with other leaves; nothing if there is none for one of them.
-    fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
+    pub(crate) fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
         let with = |operand: &Expression| operand.rebuilt(leaf).map(Box::new);
         let kind = match &self.kind {
             ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => leaf(&self.kind)?,

@@ -5,10 +5,10 @@ use itertools::Itertools;
 use crate::program::{Load, Loop, Operation};
 
 impl Operation {
-    /// Whether all copies along a loop, numbered from the outermost, add to the same element. Then they are executed
-    /// together, as one sum: their order does not matter, because additions wrap.
+    /// Whether all copies along a loop, numbered from the outermost, reduce to the same element. Then they are executed
+    /// together, as one sum, product or extreme: their order does not matter, because additions wrap.
     pub fn merges(&self, variable: usize) -> bool {
-        self.reduce && !self.target.follows(variable)
+        self.reduction.is_some() && !self.target.follows(variable)
     }
 
     /// The lanes of copies that are executed each by itself: for each loop, innermost first, which of the unrolled

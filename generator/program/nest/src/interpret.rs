@@ -107,7 +107,8 @@ pub(crate) fn unwritten(program: &Program, access: &Access, loops: &[&Loop], var
     let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
     let when = describe(loops, variables);
     let operations = program.operations();
-    let is_added_to = operations.iter().any(|(_, operation)| operation.reduce && operation.target.span == access.span);
+    let is_added_to =
+        operations.iter().any(|(_, operation)| operation.reduction.is_some() && operation.target.span == access.span);
     Problem::new(access.span, format!("`{name}[{element}]` is read before it is written at {when}")).with_help(
         match is_added_to {
             true => "`+=` adds to what is there: write a first value to it above",
@@ -263,9 +264,9 @@ impl<'a> Machine<'a> {
                 next += 1;
             }
             stored = self.registers[operation.result];
-            if operation.operation.reduce {
+            if let Some(operator) = operation.operation.reduction {
                 let target = self.registers[loaded.end - 1];
-                stored = Binary::Add.apply(operation.operation.expression.value, target, stored);
+                stored = operator.apply(operation.operation.expression.value, target, stored);
             }
             observer.executed(operation.number, &self.registers[..depth], &self.registers[loaded], stored);
         }
@@ -386,7 +387,7 @@ impl<'a> Compiler<'a> {
                 outside: load.outside,
             })
             .collect_vec();
-        if operation.reduce {
+        if operation.reduction.is_some() {
             let address = self.address(&operation.target, false);
             loads.push(CompiledLoad { array: operation.target.array, address, outside: None });
         }

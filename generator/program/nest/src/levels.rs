@@ -149,7 +149,7 @@ impl Program {
             name: self.arrays[target.array].name.clone(),
             function: None,
             target,
-            reduce: false,
+            reduction: None,
             loads: vec![Load { access: from, outside: None }],
             expression: Expression { kind: ExpressionKind::Load(0), value: stream.element, span },
             span,

@@ -41,6 +41,7 @@ mod print;
 mod program;
 mod random_inputs;
 mod read;
+mod reductions;
 mod region;
 mod resolve;
 mod source;

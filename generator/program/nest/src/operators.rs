@@ -79,6 +79,19 @@ impl Unary {
 }
 
 impl Binary {
+    /// The number that leaves any other of the type as it is, if operands may be joined in any order: in sums and products, which wrap,
+    /// and of bits and extremes.
+    pub fn identity(self, operands: Type) -> Option<i64> {
+        match self {
+            Binary::Add | Binary::Or | Binary::Xor => Some(0),
+            Binary::Multiply => Some(1),
+            Binary::And => Some(operands.wrap(-1)),
+            Binary::Minimum => Some(operands.max()),
+            Binary::Maximum => Some(operands.min()),
+            _ => None,
+        }
+    }
+
     /// How the operator is written: a symbol between its operands, or the name of a function.
     pub fn symbol(self) -> &'static str {
         match self {

@@ -104,9 +104,26 @@ mod precedence {
 impl Printer<'_> {
     /// The operation as a statement.
     pub fn statement(&self) -> String {
-        let operator = if self.operation.reduce { "+=" } else { "=" };
-        let mut text = format!("{} {operator} ", self.access(&self.operation.target));
-        self.write(&self.operation.expression, precedence::LOWEST, true, &mut text);
+        let target = self.access(&self.operation.target);
+        let expression = &self.operation.expression;
+        let mut text = target.clone();
+        match self.operation.reduction {
+            None | Some(Binary::Add) => {
+                text.push_str(if self.operation.reduction.is_some() { " += " } else { " = " });
+                self.write(expression, precedence::LOWEST, true, &mut text);
+            }
+            Some(operator) => match operator.precedence() {
+                Some(precedence) => {
+                    text.push_str(&format!(" = {target} {} ", operator.symbol()));
+                    self.write(expression, precedence + 1, true, &mut text);
+                }
+                None => {
+                    text.push_str(&format!(" = {}({target}, ", operator.symbol()));
+                    self.write(expression, precedence::LOWEST, true, &mut text);
+                    text.push(')');
+                }
+            },
+        }
         text
     }
 

@@ -193,8 +193,9 @@ pub struct Operation {
     pub function: Option<String>,
     /// The element that is written.
     pub target: Access,
-    /// Whether the value is added to the element, which must have one already.
-    pub reduce: bool,
+    /// The operator that joins the value with the element, which must have one already, if the statement is a reduction: `+`
+    /// of `+=`. It has an [identity](Binary::identity), so that the order of the iterations does not matter.
+    pub reduction: Option<Binary>,
     /// The elements that are read, in the order of the expression, each only once.
     pub loads: Vec<Load>,
     /// The value, of the type of the target.
@@ -217,7 +218,7 @@ pub struct Share {
 impl Operation {
     /// All accesses that read: the loads, and of a reduction the target.
     pub fn reads(&self) -> impl Iterator<Item = &Access> {
-        self.loads.iter().map(|load| &load.access).chain(self.reduce.then_some(&self.target))
+        self.loads.iter().map(|load| &load.access).chain(self.reduction.map(|_| &self.target))
     }
 
     /// The name of the compute unit that it shares with others, if it shares one.
@@ -403,7 +404,7 @@ impl Program {
 
 /// Whether two operations within a loop of one iteration add to one array.
 fn update_together(operations: &[(Vec<&Loop>, &Operation)]) -> bool {
-    let updates = operations.iter().filter(|(_, operation)| operation.reduce);
+    let updates = operations.iter().filter(|(_, operation)| operation.reduction.is_some());
     let within = |(loops, operation): &(Vec<&Loop>, &Operation)| {
         let is_around = |(variable, level): &(usize, &&Loop)| level.extent == 1 && operation.merges(*variable);
         let around = loops.iter().enumerate().filter(is_around);

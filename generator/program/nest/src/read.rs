@@ -13,6 +13,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use crate::bound::constant;
 use crate::check::check;
 use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Policy, Program, Share, Table, ranges};
+use crate::reductions::recognize;
 use crate::resolve::{Scope, operation};
 use crate::source::{Language, PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
@@ -335,6 +336,7 @@ impl Reader<'_> {
         }
         let mut program = Program { name: file.name.clone(), schedule: file.schedule, arrays, tables, nest, source };
         number_operations(&mut program);
+        recognize(&mut program);
         program
     }
 

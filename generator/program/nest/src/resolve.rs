@@ -258,7 +258,7 @@ pub(crate) fn operation(
         name: name.text.clone(),
         function: None,
         target,
-        reduce: statement.reduce,
+        reduction: statement.reduce.then_some(Binary::Add),
         loads,
         expression,
         share: None,

@@ -5,12 +5,15 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The text of a program whose sums are nested in any way: with their first values beside the loops that add, in a nest above, or in
-/// another statement; over one loop or two, which may be unrolled; two sums of one loop; into a buffer, or into the output itself.
+/// another statement; over one loop or two, which may be unrolled; two sums of one loop; into a buffer, or into the output itself. Some
+/// are products or extremes, or of bits.
 pub fn random_reductions(seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5a11);
     let element = *["u16", "i16", "u8"].get(random.random_range(0..3)).expect("one of three");
     let [rows, columns, depth, planes] = [2..=7, 2..=6, 2..=12, 1..=3].map(|extents| random.random_range(extents));
-    let mut draft = Draft { rows, columns, depth, planes, element, random, nest: Vec::new(), has_result: false };
+    let operators = ChaCha8Rng::seed_from_u64(seed ^ 0x0b5e);
+    let mut draft =
+        Draft { rows, columns, depth, planes, element, random, operators, nest: Vec::new(), has_result: false };
     let two = draft.random.random_bool(0.4);
     let sums = if two { vec!["first", "second"] } else { vec!["first"] };
     let is_output = !two && draft.random.random_bool(0.4);
@@ -29,6 +32,8 @@ struct Draft {
     planes: i64,
     element: &'static str,
     random: ChaCha8Rng,
+    /// Those of the updates, apart from all else that is drawn.
+    operators: ChaCha8Rng,
     nest: Vec<String>,
     has_result: bool,
 }
@@ -77,6 +82,19 @@ impl Draft {
         }
     }
 
+    /// The statement that joins an element with a term.
+    fn update(&mut self, target: &str, term: &str) -> String {
+        match self.operators.random_range(0..14) {
+            0 | 1 => format!("{target} = max({target}, {term})"),
+            2 => format!("{target} = min({term}, {target})"),
+            3 => format!("{target} = {target} * ({term})"),
+            4 => format!("{target} = {target} ^ ({term})"),
+            5 => format!("{target} = {target} + {term}"),
+            6 => format!("{target} = {target} & ({term})"),
+            _ => format!("{target} += {term}"),
+        }
+    }
+
     fn sums(&mut self, sums: &[&str]) {
         let apart = self.random.random_bool(0.25);
         if apart {
@@ -104,7 +122,8 @@ impl Draft {
         }
         for sum in sums {
             let term = self.term();
-            self.line(4, &format!("\"{sum}[j, i] += {term}\""));
+            let update = self.update(&format!("{sum}[j, i]"), &term);
+            self.line(4, &format!("\"{update}\""));
         }
         if sums[0] != "output" && self.random.random_bool(0.6) {
             self.result(sums);

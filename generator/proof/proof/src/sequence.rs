@@ -142,7 +142,7 @@ impl<'a> Sequence<'a> {
                 Instance { who: Who::Operation(number), operation: Some(number), is_write: false, lanes, places };
             (load.access.array, read)
         });
-        of_loads.chain(operation.reduce.then(|| (operation.target.array, self.target(number, false))))
+        of_loads.chain(operation.reduction.map(|_| (operation.target.array, self.target(number, false))))
     }
 
     fn target(&self, number: usize, is_write: bool) -> Instance {

@@ -57,8 +57,8 @@ fn is_seen_within(sequence: &Sequence, number: usize, level: usize) -> bool {
     sequence.operations.iter().enumerate().any(|(other, (around, content))| {
         let reads = content.reads().filter(|read| read.array == array).count();
         // A sum has its own target among its reads, and is in any order with others.
-        let own = usize::from(content.reduce && content.target.array == array);
-        let sets = content.target.array == array && !content.reduce;
+        let own = usize::from(content.reduction.is_some() && content.target.array == array);
+        let sets = content.target.array == array && content.reduction != operation.reduction;
         let is_inside = around.len() > level && std::ptr::eq(around[level], loops[level]);
         other != number && is_inside && (reads > own || sets)
     })
@@ -122,7 +122,7 @@ impl<'a> Copy<'a> {
             wanted
                 .extend(self.operation.loads.iter().map(|load| (&load.access, lanes.clone(), load.outside.is_some())));
         }
-        if self.operation.reduce {
+        if self.operation.reduction.is_some() {
             wanted.push((&self.operation.target, self.lanes.to_vec(), false));
         }
         same_loops

@@ -1,7 +1,7 @@
 //! The proof that a program whose sums stay in registers computes what the program says.
 //!
 //! Of each reduction that is divided, the loops that add and the statement that takes the last sum are put together again: all that is
-//! added in all iterations must be what the reduction adds, and no statement may come between that would see or change a value.
+//! added in all iterations must be what the reduction adds, or joins by another operator, and no statement may come between that would see or change a value.
 
 use std::collections::BTreeSet;
 
@@ -78,29 +78,33 @@ impl<'a> Sum<'a> {
             self.source.iter().position(|(_, of)| of.name == taker.name).ok_or("the program has no such sum")?;
         let (all, update) = &self.source[place];
         let depth = loops.len();
-        let reduces = update.reduce && all.len() > depth && headers(&all[..depth]) == headers(loops);
-        if !reduces
+        let operator = update.reduction.ok_or("it is no reduction")?;
+        let identity = identity(operator, update.expression.value).ok_or("its operator has no identity")?;
+        if all.len() <= depth
+            || headers(&all[..depth]) != headers(loops)
+            || taker.reduction.is_some_and(|of| of != operator)
             || !same_element(&update.target, &taker.target)
             || (depth..all.len()).any(|level| !update.merges(level))
         {
             return Err("it is no sum over these loops");
         }
-        let (load, rest) = self.without_sum(taker).ok_or("it takes more than one sum")?;
-        let whole = self.whole(loops, load).ok_or("the running sum is none")?;
-        self.check_addends(&all[depth..], depth, update, &whole)?;
+        let (load, rest) = self.without_sum(taker, operator).ok_or("it takes more than one sum")?;
+        let whole = self.whole(loops, load, (operator, identity)).ok_or("the running sum is none")?;
+        self.check_addends(&all[depth..], depth, (update, operator), &whole)?;
         let first = self.source[..place].iter().rposition(|(_, of)| uses(of, update.target.array));
-        let begins = first.filter(|_| !taker.reduce).map(|first| &self.source[first]);
+        let first = first.filter(|_| taker.reduction.is_none());
+        let begins = first.map(|first| &self.source[first]);
         match begins {
             // The element has its old value.
-            None if taker.reduce && whole.first == 0 && rest.is_empty() => {}
+            None if taker.reduction.is_some() && whole.first == identity && rest.is_empty() => {}
             Some((around, begins))
                 if pointers(around) == pointers(&all[..depth])
                     && same_element(&begins.target, &update.target)
-                    && !begins.reduce =>
+                    && begins.reduction.is_none() =>
             {
                 let expected = match begins.expression.kind {
                     ExpressionKind::Constant(number) if rest.is_empty() => whole.first == number,
-                    _ => whole.first == 0 && terms(begins, &[]) == rest,
+                    _ => whole.first == identity && terms(begins, operator, &[]) == rest,
                 };
                 if !expected {
                     return Err("it begins with another value");
@@ -108,24 +112,24 @@ impl<'a> Sum<'a> {
             }
             _ => return Err("it begins with another value"),
         }
-        self.check_between(first.filter(|_| !taker.reduce), place, depth)?;
+        self.check_between(first, place, depth)?;
         self.check_position(place, loops, taker, &whole)?;
         let names = begins.map(|(_, begins)| begins.name.as_str());
         Ok(names.into_iter().chain([update.name.as_str()]).collect())
     }
 
     /// The only load of a running sum, and the other terms.
-    fn without_sum(&self, taker: &'a Operation) -> Option<(&'a Load, Vec<String>)> {
+    fn without_sum(&self, taker: &'a Operation, operator: Binary) -> Option<(&'a Load, Vec<String>)> {
         let is_sum = |load: &&Load| load.access.array >= self.count;
         let load = taker.loads.iter().filter(is_sum).exactly_one().ok()?;
-        let mut rest = terms(taker, &[]);
+        let mut rest = terms(taker, operator, &[]);
         let own = term_of(taker, &ExpressionKind::Load(taker.loads.iter().position(|of| of == load)?), &[]);
         rest.remove(rest.iter().position(|term| *term == own)?);
         Some((load, rest))
     }
 
-    /// The running sum whose last one is loaded in these loops.
-    fn whole(&self, around: &[&'a Loop], load: &Load) -> Option<Whole<'a>> {
+    /// The running sum whose last one is loaded in these loops, by an operator with this identity.
+    fn whole(&self, around: &[&'a Loop], load: &Load, by: (Binary, i64)) -> Option<Whole<'a>> {
         let mut writers = self.divided.iter().filter(|(_, of)| of.target.array == load.access.array);
         let ((loops, writer), None) = (writers.next()?, writers.next()) else { return None };
         let readers = self.divided.iter().flat_map(|(_, of)| &of.loads);
@@ -140,18 +144,18 @@ impl<'a> Sum<'a> {
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
         let own = writer.loads.iter().position(|of| of.access.array == writer.target.array)?;
         let right = inner.unroll == 1
-            && !writer.reduce
+            && writer.reduction.is_none()
             && readers.filter(|of| of.access.array == writer.target.array).count() == 2
             && writer.target.indices == at(Index::variable(variable))
             && writer.loads[own].access.indices == at(before)
             && load.outside.is_none()
             && load.access.indices == at(Index::constant(inner.max()));
         let first = writer.loads[own].outside.filter(|_| right)?;
-        let mut addends = terms(writer, &[]);
+        let mut addends = terms(writer, by.0, &[]);
         addends.remove(addends.iter().position(|term| *term == term_of(writer, &ExpressionKind::Load(own), &[]))?);
         // Sums of sums.
-        if let Some((load, rest)) = self.nested(writer, own) {
-            let within = self.whole(loops, load).filter(|within| rest && within.first == 0)?;
+        if let Some((load, rest)) = self.nested(writer, own, by.0) {
+            let within = self.whole(loops, load, by).filter(|within| rest && within.first == by.1)?;
             let loops = std::iter::once(inner).chain(within.loops).collect();
             let writers = std::iter::once(*writer).chain(within.writers).collect();
             return Some(Whole { loops, writers, addends: within.addends, first });
@@ -160,10 +164,10 @@ impl<'a> Sum<'a> {
     }
 
     /// The running sum that a running sum adds, and whether it adds nothing else.
-    fn nested(&self, writer: &'a Operation, own: usize) -> Option<(&'a Load, bool)> {
+    fn nested(&self, writer: &'a Operation, own: usize, operator: Binary) -> Option<(&'a Load, bool)> {
         let others = writer.loads.iter().enumerate().filter(|(number, _)| *number != own);
         let sums = others.filter(|(_, load)| load.access.array >= self.count).map(|(_, load)| load).collect_vec();
-        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, &[]).len() == 2))
+        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, operator, &[]).len() == 2))
     }
 
     /// Checks that the loops of a sum add what all copies of the update add in its loops.
@@ -171,7 +175,7 @@ impl<'a> Sum<'a> {
         &self,
         levels: &[&Loop],
         depth: usize,
-        update: &Operation,
+        (update, operator): (&Operation, Binary),
         whole: &Whole,
     ) -> Result<(), &'static str> {
         let mut adding = whole.loops.iter();
@@ -203,7 +207,7 @@ impl<'a> Sum<'a> {
         let mut wanted = Vec::new();
         for copy in places.into_iter().multi_cartesian_product() {
             let copy = copy.into_iter().collect::<Option<Vec<_>>>().ok_or("an index is too large")?;
-            wanted.extend(terms(update, &numbered(depth, copy)));
+            wanted.extend(terms(update, operator, &numbered(depth, copy)));
         }
         let mut found = whole.addends.clone();
         wanted.sort_unstable();
@@ -296,20 +300,33 @@ fn numbered(first: usize, indices: Vec<Index>) -> Vec<(usize, Index)> {
     indices.into_iter().enumerate().map(|(place, index)| (first + place, index)).collect()
 }
 
-/// The terms that the expression of an operation adds, each as a text that is the same for the same value, with indices in place of
-/// variables.
-fn terms(operation: &Operation, places: &[(usize, Index)]) -> Vec<String> {
-    fn visit(operation: &Operation, of: &Expression, sum: Type, places: &[(usize, Index)], found: &mut Vec<String>) {
+/// The number that changes no value when it is joined with it, of operators whose operands may change places.
+fn identity(operator: Binary, of: Type) -> Option<i64> {
+    match operator {
+        Binary::Add | Binary::Or | Binary::Xor => Some(0),
+        Binary::Multiply => Some(1),
+        Binary::And if of.is_signed() => Some(-1),
+        Binary::And | Binary::Minimum => Some(of.max()),
+        Binary::Maximum => Some(of.min()),
+        _ => None,
+    }
+}
+
+/// The operands that the expression of an operation joins by an operator, each as a text that is the same for the same value, with indices
+/// in place of variables.
+fn terms(operation: &Operation, operator: Binary, places: &[(usize, Index)]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![&operation.expression];
+    while let Some(of) = open.pop() {
         match &of.kind {
-            ExpressionKind::Binary { operator: Binary::Add, left, right } if of.value == sum => {
-                visit(operation, left, sum, places, found);
-                visit(operation, right, sum, places, found);
+            ExpressionKind::Binary { operator: by, left, right }
+                if *by == operator && of.value == operation.expression.value =>
+            {
+                open.extend([&**left, &**right]);
             }
             kind => found.push(term_of(operation, kind, places)),
         }
     }
-    let mut found = Vec::new();
-    visit(operation, &operation.expression, operation.expression.value, places, &mut found);
     found.sort_unstable();
     found
 }
@@ -399,8 +416,15 @@ nest:
         - weight[j, i] += b[k, j]
 ";
 
-    fn divided() -> (Program, Program) {
-        let program = Program::from_document(&Document::parse("product.yaml", PRODUCT).unwrap()).unwrap().program;
+    /// The same with extremes and products of all in place of sums.
+    fn with_other_operators() -> String {
+        let largest = "output[j, i] = max(output[j, i], a[k, l, i] * b[k, j] + (k as i16))";
+        let text = PRODUCT.replace("output[j, i] += a[k, l, i] * b[k, j] + (k as i16)", largest);
+        text.replace("weight[j, i] += b[k, j]", "weight[j, i] = b[k, j] * weight[j, i]")
+    }
+
+    fn divided(text: &str) -> (Program, Program) {
+        let program = Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program;
         let divided = program.clone().with_accumulators(|_| true);
         assert_eq!(divided.arrays.len(), program.arrays.len() + 3);
         (program, divided)
@@ -419,19 +443,27 @@ nest:
 
     #[test]
     fn divided_sums_are_those_of_the_program() {
-        let (program, divided) = divided();
-        assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
+        for text in [PRODUCT, &with_other_operators()] {
+            let (program, divided) = divided(text);
+            assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
+        }
     }
 
     /// Each constant, each index and each bound of a loop is one more; each statement is gone, or each loop.
     #[test]
     fn other_sums_are_refused() {
-        let (program, divided) = divided();
+        for text in [PRODUCT, &with_other_operators()] {
+            let (program, divided) = divided(text);
+            each_change_is_refused(&program, &divided);
+        }
+    }
+
+    fn each_change_is_refused(program: &Program, divided: &Program) {
         let is_refused = |change: &dyn Fn(&mut Program)| {
             let mut changed = divided.clone();
             change(&mut changed);
-            assert_ne!(changed, divided);
-            prove_sums(&program, &changed).is_err()
+            assert_ne!(changed, *divided);
+            prove_sums(program, &changed).is_err()
         };
         let count = divided.operations().len();
         for number in 0..count {
@@ -449,7 +481,11 @@ nest:
                 }
             }
             assert!(is_refused(&|of| operations(&mut of.nest)[number].target.indices[0].affine.constant += 1));
-            assert!(is_refused(&|of| operations(&mut of.nest)[number].reduce ^= true));
+            for reduction in [None, Some(Binary::Add), Some(Binary::Multiply), Some(Binary::Maximum)] {
+                if divided.operations()[number].1.reduction != reduction {
+                    assert!(is_refused(&|of| operations(&mut of.nest)[number].reduction = reduction));
+                }
+            }
             assert!(is_refused(&|of| {
                 let expression = &mut operations(&mut of.nest)[number].expression;
                 let value = expression.value;

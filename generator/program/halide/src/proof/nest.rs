@@ -35,8 +35,8 @@ fn step(program: &Program, node: &Node) -> Step {
         Node::Operation(operation) => {
             let reader = Reader { program, operation };
             let mut value = reader.value(&operation.expression);
-            if operation.reduce {
-                value = Value::binary(Binary::Add, reader.element(&operation.target), value);
+            if let Some(operator) = operation.reduction {
+                value = Value::binary(operator, reader.element(&operation.target), value);
             }
             let address = address(&program.arrays[operation.target.array], &operation.target.indices);
             let (address, value) = (Code::new(&address), Code::new(&value));

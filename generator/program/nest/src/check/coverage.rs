@@ -37,7 +37,7 @@ pub(super) fn check(program: &Program, problems: &mut Vec<Problem>, warnings: &m
     let mut open = Vec::new();
     for (number, place) in places.iter().enumerate() {
         let loads = place.operation.loads.iter().map(|load| (&load.access, load.outside.is_some()));
-        let reads = loads.chain(place.operation.reduce.then_some((&place.operation.target, false)));
+        let reads = loads.chain(place.operation.reduction.map(|_| (&place.operation.target, false)));
         for (read, may_be_outside) in reads {
             let array = &program.arrays[read.array];
             if array.kind == ArrayKind::Input {

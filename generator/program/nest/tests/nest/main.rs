@@ -6,4 +6,5 @@ mod errors;
 mod levels;
 mod networks;
 mod properties;
+mod reductions;
 mod references;
