@@ -292,11 +292,22 @@ impl<'a> Search<'a> {
             }
             found
         };
+        let relieved = |options: &CoarseOptions, array: usize| {
+            // Pauses lengthen rows a little, turns by all that others do.
+            let orders = self.relief_orders().iter().rev();
+            let found = orders.filter_map(|order| coarse_relieved_in(options.clone(), array, *order, &attempt));
+            found.filter(Result::is_ok).collect_vec()
+        };
         let found = match attempt(&options) {
             Some(Err(AssemblyError::Array { array, .. })) => {
-                // Pauses lengthen rows a little, turns by all that others do.
-                let orders = self.relief_orders().iter().rev();
-                orders.filter_map(|order| coarse_relieved_in(options.clone(), array, *order, &attempt)).collect()
+                let found = relieved(&options, array);
+                // Where that takes longer than loading at their rate, memories keep the fewest rows so.
+                let slow = CoarseOptions { loads_follow: true, ..options.clone() };
+                let others = match self.differ(&options, &slow).then(|| attempt(&slow)).flatten() {
+                    Some(Err(AssemblyError::Array { array, .. })) if found.is_empty() => relieved(&slow, array),
+                    other => other.into_iter().collect(),
+                };
+                found.into_iter().chain(others).collect()
             }
             found => found.into_iter().collect_vec(),
         };
@@ -313,6 +324,13 @@ impl<'a> Search<'a> {
             (planned, Some(found)) => cheaper(planned, found),
             (planned, None) => planned,
         }
+    }
+
+    /// Whether two pipelines are scheduled in different ways.
+    fn differ(&self, one: &CoarseOptions, other: &CoarseOptions) -> bool {
+        let schedule =
+            |options: &CoarseOptions| coarse(&self.passes.extraction.pipeline, options).ok().map(|plan| plan.schedule);
+        schedule(one) != schedule(other)
     }
 
     /// A plan with these options as it is, unless it takes as many cycles, or there are no rows that follow others.

@@ -62,7 +62,8 @@ pub(crate) fn pipeline(program: &Program, options: &CoarseOptions) -> String {
         (options.balance_paths, "paths are balanced"),
         (!options.distribute, "loops stay together"),
         (!options.interchange, "loops stay in order"),
-        (options.match_rates, "rows follow the slowest"),
+        (options.match_rates && !options.loads_follow, "rows follow the slowest"),
+        (options.match_rates && options.loads_follow, "rows follow the slowest, those of inputs as well"),
         (options.row_multiple > 1, "rows are padded to whole fetches"),
     ];
     parts.extend(flags.into_iter().filter(|(holds, _)| *holds).map(|(_, part)| part.to_owned()));

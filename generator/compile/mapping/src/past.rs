@@ -224,7 +224,8 @@ pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
             Some(firing)
         })
     }
-    nests.iter().enumerate().map(of_nest).kmerge().take(ENUMERATION_LIMIT)
+    // The merge moves iterators in a heap: small ones.
+    nests.iter().enumerate().map(|nest| Box::new(of_nest(nest))).kmerge().take(ENUMERATION_LIMIT)
 }
 
 /// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place

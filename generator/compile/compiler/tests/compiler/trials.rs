@@ -38,6 +38,40 @@ fn a_refused_schedule_names_the_array_and_the_next_relieves_it() {
     assert!(seen.iter().any(relieved), "{seen:?}");
 }
 
+/// The image comes in a ninth of the time that the layer takes. Loaded at once, nearly all of it would be kept.
+#[test]
+fn rows_of_an_image_beyond_the_memories_come_as_they_are_read() {
+    let text = "
+name: layer
+inputs: {input: {type: u8, shape: [302, 302]}}
+outputs: {output: {type: u8, shape: [300, 300]}}
+buffers: {pixels: {type: u8, shape: [302, 302]}, sums: {type: u16, shape: [300, 300]}}
+nest:
+  - for y in 0..302:
+    - for x in 0..302:
+      - pixels[x, y] = input[x, y] + 1
+  - for y in 0..300:
+    - for x in 0..300:
+      - sums[x, y] = 0
+  - for v in 0..3:
+    - for u in 0..3:
+      - for y in 0..300:
+        - for x in 0..300:
+          - sums[x, y] += pixels[x+u, y+v] as u16
+  - for y in 0..300:
+    - for x in 0..300:
+      - output[x, y] = (sums[x, y] / 9) as u8
+";
+    let target = target(spec("quad_port_long"));
+    let compiled = compile_observed(program(text), &target, &Constraints::default(), &|_| {}).unwrap();
+    let taken = compiled.trials.iter().find(|trial| trial.tiles.is_some()).expect("a feasible schedule");
+    assert!(taken.schedule.contains("rows follow the slowest, those of inputs as well"), "{}", taken.schedule);
+    // Nine products a pixel, and some rows.
+    let cycles = compiled.schedule.length(&compiled.extraction.pipeline);
+    assert!(cycles < 9 * 300 * 304, "{cycles}");
+    assert!(compiled.accelerator.tiles.len() < 10, "{}", compiled.accelerator.tiles.len());
+}
+
 #[test]
 fn trials_of_a_refused_program_are_seen() {
     let text = "

@@ -116,17 +116,20 @@ impl Bodies {
         };
         let Ok(context) = Context::of(pipeline, tree, options, &rates) else { return Ok(dense) };
         let mut best = dense;
+        // Rows that are loaded late may take longer than dense nests: memories keep fewer of them.
+        let mut below = if options.loads_follow { i64::MAX } else { best.root.length };
         // Where an interval is used up, nests may find no place in it that others leave: longer ones are looser.
         for slack in SLACK {
-            for loads_at_once in [true, false] {
+            for loads_at_once in [true, false].into_iter().filter(|at_once| !(*at_once && options.loads_follow)) {
                 let (demand, pace) = (|child: Child| context.demand(child), Pace { slack, loads_at_once });
                 let Some(rates) = rates.clone().paced(demand, &context.ports, options, pace) else { return Ok(best) };
                 let Ok(matched) = Context::of(pipeline, tree, options, &rates) else { return Ok(best) };
                 // The slowest takes no less, and with more slack takes longer.
-                if matched.least_length() >= best.root.length {
+                if matched.least_length() >= below {
                     return Ok(best);
                 }
-                if let Some(matched) = matched.root().ok().filter(|matched| matched.root.length < best.root.length) {
+                if let Some(matched) = matched.root().ok().filter(|matched| matched.root.length < below) {
+                    below = matched.root.length;
                     best = matched;
                 }
             }

@@ -67,6 +67,9 @@ pub struct CoarseOptions {
     pub overlap: bool,
     /// Rows of nests outside of all shared loops follow the rate of those that they come from and go to, where that is shorter.
     pub match_rates: bool,
+    /// Then rows of inputs follow that rate as well, and are not loaded at once, so that fewer are kept at a time; even where dense nests
+    /// are shorter.
+    pub loads_follow: bool,
     /// A loop within a loop starts again without waiting for the last iterations of all stages inside to end.
     pub flatten: bool,
     /// In stages with several loops, the fastest is padded in time to a multiple of this many iterations. Tiles store by
@@ -93,6 +96,7 @@ impl Default for CoarseOptions {
             balance_paths: true,
             overlap: false,
             match_rates: false,
+            loads_follow: false,
             flatten: true,
             row_multiple: 1,
             whole_rows: BTreeSet::new(),
