@@ -71,12 +71,21 @@ function boundText(most) {
   return [start, ` bounds the run: it has an iteration in ${share}. `, told.length ? `The other cycles: ${told.join("; ")}.` : ""];
 }
 
+/// Twice the copies of all that is too slow for half of the cycles of the busiest: what that costs and gains.
+function nextStepText() {
+  const next = contents.figures.bottleneck?.next_step;
+  if (!next) return "";
+  const costs = [[next.multipliers, "multiplier"], [next.processing_elements, "processing element"], [next.words, "word a cycle", "words a cycle"]];
+  const told = costs.filter(([count]) => count > 0).map(([count, one, many]) => `${shown(count)} more ${count === 1 ? one : many || `${one}s`}`);
+  return html("p", { class: "note" }, `The next step: twice the copies of ${next.of.join(", ")} take about ${plural(next.cycles, "cycle")}, with ${told.join(", ")}.`);
+}
+
 function buildTime() {
   const all = users(), { cycles } = contents.figures, most = 10;
   const rows = all.slice(0, most).map(({ name, kind, count }) => [nameCell(name), kind, count, bar(count / cycles), percent(count / cycles)]);
   const rest = all.length > most ? html("p", { class: "note" }, `${plural(all.length - most, "other")} are less busy.`) : "";
   return html("div", { id: "time" }, html("h3", {}, "Where the time goes"), all.length ? html("p", { class: "lead" }, boundText(all[0])) : "",
-    table(["", "", "cycles in use", "", "of the run"], rows, [2, 4]), rest);
+    table(["", "", "cycles in use", "", "of the run"], rows, [2, 4]), rest, nextStepText());
 }
 
 /// Words that the tiles of a memory have room for.

@@ -4,6 +4,7 @@
 //! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`CompileStage`] prints each of them.
 
 mod accumulators;
+mod bottleneck;
 mod compile;
 mod compute_sharing;
 mod driver;
@@ -16,6 +17,7 @@ mod report;
 mod search;
 mod trial;
 
+pub use bottleneck::{Bottleneck, NextStep};
 pub use compile::{CoarsePlan, Compiled, Proof, compile, compile_observed};
 pub use emit::CompileStage;
 pub use error::CompileError;

@@ -9,6 +9,7 @@ use pushmem_nest::Level;
 use pushmem_schedule::Circle;
 use serde::Serialize;
 
+use crate::bottleneck::Bottleneck;
 use crate::compile::Compiled;
 use crate::occupancy::OccupancyComparison;
 
@@ -28,6 +29,8 @@ pub struct Report {
     /// The initiation interval of a raster scan with recurrences; left out where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initiation_interval: Option<InitiationInterval>,
+    /// What bounds the run.
+    pub bottleneck: Option<Bottleneck>,
     /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,
     /// Words that are live in SRAM at most.
@@ -144,6 +147,7 @@ impl Report {
             cycles: accelerator.length,
             sequential_cycles: compiled.sequential_cycles(),
             initiation_interval: InitiationInterval::of(compiled),
+            bottleneck: Bottleneck::of(compiled),
             in_sequence: compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none()),
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
@@ -182,6 +186,12 @@ impl fmt::Display for Report {
         )?;
         if let Some(interval) = &self.initiation_interval {
             line("initiation interval", interval.to_string())?;
+        }
+        if let Some(bottleneck) = &self.bottleneck {
+            line("busiest", bottleneck.to_string())?;
+            if let Some(next) = &bottleneck.next_step {
+                line("next step", next.to_string())?;
+            }
         }
         let others = [
             (self.global_buffer_banks, self.global_buffer.as_ref()),

@@ -535,11 +535,15 @@ impl Accelerator {
         self.units.iter().position(|unit| unit.kernels.contains(&kernel))
     }
 
+    /// The kernels that have an instance of their own: of a unit that several share, the first.
+    pub fn instances_of_kernels(&self) -> impl Iterator<Item = &Kernel> {
+        let again = |kernel: &KernelId| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
+        self.kernels.indices().filter(move |kernel| !again(kernel)).map(|kernel| &self.kernels[kernel])
+    }
+
     /// The datapath of each instance: a unit that kernels share is one.
     pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
-        let again = |kernel: &KernelId| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
-        let kernels = self.kernels.indices().filter(move |kernel| !again(kernel));
-        kernels.map(|kernel| &self.datapaths[self.kernels[kernel].datapath].datapath)
+        self.instances_of_kernels().map(|kernel| &self.datapaths[kernel.datapath].datapath)
     }
 
     /// Two-to-one multiplexers, counted in words, in front of units that kernels share.

@@ -1,5 +1,6 @@
 //! All passes together: the results of compiled accelerators, and the faults that their proof catches.
 
+mod bottleneck;
 mod common;
 mod copies;
 mod faults;

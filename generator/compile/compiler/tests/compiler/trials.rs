@@ -62,7 +62,7 @@ nest:
     - for x in 0..300:
       - output[x, y] = (sums[x, y] / 9) as u8
 ";
-    let target = target(spec("quad_port_long"));
+    let target = target(spec("quad_port"));
     let compiled = compile_observed(program(text), &target, &Constraints::default(), &|_| {}).unwrap();
     let taken = compiled.trials.iter().find(|trial| trial.tiles.is_some()).expect("a feasible schedule");
     assert!(taken.schedule.contains("rows follow the slowest, those of inputs as well"), "{}", taken.schedule);

@@ -255,3 +255,50 @@ fn a_quantized_layer() {
         assert!(output.values().iter().any(|&value| value != output.values()[0]), "it is flat");
     }
 }
+
+/// LeNet-5 with sums of 32 bits, each scaled by a power of two and clipped to 8 bits.
+#[test]
+fn lenet() {
+    let clipped = |sum: i64, shift: u32| ((sum + (1 << (shift - 1))) >> shift).clamp(0, 255);
+    let layer = |inputs: &BTreeMap<String, Image>, number: usize, shift: u32, input: &Image| {
+        let (weights, bias) = (&inputs[&format!("weights{number}")], &inputs[&format!("bias{number}")]);
+        let channels = bias.shape()[0];
+        let pixels = input.shape()[1] - 4;
+        filled(Element::U8, &[channels, pixels, pixels], |p| {
+            let taps = (0..5).flat_map(|v| (0..5).map(move |u| (u, v)));
+            let sum: i64 = taps
+                .map(|(u, v)| {
+                    (0..input.shape()[0] as i64)
+                        .map(|c| {
+                            let weight = match weights.shape().len() {
+                                3 => weights.get(&[p[0], u, v]),
+                                _ => weights.get(&[c, p[0], u, v]),
+                            };
+                            weight.unwrap() * input.get(&[c, p[1] + u, p[2] + v]).unwrap()
+                        })
+                        .sum::<i64>()
+                })
+                .sum();
+            clipped(sum + bias.get(&[p[0]]).unwrap(), shift)
+        })
+    };
+    // Fully connected: all inputs in a row.
+    let sums = |inputs: &BTreeMap<String, Image>, number: usize, input: &[i64]| {
+        let (weights, bias) = (inputs[&format!("weights{number}")].values(), inputs[&format!("bias{number}")].values());
+        let of_output =
+            |(weights, bias): (&[i64], &i64)| bias + weights.iter().zip(input).map(|(w, x)| w * x).sum::<i64>();
+        weights.chunks(input.len()).zip(bias).map(of_output).collect::<Vec<_>>()
+    };
+    let program = app("lenet");
+    for seed in 0..3 {
+        let inputs = random_inputs(&program, seed, 127);
+        let digit = &inputs["digit"];
+        let digit = Image::from_values(Element::U8, &[1, 32, 32], digit.values().to_vec()).unwrap();
+        let first = pool(&layer(&inputs, 1, 9, &digit), 2, 2);
+        let second = pool(&layer(&inputs, 2, 10, &first), 2, 2);
+        let third: Vec<i64> = sums(&inputs, 3, second.values()).into_iter().map(|sum| clipped(sum, 10)).collect();
+        let fourth: Vec<i64> = sums(&inputs, 4, &third).into_iter().map(|sum| clipped(sum, 10)).collect();
+        let outputs = program.run(&inputs).unwrap();
+        assert_eq!(outputs["scores"].values(), sums(&inputs, 5, &fourth), "seed {seed}");
+    }
+}

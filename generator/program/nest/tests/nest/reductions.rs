@@ -45,7 +45,7 @@ fn chains_of_operators_that_take_operands_in_any_order_are_reductions() {
     ] {
         let found = program(statement, "", "");
         assert_eq!(reduction(&found), (Some(operator), printed.to_owned()), "{statement}");
-        let again = Program::from_document(&Document::parse("again.yaml", &found.to_string()).unwrap()).unwrap();
+        let again = Program::from_document(&Document::parse("again.yaml", found.to_string()).unwrap()).unwrap();
         assert_eq!(reduction(&again.program), reduction(&found), "{statement}");
     }
 }

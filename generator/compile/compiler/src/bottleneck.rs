@@ -1,0 +1,200 @@
+//! What bounds a run, and what the next step would cost and gain: twice the copies of all that is too slow for half of the cycles.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use itertools::Itertools;
+use pushmem_extraction::Origin;
+use pushmem_files::counted;
+use pushmem_nest::{ArrayKind, Loop, Operation};
+use serde::Serialize;
+
+use crate::compile::Compiled;
+
+/// The input or the operation that is busy in the most cycles of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bottleneck {
+    /// The input, the array that the operation writes, or the compute unit that operations share.
+    pub name: String,
+    /// The line of the operation in the program.
+    pub line: Option<usize>,
+    /// Cycles in which it is busy.
+    pub cycles: u64,
+    /// Cycles from one iteration to the next: of more than one, it waits for its own results.
+    pub interval: u64,
+    /// Nothing where more copies do not help.
+    pub next_step: Option<NextStep>,
+}
+
+/// Twice the copies of some operations, and twice the words a cycle of some inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NextStep {
+    /// The inputs and the arrays that the operations write.
+    pub of: Vec<String>,
+    /// Cycles of a run then, if the rest of them stays as it is.
+    pub cycles: u64,
+    /// More multipliers.
+    pub multipliers: u64,
+    /// More processing elements.
+    pub processing_elements: u64,
+    /// More words a cycle, of inputs and outputs.
+    pub words: u64,
+}
+
+/// Who needs cycles: all that is unrolled together, or shares a unit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum User {
+    Input(usize),
+    Operation(usize),
+    Unit(String),
+}
+
+impl User {
+    /// That of a stage, an iteration of which takes it.
+    fn of(compiled: &Compiled, operations: &[(Vec<&Loop>, &Operation)], stage: usize) -> User {
+        match &compiled.extraction.origins[stage] {
+            Origin::Input { .. } => User::Input(compiled.extraction.pipeline.stages[stage].write.array),
+            Origin::Operation { operation, .. } => match operations[*operation].1.unit() {
+                Some(unit) => User::Unit(unit.to_owned()),
+                None => User::Operation(*operation),
+            },
+        }
+    }
+}
+
+/// The cycles in which a user is busy.
+#[derive(Clone, Copy, Default)]
+struct Busy {
+    cycles: u64,
+    interval: u64,
+}
+
+impl Bottleneck {
+    /// That of a compiled program; nothing if it has no stage.
+    pub(crate) fn of(compiled: &Compiled) -> Option<Bottleneck> {
+        let users = users(compiled);
+        // Of several, operations that wait for their own results first.
+        let (most, busy) = users.iter().max_by_key(|(_, busy)| (busy.cycles, busy.interval))?;
+        let program = &compiled.program;
+        let operations = program.operations();
+        let (name, line) = match most {
+            User::Input(array) => (program.arrays[*array].name.clone(), None),
+            User::Unit(name) => (name.clone(), None),
+            User::Operation(number) => {
+                let operation = operations[*number].1;
+                let line = program.diagnostic(operation.span, "").location().map(|(_, line, _)| line);
+                (program.arrays[operation.target.array].name.clone(), line)
+            }
+        };
+        let next_step = (busy.interval == 1 && busy.cycles > 1).then(|| next_step(compiled, &users, busy.cycles));
+        Some(Bottleneck { name, line, cycles: busy.cycles, interval: busy.interval, next_step: next_step.flatten() })
+    }
+}
+
+/// By user, the cycles in which it is busy.
+fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
+    let operations = compiled.program.operations();
+    let coarse = compiled.coarse.as_ref().and_then(|plan| plan.coarse.as_ref());
+    let interval = |stage: usize| match coarse {
+        Some(coarse) => coarse.stages.iter().find(|of| of.stages.contains(&stage)).map_or(1, |of| of.interval),
+        None => compiled.recurrence.as_ref().map_or(1, |recurrence| recurrence.interval),
+    };
+    let mut users: BTreeMap<User, Busy> = BTreeMap::new();
+    // Copies of an operation are busy at the same time, operations of one unit after each other.
+    let mut of_operations: BTreeMap<(User, Option<usize>), Busy> = BTreeMap::new();
+    for (number, origin) in compiled.extraction.origins.iter().enumerate() {
+        let stage = &compiled.extraction.pipeline.stages[number];
+        let part = match origin {
+            Origin::Input { .. } => None,
+            Origin::Operation { operation, .. } => Some(*operation),
+        };
+        let interval = interval(number);
+        let iterations: u64 = stage.loops.iter().map(|level| level.extent).product();
+        let busy = of_operations.entry((User::of(compiled, &operations, number), part)).or_default();
+        busy.cycles = busy.cycles.max(iterations.saturating_mul(interval));
+        busy.interval = busy.interval.max(interval);
+    }
+    for ((user, _), part) in of_operations {
+        let busy = users.entry(user).or_default();
+        busy.cycles = busy.cycles.saturating_add(part.cycles);
+        busy.interval = busy.interval.max(part.interval);
+    }
+    users
+}
+
+/// Twice the copies of all users that are too slow for half of the cycles of the busiest; nothing where one of them waits for its own
+/// results.
+fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Option<NextStep> {
+    let program = &compiled.program;
+    let operations = program.operations();
+    let half = most.div_ceil(2);
+    let waits = users.values().filter(|busy| busy.interval > 1).map(|busy| busy.cycles).max().unwrap_or(0);
+    let then = half.max(waits);
+    let slow: BTreeSet<&User> = users.iter().filter(|(_, busy)| busy.cycles > then).map(|(user, _)| user).collect();
+    let in_sequence = compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none());
+    let gained = match in_sequence {
+        // All of them, one after the other.
+        true => slow.iter().map(|user| users[user].cycles / 2).sum(),
+        false => most - then,
+    };
+    let is_slow = |user: &User| slow.contains(user);
+    let user_of = |stage: usize| User::of(compiled, &operations, stage);
+    let accelerator = &compiled.accelerator;
+    let kernels = accelerator.instances_of_kernels().filter(|kernel| is_slow(&user_of(kernel.stage)));
+    let datapaths = kernels.map(|kernel| &accelerator.datapaths[kernel.datapath].datapath).collect_vec();
+    let is_stream = |stage: &usize| {
+        let written = program.arrays.get(compiled.extraction.pipeline.stages[*stage].write.array);
+        match &compiled.extraction.origins[*stage] {
+            Origin::Input { .. } => true,
+            Origin::Operation { .. } => written.is_some_and(|array| array.kind == ArrayKind::Output),
+        }
+    };
+    let words = (0..compiled.extraction.origins.len()).filter(|stage| is_slow(&user_of(*stage)) && is_stream(stage));
+    let name = |user: &&User| match user {
+        User::Input(array) => program.arrays[*array].name.clone(),
+        User::Operation(number) => program.arrays[operations[*number].1.target.array].name.clone(),
+        User::Unit(name) => name.clone(),
+    };
+    let cycles = accelerator.length.checked_sub(gained).filter(|_| gained > 0)?;
+    Some(NextStep {
+        of: slow.iter().map(name).unique().collect(),
+        cycles,
+        multipliers: datapaths.iter().map(|datapath| datapath.multipliers()).sum(),
+        processing_elements: datapaths.iter().map(|datapath| datapath.processing_elements()).sum(),
+        words: words.count() as u64,
+    })
+}
+
+/// `sums` in line 42, busy in 8064 of … cycles.
+impl fmt::Display for Bottleneck {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`", self.name)?;
+        if let Some(line) = self.line {
+            write!(formatter, " in line {line}")?;
+        }
+        write!(formatter, ", busy in {}", counted(self.cycles, "cycle"))?;
+        match self.interval {
+            1 => Ok(()),
+            interval => write!(formatter, ", an iteration every {interval}"),
+        }
+    }
+}
+
+impl fmt::Display for NextStep {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// So many are named.
+        const NAMED: usize = 3;
+        let of = match self.of.len() {
+            0..=NAMED => self.of.iter().map(|name| format!("`{name}`")).join(", "),
+            count => format!("{count} arrays"),
+        };
+        let costs = [
+            (self.multipliers, "more multiplier"),
+            (self.processing_elements, "more processing element"),
+            (self.words, "more word"),
+        ];
+        let costs = costs.into_iter().filter(|(count, _)| *count > 0);
+        let costs = costs.map(|(count, of)| counted(count, of)).join(", ");
+        write!(formatter, "twice the copies of {of}: about {} with {costs}", counted(self.cycles, "cycle"))
+    }
+}

@@ -1,0 +1,91 @@
+//! What bounds a run, and whether the next step costs and gains what is said.
+
+use pushmem_compiler::{Bottleneck, Report};
+
+use crate::common::{compiled, program};
+
+/// The report of a layer whose sums have so many copies.
+fn layer(copies: i64) -> Report {
+    let text = format!(
+        "
+name: layer
+schedule: dnn
+inputs: {{input: {{type: i16, shape: [20, 20]}}, weights: {{type: i16, shape: [8, 3, 3]}}}}
+outputs: {{output: {{type: i16, shape: [8, 18, 18]}}}}
+buffers: {{kernel: {{type: i16, shape: [8, 3, 3]}}, sums: {{type: i16, shape: [8, 18, 18]}}}}
+nest:
+  - for v in 0..3:
+    - for u in 0..3:
+      - for k in 0..8 unroll {copies}:
+        - kernel[k, u, v] = weights[k, u, v]
+  - for y in 0..18:
+    - for x in 0..18:
+      - for k in 0..8 unroll {copies}:
+        - sums[k, x, y] = 0
+  - for v in 0..3:
+    - for u in 0..3:
+      - for y in 0..18:
+        - for x in 0..18:
+          - for k in 0..8 unroll {copies}:
+            - sums[k, x, y] += kernel[k, u, v] * input[x+u, y+v]
+  - for y in 0..18:
+    - for x in 0..18:
+      - for k in 0..8 unroll {copies}:
+        - output[k, x, y] = max(sums[k, x, y], 0)
+"
+    );
+    Report::of(&compiled(program(&text), "quad_port"))
+}
+
+fn bottleneck(report: &Report) -> &Bottleneck {
+    report.bottleneck.as_ref().expect("a program has an operation")
+}
+
+#[test]
+fn the_next_step_costs_and_gains_what_is_said() {
+    for copies in [1, 2, 4] {
+        let (now, then) = (layer(copies), layer(2 * copies));
+        let Bottleneck { name, line, cycles, interval, next_step } = bottleneck(&now);
+        assert_eq!((name.as_str(), *line, *interval), ("sums", Some(21), 1));
+        assert_eq!(*cycles, 9 * 18 * 18 * 8 / copies as u64);
+        let next = next_step.as_ref().expect("more copies help");
+        assert_eq!((next.of.as_slice(), next.words), (["sums".to_owned()].as_slice(), 0));
+        assert_eq!(now.multipliers + next.multipliers, then.multipliers);
+        // Not much is before the sums and after them.
+        assert!(then.cycles.abs_diff(next.cycles) < now.cycles / 10, "{copies}: {} is {}", next.cycles, then.cycles);
+    }
+}
+
+#[test]
+fn a_raster_scan_needs_more_words_a_cycle() {
+    let text = "
+name: bright
+inputs: {input: {type: u16, shape: [64, 64]}}
+outputs: {output: {type: u16, shape: [64, 64]}}
+nest:
+  - for y in 0..64:
+    - for x in 0..64:
+      - output[x, y] = input[x, y] * 2
+";
+    let report = Report::of(&compiled(program(text), "amber"));
+    let next = bottleneck(&report).next_step.clone().expect("more copies help");
+    assert_eq!((next.of, next.words), (vec!["input".to_owned(), "output".to_owned()], 2));
+    assert!(next.cycles.abs_diff(2048) < 10, "{}", next.cycles);
+}
+
+#[test]
+fn more_copies_do_not_help_a_recurrence() {
+    let text = "
+name: smooth
+inputs: {input: {type: u16, shape: [64, 64]}}
+outputs: {output: {type: u16, shape: [64, 64]}}
+nest:
+  - for y in 0..64:
+    - for x in 0..64:
+      - output[x, y] = (outside(output[x-1, y], 0) * 13 + input[x, y] * 3) >> 4
+";
+    let report = Report::of(&compiled(program(text), "amber"));
+    let found = bottleneck(&report);
+    assert!(found.interval > 1, "{found:?}");
+    assert_eq!(found.next_step, None);
+}
