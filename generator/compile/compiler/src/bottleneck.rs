@@ -10,6 +10,7 @@ use pushmem_nest::{ArrayKind, Loop, Operation};
 use serde::Serialize;
 
 use crate::compile::Compiled;
+use crate::recurrences;
 
 /// The input or the operation that is busy in the most cycles of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -67,6 +68,8 @@ impl User {
 struct Busy {
     cycles: u64,
     interval: u64,
+    /// Whether an iteration takes the result of the one before, so that the copies of several would wait for each other.
+    recurs: bool,
 }
 
 impl Bottleneck {
@@ -86,7 +89,7 @@ impl Bottleneck {
                 (program.arrays[operation.target.array].name.clone(), line)
             }
         };
-        let next_step = (busy.interval == 1 && busy.cycles > 1).then(|| next_step(compiled, &users, busy.cycles));
+        let next_step = (busy.cycles > 1).then(|| next_step(compiled, &users, busy.cycles));
         Some(Bottleneck { name, line, cycles: busy.cycles, interval: busy.interval, next_step: next_step.flatten() })
     }
 }
@@ -100,6 +103,8 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
         None => compiled.recurrence.as_ref().map_or(1, |recurrence| recurrence.interval),
     };
     let mut users: BTreeMap<User, Busy> = BTreeMap::new();
+    // In a coarse pipeline, what comes back in each cycle is a running sum, of which several terms are added at once.
+    let recurrent = compiled.coarse.is_none().then(|| recurrences::loads(&compiled.program));
     // Copies of an operation are busy at the same time, operations of one unit after each other.
     let mut of_operations: BTreeMap<(User, Option<usize>), Busy> = BTreeMap::new();
     for (number, origin) in compiled.extraction.origins.iter().enumerate() {
@@ -109,15 +114,19 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
             Origin::Operation { operation, .. } => Some(*operation),
         };
         let interval = interval(number);
+        let comes_back = |operation: usize| recurrent.as_ref().is_some_and(|loads| !loads[operation].is_empty());
+        let recurs = interval > 1 || part.is_some_and(comes_back);
         let iterations: u64 = stage.loops.iter().map(|level| level.extent).product();
         let busy = of_operations.entry((User::of(compiled, &operations, number), part)).or_default();
         busy.cycles = busy.cycles.max(iterations.saturating_mul(interval));
         busy.interval = busy.interval.max(interval);
+        busy.recurs |= recurs;
     }
     for ((user, _), part) in of_operations {
         let busy = users.entry(user).or_default();
         busy.cycles = busy.cycles.saturating_add(part.cycles);
         busy.interval = busy.interval.max(part.interval);
+        busy.recurs |= part.recurs;
     }
     users
 }
@@ -128,7 +137,7 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
     let program = &compiled.program;
     let operations = program.operations();
     let half = most.div_ceil(2);
-    let waits = users.values().filter(|busy| busy.interval > 1).map(|busy| busy.cycles).max().unwrap_or(0);
+    let waits = users.values().filter(|busy| busy.recurs).map(|busy| busy.cycles).max().unwrap_or(0);
     let then = half.max(waits);
     let slow: BTreeSet<&User> = users.iter().filter(|(_, busy)| busy.cycles > then).map(|(user, _)| user).collect();
     let in_sequence = compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none());
