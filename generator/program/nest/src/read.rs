@@ -384,16 +384,15 @@ impl Reader<'_> {
 
     /// The type of the elements of an array or a table; some type where there is none of this name.
     fn element(&mut self, name: &str, path: &FieldPath) -> Type {
-        const ALLOWED: [Type; 6] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32];
         let span = self.value_span(&path.key("type"));
         let problem = match Type::from_name(name) {
-            Some(element) if ALLOWED.contains(&element) => return element,
+            Some(element) if Type::ELEMENTS.contains(&element) => return element,
             Some(_) => Problem::new(span, format!("{name} exists only within expressions"))
-                .with_help("arrays and tables hold u8, i8, u16, i16, u32 or i32"),
+                .with_help("arrays and tables hold u8, i8, u16, i16, u32, i32 or bf16"),
             None => {
                 self.has_unknown_type = true;
                 Problem::new(span, format!("unknown type `{}`", name.escape_debug()))
-                    .with_help(Type::instead_of(name, &ALLOWED))
+                    .with_help(Type::instead_of(name, Type::ELEMENTS))
             }
         };
         self.problems.push(problem);

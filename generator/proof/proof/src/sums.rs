@@ -91,8 +91,8 @@ impl<'a> Sum<'a> {
         let first = self.source[..place].iter().rposition(|(_, of)| uses(of, update.target.array));
         let begins = first.filter(|_| !taker.reduce).map(|first| &self.source[first]);
         match begins {
-            // The element has its old value.
-            None if taker.reduce && whole.first == 0 && rest.is_empty() => {}
+            // The element has its old value, to which a sum as a whole may be added.
+            None if !ordered(update) && taker.reduce && whole.first == 0 && rest.is_empty() => {}
             Some((around, begins))
                 if pointers(around) == pointers(&all[..depth])
                     && same_element(&begins.target, &update.target)
@@ -100,7 +100,7 @@ impl<'a> Sum<'a> {
             {
                 let expected = match begins.expression.kind {
                     ExpressionKind::Constant(number) if rest.is_empty() => whole.first == number,
-                    _ => whole.first == 0 && terms(begins, &[]) == rest,
+                    _ => !ordered(update) && whole.first == 0 && terms(begins, &[]) == rest,
                 };
                 if !expected {
                     return Err("it begins with another value");
@@ -147,10 +147,20 @@ impl<'a> Sum<'a> {
             && load.outside.is_none()
             && load.access.indices == at(Index::constant(inner.max()));
         let first = writer.loads[own].outside.filter(|_| right)?;
-        let mut addends = terms(writer, &[]);
-        addends.remove(addends.iter().position(|term| *term == term_of(writer, &ExpressionKind::Load(own), &[]))?);
+        let own_term = term_of(writer, &ExpressionKind::Load(own), &[]);
+        let addends = match ordered(writer) {
+            true => terms_in_order(writer, &own_term)?,
+            false => {
+                let mut addends = terms(writer, &[]);
+                addends.remove(addends.iter().position(|term| *term == own_term)?);
+                addends
+            }
+        };
         // Sums of sums.
         if let Some((load, rest)) = self.nested(writer, own) {
+            if ordered(writer) {
+                return None;
+            }
             let within = self.whole(loops, load).filter(|within| rest && within.first == 0)?;
             let loops = std::iter::once(inner).chain(within.loops).collect();
             let writers = std::iter::once(*writer).chain(within.writers).collect();
@@ -175,6 +185,10 @@ impl<'a> Sum<'a> {
         whole: &Whole,
     ) -> Result<(), &'static str> {
         let mut adding = whole.loops.iter();
+        // Copies are added in each turn of the loop inside of which they are.
+        if ordered(update) && levels.first().is_none_or(|level| level.unroll == level.extent) {
+            return Err("it adds in another order");
+        }
         let (mut places, mut next) = (Vec::new(), depth);
         for level in levels {
             if level.unroll == level.extent {
@@ -206,8 +220,10 @@ impl<'a> Sum<'a> {
             wanted.extend(terms(update, &numbered(depth, copy)));
         }
         let mut found = whole.addends.clone();
-        wanted.sort_unstable();
-        found.sort_unstable();
+        if !ordered(update) {
+            wanted.sort_unstable();
+            found.sort_unstable();
+        }
         if wanted == found { Ok(()) } else { Err("it adds other values") }
     }
 
@@ -276,6 +292,23 @@ impl<'a> Sum<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether the order in which an operation adds matters.
+fn ordered(operation: &Operation) -> bool {
+    operation.expression.value == Type::Bf16
+}
+
+/// The terms that are added to a first one, in their order, each as [`term_of`] says it; nothing if the sum begins otherwise.
+fn terms_in_order(operation: &Operation, first: &str) -> Option<Vec<String>> {
+    let (mut sum, mut found) = (&operation.expression, Vec::new());
+    while term_of(operation, &sum.kind, &[]) != first {
+        let ExpressionKind::Binary { operator: Binary::BfloatAdd, left, right } = &sum.kind else { return None };
+        found.push(term_of(operation, &right.kind, &[]));
+        sum = left;
+    }
+    found.reverse();
+    Some(found)
 }
 
 /// The identities of loops.
