@@ -207,7 +207,9 @@ impl<'a> Builder<'a> {
             (Operation::And, [_, zero @ Word::Constant(0)]) => zero,
             (Operation::Or | Operation::Xor, [a, Word::Constant(0)]) => a,
             // Of the highest bit a sum keeps no carry.
-            (Operation::Xor, [a, b]) if b == Word::Constant(self.mask() ^ (self.mask() >> 1)) && !self.has(operation) => {
+            (Operation::Xor, [a, b])
+                if b == Word::Constant(self.mask() ^ (self.mask() >> 1)) && !self.has(operation) =>
+            {
                 self.add(a, b).0
             }
             (Operation::And, [a, b]) if b == ones => a,
@@ -404,5 +406,15 @@ impl<'a> Builder<'a> {
 /// Whether the word of an operation is its bit.
 fn is_comparison(operation: Operation) -> bool {
     use Operation::*;
-    matches!(operation, Equal | LessUnsigned | LessSigned | LessEqualUnsigned | LessEqualSigned | BfloatEqual | BfloatLess | BfloatLessEqual)
+    matches!(
+        operation,
+        Equal
+            | LessUnsigned
+            | LessSigned
+            | LessEqualUnsigned
+            | LessEqualSigned
+            | BfloatEqual
+            | BfloatLess
+            | BfloatLessEqual
+    )
 }

@@ -40,7 +40,9 @@ impl Graph<'_> {
             let (one, zero) = (self.number(1), self.number(0));
             return self.select(integer, one, zero);
         }
-        if Type::I16.holds(from.min()) && Type::I16.holds(from.max()) || self.vertices[integer].range.1 <= Type::I16.max() {
+        if Type::I16.holds(from.min()) && Type::I16.holds(from.max())
+            || self.vertices[integer].range.1 <= Type::I16.max()
+        {
             let word = self.cast(integer, Type::I16);
             return self.unary(Unary::BfloatFromInteger, word);
         }

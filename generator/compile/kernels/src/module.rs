@@ -332,8 +332,7 @@ impl Instance {
         const BOTH: &[&str] = &["a_i", "b_i"];
         let plain = |module, operands, result| Instance { module, operands, negates: false, constants: &[], result };
         let add = plain("pushmem_bfloat_add_pipelined", BOTH, "sum_o");
-        let compare =
-            |constants| Instance { constants, ..plain("pushmem_bfloat_compare", BOTH, "holds_o") };
+        let compare = |constants| Instance { constants, ..plain("pushmem_bfloat_compare", BOTH, "holds_o") };
         match kind {
             NodeKind::Unary { operator: Unary::BfloatFromInteger, .. } => {
                 Some(plain("pushmem_bfloat_from_integer", &["word_i"], "number_o"))

@@ -125,7 +125,8 @@ fn system_verilog(modules: &[pushmem_bfloat::Module]) -> Vec<(String, String)> {
     if modules.is_empty() {
         return Vec::new();
     }
-    let source = |module: &pushmem_bfloat::Module| Source { name: module.name.to_owned(), text: module.text.to_owned() };
+    let source =
+        |module: &pushmem_bfloat::Module| Source { name: module.name.to_owned(), text: module.text.to_owned() };
     let sources = modules.iter().map(source).collect();
     let emitted = pushmem_veryl::compile(sources, pushmem_veryl::Reset::Asynchronous);
     emitted.expect("the library is in Veryl").into_iter().map(Into::into).collect()

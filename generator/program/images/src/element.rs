@@ -30,16 +30,8 @@ impl serde::Serialize for Element {
 
 impl Element {
     /// All types.
-    pub const ALL: [Element; 8] = [
-        Element::U8,
-        Element::I8,
-        Element::U16,
-        Element::I16,
-        Element::U32,
-        Element::I32,
-        Element::I64,
-        Element::Bf16,
-    ];
+    pub const ALL: [Element; 8] =
+        [Element::U8, Element::I8, Element::U16, Element::I16, Element::U32, Element::I32, Element::I64, Element::Bf16];
 
     /// The name, such as `u16`.
     pub fn name(self) -> &'static str {

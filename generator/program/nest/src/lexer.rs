@@ -83,7 +83,8 @@ fn decimal(text: &str, span: Span) -> Result<Token, Problem> {
     let number = text.strip_suffix(Type::Bf16.name()).unwrap_or(text).replace('_', "");
     if !number.chars().all(|digit| digit.is_ascii_digit() || digit == '.') {
         let problem = Problem::new(span, format!("`{text}` is not a number"));
-        return Err(problem.with_help("a number with a fraction is digits, a point and digits, as in `0.25`: it is of type bf16"));
+        return Err(problem
+            .with_help("a number with a fraction is digits, a point and digits, as in `0.25`: it is of type bf16"));
     }
     let word = pushmem_bfloat::from_decimal(&number);
     if word >= pushmem_bfloat::INFINITY {

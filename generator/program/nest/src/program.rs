@@ -143,7 +143,7 @@ impl Array {
 pub struct Table {
     /// The name.
     pub name: String,
-    /// The type of the entries: u8, i8, u16 or i16.
+    /// The type of the entries: any but that of truth values.
     pub element: Type,
     /// The entries.
     pub values: Vec<i64>,

@@ -26,8 +26,7 @@ pub enum Type {
 
 impl Type {
     /// All types.
-    pub const ALL: [Type; 8] =
-        [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::Bool];
+    pub const ALL: [Type; 8] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::Bool];
 
     /// Those of elements of arrays.
     pub(crate) const ELEMENTS: &[Type] = Type::ALL.split_last().expect("there are types").1;
