@@ -41,7 +41,10 @@ impl Display for Program {
         for table in &self.tables {
             writeln!(formatter, "  {}:", table.name)?;
             writeln!(formatter, "    type: {}", table.element.name())?;
-            let lines = table.values.chunks(ENTRIES_PER_LINE).map(|line| line.iter().map(|entry| table.element.text(*entry)).join(", "));
+            let lines = table
+                .values
+                .chunks(ENTRIES_PER_LINE)
+                .map(|line| line.iter().map(|entry| table.element.text(*entry)).join(", "));
             writeln!(formatter, "    values: [{}]", { lines }.join(",\n      "))?;
         }
         writeln!(formatter, "nest:")?;

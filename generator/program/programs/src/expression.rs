@@ -43,10 +43,10 @@ fn adapted(random: &mut impl Rng, term: &Term, wanted: &str, table: Option<&str>
         _ => format!("({} as {wanted})", term.text),
     };
     match table {
-        Some(table) if term.type_name == "bf16" && random.random_ratio(1, 6) => {
-            format!("({table}[{} as u16 & 15] as {wanted})", term.text)
+        Some(table) if random.random_ratio(1, 6) => {
+            let bits = if term.type_name == "bf16" { " as u16" } else { "" };
+            format!("({table}[{}{bits} & 15] as {wanted})", term.text)
         }
-        Some(table) if random.random_ratio(1, 6) => format!("({table}[{} & 15] as {wanted})", term.text),
         _ => text,
     }
 }

@@ -511,6 +511,57 @@ nest:
         }
     }
 
+    /// The same of bfloat16 numbers, which begins with a constant, in two lanes.
+    const NUMBERS: &str = "
+name: product
+schedule: dnn
+inputs: {a: {type: bf16, shape: [8, 5]}, b: {type: bf16, shape: [8, 6]}}
+outputs: {output: {type: bf16, shape: [6, 5]}}
+nest:
+  - for i in 0..5:
+    - for j in 0..6:
+      - output[j, i] = 0.5
+      - for k in 0..8 unroll 2:
+        - output[j, i] += a[k, i] * b[k, j]
+";
+
+    fn read(text: &str) -> Program {
+        Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program
+    }
+
+    #[test]
+    fn sums_of_numbers_keep_their_order() {
+        let program = read(NUMBERS);
+        let divided = program.clone().with_accumulators(|_| true);
+        assert_eq!(divided.arrays.len(), program.arrays.len() + 1);
+        assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
+        let mut changed = divided.clone();
+        let expression = &mut operations(&mut changed.nest)[0].expression;
+        let ExpressionKind::Binary { left, right, .. } = &mut expression.kind else { unreachable!("it adds") };
+        let ExpressionKind::Binary { right: first, .. } = &mut left.kind else { unreachable!("it adds twice") };
+        std::mem::swap(first, right);
+        assert_eq!(prove_sums(&program, &changed).unwrap_err().reason, "it adds other values");
+        let other = read(&NUMBERS.replace("bf16", "i16").replace("0.5", "3"));
+        assert!(prove_sums(&other, &divided).is_err());
+    }
+
+    #[test]
+    fn sums_of_numbers_that_begin_otherwise_stay_as_they_are() {
+        for (from, to) in [
+            ("= 0.5", "= a[0, i]"),
+            (
+                "      - output[j, i] = 0.5\n      - for k",
+                "      - output[j, i] = 0.5\n    - for j in 0..6:\n      - for k",
+            ),
+            ("for k in 0..8 unroll 2:", "for k in 0..8:\n        - for l in 0..3:"),
+        ] {
+            let text = NUMBERS.replace(from, to);
+            let text = if to.contains("for l") { text.replace("        - output", "          - output") } else { text };
+            let program = read(&text);
+            assert_eq!(program.clone().with_accumulators(|_| true).arrays.len(), program.arrays.len(), "{text}");
+        }
+    }
+
     fn paths(nodes: &[Node], before: &[usize]) -> Vec<Vec<usize>> {
         let of_node = |(place, node): (usize, &Node)| {
             let path = before.iter().copied().chain([place]).collect_vec();
