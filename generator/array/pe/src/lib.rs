@@ -2,7 +2,6 @@
 //!
 //! [`Operation::evaluate`] is the one meaning of an operation, for the RTL, models and the mapper alike.
 
-pub mod bfloat;
 mod model;
 mod modes;
 mod operation;

@@ -1,8 +1,7 @@
 //! The operations of processing elements, and their meaning.
 
+use pushmem_bfloat as bfloat;
 use serde::{Deserialize, Serialize};
-
-use crate::bfloat;
 
 /// An operation of a processing element: of up to three words `a`, `b`, `c` and a bit `d`, it gives a word and a bit.
 ///
@@ -307,12 +306,11 @@ impl Operation {
             BfloatAdd => (float(bfloat::add), false),
             BfloatSubtract => (float(bfloat::subtract), false),
             BfloatMultiply => (float(bfloat::multiply), false),
-            BfloatEqual => flag(bfloat::to_f64(a as u16) == bfloat::to_f64(b as u16)),
-            BfloatLess => flag(bfloat::to_f64(a as u16) < bfloat::to_f64(b as u16)),
-            BfloatLessEqual => flag(bfloat::to_f64(a as u16) <= bfloat::to_f64(b as u16)),
-            BfloatFromInteger => (i64::from(bfloat::from_f64(signed(a) as f64)), false),
-            // A cast of Rust goes towards 0, saturates, and gives 0 for what is no number.
-            BfloatToInteger => (i64::from(bfloat::to_f64(a as u16) as i16), false),
+            BfloatEqual => flag(bfloat::equal(a as u16, b as u16)),
+            BfloatLess => flag(bfloat::less(a as u16, b as u16)),
+            BfloatLessEqual => flag(bfloat::less_equal(a as u16, b as u16)),
+            BfloatFromInteger => (i64::from(bfloat::from_integer(signed(a))), false),
+            BfloatToInteger => (bfloat::to_integer(a as u16, i16::MIN.into(), i16::MAX.into()), false),
         };
         Outcome { word: (word as u64 & mask) as u32, bit }
     }

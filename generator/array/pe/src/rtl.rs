@@ -8,16 +8,11 @@ use crate::modes::Mode;
 use crate::operation::Operation;
 use crate::spec::PeSpec;
 
-/// The modules of the library, without `pushmem_`.
-const LIBRARY: [(&str, &str); 8] = [
+/// The modules of the library, without `pushmem_`, beside those of bfloat16 numbers.
+const LIBRARY: [(&str, &str); 3] = [
     ("operand", include_str!("../../../../templates/array/library/operand.veryl")),
     ("held_operand", include_str!("../../../../templates/array/library/held_operand.veryl")),
     ("accumulator", include_str!("../../../../templates/array/library/accumulator.veryl")),
-    ("bfloat_add", include_str!("../../../../templates/array/library/bfloat_add.veryl")),
-    ("bfloat_multiply", include_str!("../../../../templates/array/library/bfloat_multiply.veryl")),
-    ("bfloat_compare", include_str!("../../../../templates/array/library/bfloat_compare.veryl")),
-    ("bfloat_from_integer", include_str!("../../../../templates/array/library/bfloat_from_integer.veryl")),
-    ("bfloat_to_integer", include_str!("../../../../templates/array/library/bfloat_to_integer.veryl")),
 ];
 
 /// The SystemVerilog of a processing element: one module a file, each file named as its module, used modules before their
@@ -27,13 +22,13 @@ const LIBRARY: [(&str, &str); 8] = [
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
     let pe = Pe::of(spec);
-    let is_used = |name: &str| {
-        let is_operand = name == "operand" || pe.word_ranges.iter().any(|range| range.module == name);
-        is_operand || pe.units.iter().any(|unit| unit.name == name)
-    };
-    let library = LIBRARY.iter().filter(|(name, _)| is_used(name));
-    let source = |(name, text): &(&str, &str)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() };
-    let mut sources: Vec<Source> = library.map(source).collect();
+    let is_operand = |name: &str| name == "operand" || pe.word_ranges.iter().any(|range| range.module == name);
+    let library = LIBRARY.into_iter().filter(|(name, _)| is_operand(name));
+    let library = library.map(|(name, text)| (format!("pushmem_{name}"), text));
+    let is_unit = |name: &str| pe.units.iter().any(|unit| name.strip_prefix("pushmem_") == Some(unit.name));
+    let numbers = pushmem_bfloat::used(is_unit).into_iter().map(|module| (module.name.to_owned(), module.text));
+    let source = |(name, text): (String, &str)| Source { name, text: text.to_owned() };
+    let mut sources: Vec<Source> = library.chain(numbers).map(source).collect();
     let text = pe.render().expect("templates write to memory");
     sources.push(Source { name: spec.name.clone(), text: format!("{}\n", text.trim()) });
     pushmem_veryl::compile(sources, Reset::Asynchronous)

@@ -179,6 +179,17 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The result of an operation that converts a word.
+    pub fn convert(&mut self, operation: Operation, a: Word) -> Word {
+        self.binary(operation, a, NONE)
+    }
+
+    /// The word and the bit of an operation of two bfloat16 numbers.
+    pub fn bfloat(&mut self, operation: Operation, a: Word, b: Word) -> (Word, Bit) {
+        let operands = if operation.commutes() { Self::ordered(a, b) } else { [a, b] };
+        self.outcome(operation, operands, Bit::constant(false))
+    }
+
     /// The sign of a signed word in all its bits.
     pub fn sign(&mut self, a: Word) -> Word {
         self.shift(Operation::ShiftRightSigned, a, self.spec.word_bits - 1)
@@ -195,6 +206,12 @@ impl<'a> Builder<'a> {
         match (operation, Self::ordered(a, b)) {
             (Operation::And, [_, zero @ Word::Constant(0)]) => zero,
             (Operation::Or | Operation::Xor, [a, Word::Constant(0)]) => a,
+            // Of the highest bit a sum keeps no carry.
+            (Operation::Xor, [a, b])
+                if b == Word::Constant(self.mask() ^ (self.mask() >> 1)) && !self.has(operation) =>
+            {
+                self.add(a, b).0
+            }
             (Operation::And, [a, b]) if b == ones => a,
             (Operation::Or, [_, b]) if b == ones => ones,
             (Operation::And | Operation::Or, [a, b]) if a == b => a,
@@ -389,5 +406,15 @@ impl<'a> Builder<'a> {
 /// Whether the word of an operation is its bit.
 fn is_comparison(operation: Operation) -> bool {
     use Operation::*;
-    matches!(operation, Equal | LessUnsigned | LessSigned | LessEqualUnsigned | LessEqualSigned)
+    matches!(
+        operation,
+        Equal
+            | LessUnsigned
+            | LessSigned
+            | LessEqualUnsigned
+            | LessEqualSigned
+            | BfloatEqual
+            | BfloatLess
+            | BfloatLessEqual
+    )
 }

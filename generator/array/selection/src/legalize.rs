@@ -278,6 +278,9 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         }
         let low = self.low(operand)?;
         match operator {
+            Unary::BfloatFromInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatFromInteger, low))),
+            Unary::BfloatToInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatToInteger, low))),
+            Unary::BfloatNegate | Unary::BfloatAbsolute => unreachable!("datapaths have operations of bits for it"),
             Unary::Negate => {
                 let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
                 self.wrapped(node, Some((-greatest, -least)), negative, |this| {
@@ -332,7 +335,28 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             Binary::Minimum => self.extreme(node, false, left, right),
             Binary::Maximum => self.extreme(node, true, left, right),
             Binary::AbsoluteDifference => self.absolute_difference(node, left, right),
+            Binary::BfloatAdd => self.bfloat(Operation::BfloatAdd, left, right),
+            Binary::BfloatSubtract => self.bfloat(Operation::BfloatSubtract, left, right),
+            Binary::BfloatMultiply => self.bfloat(Operation::BfloatMultiply, left, right),
+            Binary::BfloatEqual => self.bfloat_relation(Operation::BfloatEqual, left, right),
+            Binary::BfloatLess => self.bfloat_relation(Operation::BfloatLess, left, right),
+            Binary::BfloatLessEqual => self.bfloat_relation(Operation::BfloatLessEqual, left, right),
+            Binary::BfloatMinimum | Binary::BfloatMaximum => {
+                unreachable!("datapaths have a comparison and a selection for it")
+            }
         }
+    }
+
+    /// The number that an operation gives of two bfloat16 numbers.
+    fn bfloat(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
+        let (a, b) = (self.low(left)?, self.low(right)?);
+        Ok(Legal::Word(self.builder.bfloat(operation, a, b).0))
+    }
+
+    /// Whether a relation holds between two bfloat16 numbers.
+    fn bfloat_relation(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
+        let (a, b) = (self.low(left)?, self.low(right)?);
+        Ok(Legal::Bit(self.builder.bfloat(operation, a, b).1))
     }
 
     /// A function of truth values.

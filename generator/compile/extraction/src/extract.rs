@@ -81,6 +81,7 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
 fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) -> Result<(), Diagnostic> {
     for (loops, operation) in operations {
         let target = &operation.target;
+        let in_order = operation.sums_in_order();
         let name = &program.arrays[target.array].name;
         for (level, unrolled) in loops.iter().enumerate().filter(|(_, level)| level.unroll > 1) {
             let variable = &unrolled.variable;
@@ -91,7 +92,9 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
             let takes_part = |(others, other): &&(Vec<&NestLoop>, &Operation)| {
                 let beside = others.get(level).is_some_and(|of| std::ptr::eq(*of, *unrolled));
                 let reads = other.loads.iter().any(|load| load.access.array == target.array);
-                beside && (reads || (other.target.array == target.array && other.reduction != operation.reduction))
+                // Where the order does not matter, others of its kind may update the element in between.
+                let between = other.reduction != operation.reduction || in_order && other.name != operation.name;
+                beside && (reads || (other.target.array == target.array && between))
             };
             if operation.merges(level)
                 && let Some((_, other)) = operations.iter().find(takes_part)
@@ -102,6 +105,18 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
                      iteration of `{variable}`"
                 );
                 return refuse(message, ", or take one of the two out of it");
+            }
+            let runs_inside = |inner: usize| operation.merges(inner) && loops[inner].extent > loops[inner].unroll;
+            if in_order
+                && operation.merges(level)
+                && let Some(inner) = (level + 1..loops.len()).find(|&inner| runs_inside(inner))
+            {
+                let inner = &loops[inner].variable;
+                let message = format!(
+                    "copies of `{variable}` would add in another order than the program: each adds all of `{inner}` in turn, and \
+                     the sum of bf16 depends on the order"
+                );
+                return refuse(message, &format!(", or put the loop `{inner}` around it"));
             }
             let alone = !operation.updates() && !target.follows(level);
             if alone && program.policy() == Policy::Dnn {

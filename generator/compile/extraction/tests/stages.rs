@@ -326,3 +326,42 @@ fn the_access_at_odds_with_the_others_is_blamed() {
     assert_eq!(error.related()[0].to_string(), "here `x` runs along index 0 of `one`");
     assert_eq!(error.related()[0].offending_text(), Some("one[x, y]"));
 }
+
+/// Copies of a sum that add in another order than the program are those of integers.
+#[test]
+fn copies_of_sums_of_numbers_keep_their_order() {
+    let text = |element: &str, nest: &str| {
+        let text = format!(
+            "
+name: sums
+schedule: dnn
+inputs: {{input: {{type: {element}, shape: [16, 4]}}}}
+outputs: {{output: {{type: {element}, shape: [16]}}}}
+nest:
+  - for x in 0..16:
+    - output[x] = 0
+{nest}"
+        );
+        Program::from_document(&Document::parse("sums.yaml", text).unwrap()).unwrap().program
+    };
+    let mixed = "  - for c in 0..2 unroll 2:
+    - for k in 0..2:
+      - for x in 0..16:
+        - output[x] += input[x, k+2*c]
+";
+    let beside = "  - for k in 0..4 unroll 2:
+    - for x in 0..16:
+      - output[x] += input[x, k]
+      - output[x] += input[x, 0]
+";
+    for (nest, message) in [
+        (mixed, "copies of `c` would add in another order than the program"),
+        (beside, "the copies of this statement are one sum, but the statement in line 12"),
+    ] {
+        assert!(extract(&text("i16", nest), |_| 0).is_ok());
+        let error = extract(&text("bf16", nest), |_| 0).unwrap_err();
+        assert!(error.message().starts_with(message), "{error:?}");
+    }
+    let all = mixed.replace("k in 0..2", "k in 0..2 unroll 2");
+    assert!(extract(&text("bf16", &all), |_| 0).is_ok());
+}

@@ -91,10 +91,7 @@ fn written(program: &Program, copies: &Copies, reads: &[Access], known: &[Option
     let range = |(number, read): (usize, &Access)| with_outside(operation, number, known[read.array]);
     let ranges: Vec<(i64, i64)> = reads.iter().enumerate().map(range).collect::<Option<_>>()?;
     let (mut graph, mut result) = build::build(program, copies, &types, ranges);
-    if let (Some(operator), Some(old)) = (operation.reduction, types.len().checked_sub(1)) {
-        let old = graph.intern(crate::NodeKind::Load(old), types[old]);
-        result = graph.binary(operator, old, result);
-    }
+    result = build::written(&mut graph, operation, &types, result);
     let (low, high) = graph.vertices[result].range;
     let element = program.arrays[operation.target.array].element;
     Some((low.max(element.min()), high.min(element.max())))

@@ -17,7 +17,9 @@ impl Datapath {
 
     /// The number of multipliers. A multiplication by a constant that became shifts and additions has none.
     pub fn multipliers(&self) -> u64 {
-        let multiplies = |node: &&Node| matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply, .. });
+        let multiplies = |node: &&Node| {
+            matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply | Binary::BfloatMultiply, .. })
+        };
         self.nodes.iter().filter(multiplies).count() as u64
     }
 
@@ -49,7 +51,7 @@ impl Datapath {
         self.nodes.iter().position(|other| other.kind == wanted && other.stage == self.nodes[node].stage)
     }
 
-    /// The number of bits of all pipeline registers, those within dividers and that of the result included.
+    /// The number of bits of all pipeline registers, those within modules of the library and that of the result included.
     pub fn registers(&self) -> u64 {
         let mut bits = 0;
         for (node, last) in self.last_uses().into_iter().enumerate() {
@@ -60,6 +62,7 @@ impl Datapath {
             if self.nodes[node].kind.is_division() {
                 bits += self.divider_bits(node);
             }
+            bits += bfloat_bits(&self.nodes[node].kind);
         }
         bits
     }
@@ -83,5 +86,14 @@ impl Datapath {
                 3 * width * (stages - 1) + signs + width
             }
         }
+    }
+}
+
+/// The register bits of the module of an operator of bfloat16 numbers: between its two stages, and the result.
+fn bfloat_bits(kind: &NodeKind) -> u64 {
+    match kind {
+        NodeKind::Binary { operator: Binary::BfloatAdd | Binary::BfloatSubtract, .. } => 34 + 16,
+        NodeKind::Binary { operator: Binary::BfloatMultiply, .. } => 30 + 16,
+        _ => 0,
     }
 }

@@ -25,7 +25,7 @@ pub struct DatapathGraph<'a> {
     program: &'a Program,
     operation: &'a Operation,
     graph: Graph<'a>,
-    /// The value that the operation writes, or adds to its target if it reduces.
+    /// The value that the operation writes, or adds to its target if it reduces and the order of what is added does not matter.
     result: usize,
     loads: Vec<Type>,
 }
@@ -117,11 +117,7 @@ impl<'a> DatapathGraph<'a> {
     /// The graph of the value that is written, with chains balanced for these operators.
     fn rebuilt(&self, memories: TableMemories, moments: &mut Moments) -> (Graph<'a>, usize) {
         let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, moments);
-        if let Some(operator) = self.operation.reduction {
-            let old = self.loads.len() - 1;
-            let old = graph.intern(NodeKind::Load(old), self.loads[old]);
-            result = graph.binary(operator, old, result);
-        }
+        result = build::written(&mut graph, self.operation, &self.loads, result);
         (graph, result)
     }
 
@@ -233,7 +229,8 @@ impl fmt::Display for DatapathGraph<'_> {
             vertex.kind.operands().try_for_each(|operand| write!(formatter, " %{operand}"))?;
             writeln!(formatter)?;
         }
-        let assign = operation.reduction.map_or_else(|| "=".to_owned(), |operator| format!("{}=", operator.symbol()));
+        let joins = operation.reduction.filter(|_| !operation.sums_in_order());
+        let assign = joins.map_or_else(|| "=".to_owned(), |operator| format!("{}=", operator.symbol()));
         writeln!(formatter, "  {} {assign} %{result}", printer.access(&operation.target))
     }
 }

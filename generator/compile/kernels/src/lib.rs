@@ -29,6 +29,7 @@
 //! ```
 
 mod array_ranges;
+mod bfloat;
 mod build;
 mod chains;
 mod copies;

@@ -1,5 +1,7 @@
 //! A datapath as a module of SystemVerilog.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use itertools::Itertools;
 use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Unary, Word};
@@ -102,6 +104,11 @@ impl Datapath {
     /// Whether the module has dividers, so that it needs [`DIVIDER`](crate::DIVIDER).
     pub fn divides(&self) -> bool {
         self.nodes.iter().any(|node| node.kind.is_division())
+    }
+
+    /// The modules of [`pushmem_bfloat::MODULES`] that the module has instances of.
+    pub fn bfloat_modules(&self) -> BTreeSet<&'static str> {
+        self.nodes.iter().filter_map(|node| Instance::of(&node.kind)).map(|instance| instance.module).collect()
     }
 
     /// The names of the ports of the [`module`](Datapath::module).
@@ -274,17 +281,20 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
             Type::I16 => "i16",
             Type::U32 => "u32",
             Type::I32 => "i32",
+            Type::Bf16 => "number",
             Type::Bool => "truth",
         },
         NodeKind::Unary { operator, .. } => match operator {
-            Unary::Negate => "negative",
+            Unary::Negate | Unary::BfloatNegate => "negative",
             Unary::Not => "inverse",
-            Unary::Absolute => "magnitude",
+            Unary::Absolute | Unary::BfloatAbsolute => "magnitude",
+            Unary::BfloatFromInteger => "number",
+            Unary::BfloatToInteger => "integer",
         },
         NodeKind::Binary { operator, .. } => match operator {
-            Binary::Add => "sum",
-            Binary::Subtract => "difference",
-            Binary::Multiply => "product",
+            Binary::Add | Binary::BfloatAdd => "sum",
+            Binary::Subtract | Binary::BfloatSubtract => "difference",
+            Binary::Multiply | Binary::BfloatMultiply => "product",
             Binary::Divide => "quotient",
             Binary::Modulo => "remainder",
             Binary::ShiftLeft | Binary::ShiftRight => "shifted",
@@ -292,16 +302,55 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
             Binary::And => "both",
             Binary::Or => "either",
             Binary::Xor => "exclusive",
-            Binary::Equal => "equal",
+            Binary::Equal | Binary::BfloatEqual => "equal",
             Binary::NotEqual => "unequal",
-            Binary::Less => "less",
-            Binary::LessEqual => "at_most",
+            Binary::Less | Binary::BfloatLess => "less",
+            Binary::LessEqual | Binary::BfloatLessEqual => "at_most",
             Binary::Greater => "greater",
             Binary::GreaterEqual => "at_least",
-            Binary::Minimum => "minimum",
-            Binary::Maximum => "maximum",
+            Binary::Minimum | Binary::BfloatMinimum => "minimum",
+            Binary::Maximum | Binary::BfloatMaximum => "maximum",
             Binary::AbsoluteDifference => "distance",
         },
+    }
+}
+
+/// How a module of the library computes an operator of bfloat16 numbers.
+struct Instance {
+    module: &'static str,
+    /// The ports of the operands.
+    operands: &'static [&'static str],
+    /// Whether the last operand changes its sign.
+    negates: bool,
+    /// Bits that are always the same.
+    constants: &'static [(&'static str, bool)],
+    result: &'static str,
+}
+
+impl Instance {
+    fn of(kind: &NodeKind) -> Option<Instance> {
+        const BOTH: &[&str] = &["a_i", "b_i"];
+        let plain = |module, operands, result| Instance { module, operands, negates: false, constants: &[], result };
+        let add = plain("pushmem_bfloat_add_pipelined", BOTH, "sum_o");
+        let compare = |constants| Instance { constants, ..plain("pushmem_bfloat_compare", BOTH, "holds_o") };
+        match kind {
+            NodeKind::Unary { operator: Unary::BfloatFromInteger, .. } => {
+                Some(plain("pushmem_bfloat_from_integer", &["word_i"], "number_o"))
+            }
+            NodeKind::Unary { operator: Unary::BfloatToInteger, .. } => {
+                Some(plain("pushmem_bfloat_to_integer", &["number_i"], "word_o"))
+            }
+            NodeKind::Binary { operator, .. } => match operator {
+                Binary::BfloatAdd => Some(add),
+                Binary::BfloatSubtract => Some(Instance { negates: true, ..add }),
+                Binary::BfloatMultiply => Some(plain("pushmem_bfloat_multiply_pipelined", BOTH, "product_o")),
+                Binary::BfloatEqual => Some(compare(&[("equal_i", true), ("less_i", false)])),
+                Binary::BfloatLess => Some(compare(&[("equal_i", false), ("less_i", true)])),
+                Binary::BfloatLessEqual => Some(compare(&[("equal_i", true), ("less_i", true)])),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 
@@ -493,7 +542,10 @@ impl<'a> Writer<'a> {
                 return self.divider(number, left, right);
             }
             NodeKind::Fetch { index, address_bits, .. } => return self.fetch(number, index, address_bits),
-            kind => self.expression(&kind, node.value, node.stage),
+            kind => match Instance::of(&kind) {
+                Some(instance) => return self.instance(number, &instance),
+                None => self.expression(&kind, node.value, node.stage),
+            },
         };
         let name = &self.names[number][0];
         let mut lines = vec![format!("{};", declaration(node.value, name))];
@@ -535,6 +587,7 @@ impl<'a> Writer<'a> {
                     Unary::Absolute => {
                         format!("$unsigned({text} < {} ? -{text} : {text})", literal(0, operands))
                     }
+                    _ => unreachable!("operators of bfloat16 numbers are instances or operations of bits"),
                 }
             }
             NodeKind::Binary { operator, left, right } => {
@@ -547,6 +600,40 @@ impl<'a> Writer<'a> {
             NodeKind::Constant(number) => literal(number, value),
             NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Fetch { .. } => String::new(),
         }
+    }
+
+    /// The instance of a module of the library for an operator of bfloat16 numbers.
+    fn instance(&self, number: usize, instance: &Instance) -> Vec<String> {
+        let node = self.datapath.nodes[number];
+        let name = &self.names[number][0];
+        let read = |operand: usize| match self.datapath.nodes[operand].kind {
+            NodeKind::Constant(number) => mask(number, self.datapath.nodes[operand].value),
+            _ => self.read(operand, node.stage),
+        };
+        let clocked = [("clk_i", "clk_i".to_owned()), ("step_i", "step_i".to_owned())];
+        let clocked = clocked.into_iter().filter(|_| node.latency > 0);
+        let operands = instance.operands.iter().zip(node.kind.operands()).map(|(port, operand)| (*port, read(operand)));
+        let constants = instance.constants.iter().map(|(port, bit)| (*port, format!("1'b{}", u8::from(*bit))));
+        let mut ports = clocked.chain(operands).chain(constants).collect_vec();
+        if instance.negates
+            && let Some((_, text)) = ports.last_mut()
+        {
+            *text = format!("{text} ^ {}", mask(pushmem_bfloat::SIGN.into(), Type::U16));
+        }
+        ports.push((instance.result, name.clone()));
+        // Of a word with sign, the module knows the bits.
+        let unsigned = |(port, text): (&'static str, String)| match port {
+            "word_i" => (port, format!("$unsigned({text})")),
+            _ => (port, text),
+        };
+        let width = ports.iter().map(|(port, _)| port.len()).max().unwrap_or_default();
+        let mut lines = vec![format!("{};", declaration(node.value, name)), format!("{} u_{name} (", instance.module)];
+        let last = ports.len() - 1;
+        lines.extend(ports.into_iter().map(unsigned).enumerate().map(|(place, (port, text))| {
+            format!("    .{port:width$} ({text}){}", if place < last { "," } else { "" })
+        }));
+        lines.push(");".to_owned());
+        lines
     }
 
     /// The statements that pass an address out and, of signed numbers, its entry in.

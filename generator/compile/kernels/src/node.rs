@@ -10,10 +10,10 @@ pub struct Node {
     /// The type of the value.
     pub value: Type,
     /// The pipeline stage in which the value is computed, combinationally; stage 0 is that of the operands. Of a divider,
-    /// its first stage, and of a fetch, that of the address: the operands come out of registers there.
+    /// its first stage, likewise of a sum or a product of bfloat16 numbers, and of a fetch, that of the address: the operands come out of registers there.
     pub stage: u64,
-    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers and
-    /// fetches, which are pipelines of their own.
+    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers,
+    /// operators of bfloat16 numbers and fetches, which are pipelines of their own.
     pub latency: u64,
 }
 
@@ -123,6 +123,10 @@ impl NodeKind {
                 Unary::Negate => "negate",
                 Unary::Not => "not",
                 Unary::Absolute => "absolute",
+                Unary::BfloatNegate => "bfloat_negate",
+                Unary::BfloatAbsolute => "bfloat_absolute",
+                Unary::BfloatFromInteger => "bfloat_from_integer",
+                Unary::BfloatToInteger => "bfloat_to_integer",
             },
             NodeKind::Binary { operator, .. } => match operator {
                 Binary::Add => "add",
@@ -144,6 +148,14 @@ impl NodeKind {
                 Binary::Minimum => "minimum",
                 Binary::Maximum => "maximum",
                 Binary::AbsoluteDifference => "absolute_difference",
+                Binary::BfloatAdd => "bfloat_add",
+                Binary::BfloatSubtract => "bfloat_subtract",
+                Binary::BfloatMultiply => "bfloat_multiply",
+                Binary::BfloatEqual => "bfloat_equal",
+                Binary::BfloatLess => "bfloat_less",
+                Binary::BfloatLessEqual => "bfloat_less_equal",
+                Binary::BfloatMinimum => "bfloat_minimum",
+                Binary::BfloatMaximum => "bfloat_maximum",
             },
         }
     }

@@ -83,6 +83,11 @@ const BITWISE: u32 = 1;
 const SHIFT: u32 = 4;
 const LOOKUP: u32 = 8;
 const MULTIPLY: u32 = 12;
+const BFLOAT_TO_INTEGER: u32 = 8;
+
+/// Stages of the modules that add and multiply numbers of bfloat16: in each half the way from operands to results, which is
+/// as long as that of a multiplication of 32 bits.
+const BFLOAT_STAGES: u64 = 2;
 
 impl Operators for DedicatedOperators {
     fn name(&self) -> &str {
@@ -124,6 +129,10 @@ impl Operators for DedicatedOperators {
                 Unary::Negate => ADD,
                 Unary::Not => 0,
                 Unary::Absolute => ADD + SELECT,
+                Unary::BfloatNegate | Unary::BfloatAbsolute => 0,
+                // An absolute value, a shift by as many bits as lead, and a sum.
+                Unary::BfloatFromInteger => MULTIPLY,
+                Unary::BfloatToInteger => BFLOAT_TO_INTEGER,
             },
             NodeKind::Binary { operator, .. } => match operator {
                 Binary::Add | Binary::Subtract => ADD,
@@ -135,7 +144,14 @@ impl Operators for DedicatedOperators {
                 Binary::ShiftLeft | Binary::ShiftRight => SHIFT,
                 Binary::And | Binary::Or | Binary::Xor if constant => 0,
                 Binary::And | Binary::Or | Binary::Xor => BITWISE,
-                Binary::Minimum | Binary::Maximum | Binary::AbsoluteDifference => COMPARE + SELECT,
+                Binary::Minimum
+                | Binary::Maximum
+                | Binary::AbsoluteDifference
+                | Binary::BfloatMinimum
+                | Binary::BfloatMaximum => COMPARE + SELECT,
+                Binary::BfloatAdd | Binary::BfloatSubtract | Binary::BfloatMultiply => {
+                    return Delay::Stages(BFLOAT_STAGES);
+                }
                 _ => COMPARE,
             },
         };

@@ -25,7 +25,7 @@ pub(crate) fn range(kind: &NodeKind, value: Type, operand: impl Fn(usize) -> (Ty
                 Unary::Negate => fitting((-high, -low)),
                 Unary::Absolute if low >= 0 => (low, high),
                 Unary::Absolute => (if high < 0 { -high } else { 0 }, high.max(-low)),
-                Unary::Not => whole,
+                _ => whole,
             }
         }
         NodeKind::Binary { operator, left, right } => {

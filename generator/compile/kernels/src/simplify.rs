@@ -272,5 +272,8 @@ fn is_commutative(operator: Binary) -> bool {
             | Binary::Minimum
             | Binary::Maximum
             | Binary::AbsoluteDifference
+            | Binary::BfloatAdd
+            | Binary::BfloatMultiply
+            | Binary::BfloatEqual
     )
 }

@@ -1,11 +1,14 @@
 //! The modules beside the top module: the library, and a kernel for each datapath.
 
+use std::collections::BTreeSet;
+
 use index_vec::IndexVec;
 use pushmem_files::replace_identifiers;
 use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_kernels::{DIVIDER, FetchPorts};
 use pushmem_nest::Program;
 use pushmem_tile::Reset;
+use pushmem_veryl::Source;
 
 use crate::names::Names;
 
@@ -80,7 +83,8 @@ pub(crate) fn kernels(
 /// All names of modules of the library.
 pub(crate) fn names() -> impl Iterator<Item = String> {
     let both = |name: &str| [Reset::Asynchronous, Reset::Synchronous].map(|reset| reset.module_name(name));
-    LIBRARY.into_iter().flat_map(move |(name, _)| both(name))
+    let numbers = pushmem_bfloat::MODULES.into_iter().map(|module| module.name.to_owned());
+    LIBRARY.into_iter().flat_map(move |(name, _)| both(name)).chain(numbers)
 }
 
 /// The modules of the library that are needed. Where the reset is synchronous, those that have one are called so.
@@ -107,5 +111,23 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
         }
         false => (name.to_owned(), text.to_owned()),
     };
-    needed.map(named).collect()
+    needed.map(named).chain(numbers(accelerator)).collect()
+}
+
+/// The modules of operators of bfloat16 numbers that are needed.
+fn numbers(accelerator: &Accelerator) -> impl Iterator<Item = (String, String)> {
+    let wanted: BTreeSet<&str> = accelerator.datapaths.iter().flat_map(|of| of.datapath.bfloat_modules()).collect();
+    system_verilog(&pushmem_bfloat::used(|name| wanted.contains(name))).into_iter()
+}
+
+/// Modules in Veryl as SystemVerilog. They have no reset.
+fn system_verilog(modules: &[pushmem_bfloat::Module]) -> Vec<(String, String)> {
+    if modules.is_empty() {
+        return Vec::new();
+    }
+    let source =
+        |module: &pushmem_bfloat::Module| Source { name: module.name.to_owned(), text: module.text.to_owned() };
+    let sources = modules.iter().map(source).collect();
+    let emitted = pushmem_veryl::compile(sources, pushmem_veryl::Reset::Asynchronous);
+    emitted.expect("the library is in Veryl").into_iter().map(Into::into).collect()
 }

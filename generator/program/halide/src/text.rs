@@ -169,6 +169,10 @@ impl Printer<'_> {
             Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
             Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
+            Value::Unary(
+                Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFromInteger | Unary::BfloatToInteger,
+                _,
+            ) => unreachable!("programs of Halide have integers only"),
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
             Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
                 Type::Bool => self.value(operand),

@@ -17,6 +17,8 @@ pub enum Element {
     I32,
     /// Signed, 64 bits.
     I64,
+    /// A bfloat16 number, 16 bits: its values are its words, as numbers without sign.
+    Bf16,
 }
 
 /// By its name.
@@ -28,8 +30,8 @@ impl serde::Serialize for Element {
 
 impl Element {
     /// All types.
-    pub const ALL: [Element; 7] =
-        [Element::U8, Element::I8, Element::U16, Element::I16, Element::U32, Element::I32, Element::I64];
+    pub const ALL: [Element; 8] =
+        [Element::U8, Element::I8, Element::U16, Element::I16, Element::U32, Element::I32, Element::I64, Element::Bf16];
 
     /// The name, such as `u16`.
     pub fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Element {
             Element::U32 => "u32",
             Element::I32 => "i32",
             Element::I64 => "i64",
+            Element::Bf16 => "bf16",
         }
     }
 
@@ -48,7 +51,7 @@ impl Element {
     pub fn bits(self) -> u32 {
         match self {
             Element::U8 | Element::I8 => 8,
-            Element::U16 | Element::I16 => 16,
+            Element::U16 | Element::I16 | Element::Bf16 => 16,
             Element::U32 | Element::I32 => 32,
             Element::I64 => 64,
         }

@@ -146,6 +146,11 @@ impl Image {
                 "give an image of that size, or the program the shape of this one; innermost dimension first: [width, height]",
             ));
         }
+        if (found.element == Element::Bf16) != (element == Element::Bf16) {
+            let message = format!("`{shown}` holds {}, not {}", found.element.name(), element.name());
+            return Err(Diagnostic::new(message)
+                .with_help("bf16 numbers come as words in a `.hex` file, or in a `.npy` file of the type `<V2`"));
+        }
         if let Some(position) = found.values.iter().position(|&value| !element.holds(value)) {
             let message = format!(
                 "`{shown}` has the value {} at {:?}, which {} does not hold",

@@ -25,6 +25,8 @@ fn code(element: Element) -> &'static str {
         Element::U32 => "<u4",
         Element::I32 => "<i4",
         Element::I64 => "<i8",
+        // As `ml_dtypes` writes it: NumPy itself has no such type.
+        Element::Bf16 => "<V2",
     }
 }
 
@@ -111,7 +113,10 @@ fn element(header: &str) -> Result<Element, String> {
         description == code || (candidate.bits() == 8 && description.get(1..) == code.get(1..))
     };
     Element::ALL.into_iter().find(known).ok_or_else(|| {
-        format!("the type `{}` is not supported: expected little-endian integers", description.escape_debug())
+        format!(
+            "the type `{}` is not supported: expected little-endian integers or bfloat16",
+            description.escape_debug()
+        )
     })
 }
 

@@ -19,7 +19,7 @@ impl Program {
     /// touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
     ///
     /// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
-    /// as it is.
+    /// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
     #[must_use]
     pub fn with_accumulators(mut self, chosen: impl Fn(&Operation) -> bool) -> Program {
         let nest = std::mem::take(&mut self.nest);
@@ -71,9 +71,9 @@ impl Accumulators<'_> {
         let (mut kept, mut after) = (Vec::new(), Vec::new());
         // What a statement sees and changes is said by the loop as it stands in the program.
         for (place, node) in inner.body.iter().enumerate() {
-            let divided = self.update(inner, place).and_then(|update| {
-                let first = first_value(before, inner, &update);
-                Some((self.divided(inner, update, first.as_ref())?, first.is_some()))
+            let divided = self.update(inner, place).and_then(|copies| {
+                let first = first_value(before, inner, copies.first()?);
+                Some((self.divided(inner, copies, first.as_ref())?, first.is_some()))
             });
             let Some(((statement, taken), begins)) = divided else {
                 kept.push(node.clone());
@@ -93,8 +93,8 @@ impl Accumulators<'_> {
         after
     }
 
-    /// The reduction at a place of a loop, as one statement for all its copies, if its sum may be kept in a register.
-    fn update(&self, inner: &Loop, place: usize) -> Option<Operation> {
+    /// The copies of the reduction at a place of a loop, if its sum may be kept in a register.
+    fn update(&self, inner: &Loop, place: usize) -> Option<Vec<Operation>> {
         let variable = self.around.len();
         let mut unrolled = Vec::new();
         let mut node = &inner.body[place];
@@ -121,7 +121,7 @@ impl Accumulators<'_> {
             return None;
         }
         let copies = inner.unroll.checked_mul(unrolled.iter().map(|copies| copies.unroll).product())?;
-        if copies > MOST_COPIES { None } else { in_one(operation, variable, inner, &unrolled) }
+        if copies > MOST_COPIES { None } else { copied(operation, variable, inner, &unrolled) }
     }
 
     /// Whether an element that the statement at a place of a loop reads is the same after all iterations of the loop.
@@ -145,9 +145,10 @@ impl Accumulators<'_> {
     fn divided(
         &mut self,
         inner: &Loop,
-        update: Operation,
+        copies: Vec<Operation>,
         first: Option<&Operation>,
     ) -> Option<(Operation, Operation)> {
+        let update = copies.first()?.clone();
         let (variable, span, value) = (self.around.len(), update.span, update.expression.value);
         let turns = inner.extent / inner.unroll;
         let least = if inner.unroll > 1 { 0 } else { inner.min };
@@ -156,6 +157,9 @@ impl Accumulators<'_> {
         let min = std::iter::once(least).chain(levels.map(|level| level.min)).collect_vec();
         let elements = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent))?;
         if shape.len() > MOST_DIMENSIONS || elements > LARGEST_ARRAY {
+            return None;
+        }
+        if value.sums_in_order() && first.is_none_or(|first| first.expression.as_constant().is_none()) {
             return None;
         }
         let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
@@ -168,27 +172,30 @@ impl Accumulators<'_> {
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
         let operator = update.reduction?;
         let constant = first.and_then(|first| first.expression.as_constant());
-        let begin = constant.or(operator.identity(value))?;
-        let sum = Operation {
-            name,
-            target: at(Index::variable(variable)),
-            reduction: None,
-            ..joined(operator, update.clone(), Load { access: at(before), outside: Some(begin) })
+        let before =
+            Load { access: at(before), outside: Some(constant.or_else(|| operator.identity(value)).unwrap_or(0)) };
+        let together = |sum: Operation, copy: Operation| together(operator, sum, &copy);
+        let sum = match update.sums_in_order() {
+            // It goes on from the one before, copy by copy.
+            true => copies.into_iter().fold(loaded(update.clone(), before), together),
+            false => joined(operator, copies.into_iter().reduce(together)?, before),
         };
+        let sum = Operation { name, target: at(Index::variable(variable)), reduction: None, ..sum };
         let last = Load { access: at(Index::constant(least + turns - 1)), outside: None };
         let taken = match first {
             Some(first) if constant.is_none() => {
                 joined(operator, Operation { name: update.name.clone(), ..first.clone() }, last)
             }
-            _ => Operation {
-                reduction: update.reduction.filter(|_| first.is_none()),
-                loads: vec![last],
-                expression: Expression { kind: ExpressionKind::Load(0), value, span },
-                ..update
-            },
+            _ => Operation { reduction: update.reduction.filter(|_| first.is_none()), ..loaded(update, last) },
         };
         Some((sum, taken))
     }
+}
+
+/// A statement that only takes a word.
+fn loaded(operation: Operation, load: Load) -> Operation {
+    let Expression { value, span, .. } = operation.expression;
+    Operation { loads: vec![load], expression: Expression { kind: ExpressionKind::Load(0), value, span }, ..operation }
 }
 
 /// A statement with an operand more, which is joined with its value.
@@ -217,12 +224,11 @@ fn first_value(before: &[Node], inner: &Loop, update: &Operation) -> Option<Oper
     (writes && plain && first.loads.iter().all(kept)).then(|| (**first).clone())
 }
 
-/// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, as one statement: their sum, product or extreme.
-fn in_one(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Operation> {
+/// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, in their order.
+fn copied(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Vec<Operation>> {
     let lanes = std::iter::once(inner.unroll).chain(unrolled.iter().map(|copies| copies.unroll));
     let lanes = lanes.map(|lanes| 0..lanes).multi_cartesian_product();
-    let mut sum: Option<Operation> = None;
-    for lanes in lanes {
+    let copy = |lanes: Vec<i64>| {
         // The value of each variable in this copy.
         let place = |level: usize| match level {
             0 if inner.unroll == 1 => Some(Index::variable(variable)),
@@ -230,13 +236,9 @@ fn in_one(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loo
             _ => Some(Index::constant(unrolled[level - 1].min + lanes[level])),
         };
         let places = (0..lanes.len()).map(place).collect::<Option<Vec<_>>>()?;
-        let copy = moved(operation, variable, &places)?;
-        sum = Some(match sum {
-            None => copy,
-            Some(sum) => together(operation.reduction?, sum, &copy),
-        });
-    }
-    sum
+        moved(operation, variable, &places)
+    };
+    lanes.map(copy).collect()
 }
 
 /// A statement with other indices in place of the variables of its innermost loops, from `first` on.

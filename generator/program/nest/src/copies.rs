@@ -6,7 +6,7 @@ use crate::program::{Load, Loop, Operation};
 
 impl Operation {
     /// Whether all copies along a loop, numbered from the outermost, reduce to the same element. Then they are executed
-    /// together, as one sum, product or extreme: their order does not matter, because additions wrap.
+    /// together, as one sum, product or extreme, in the order of their lanes. Of integers the order does not matter, because additions wrap.
     pub fn merges(&self, variable: usize) -> bool {
         self.reduction.is_some() && !self.target.follows(variable)
     }

@@ -144,7 +144,7 @@ enum Instruction {
     Unary { operator: Unary, operand_type: Type, operand: Register },
     Binary { operator: Binary, operand_type: Type, left: Register, right: Register },
     Select { condition: Register, then: Register, otherwise: Register },
-    Cast { to: Type, operand: Register },
+    Cast { from: Type, to: Type, operand: Register },
     Lookup { table: usize, index: Register },
 }
 
@@ -251,7 +251,7 @@ impl<'a> Machine<'a> {
                             read(otherwise)
                         }
                     }
-                    Instruction::Cast { to, operand } => to.wrap(read(operand)),
+                    Instruction::Cast { from, to, operand } => from.cast(*to, read(operand)),
                     Instruction::Lookup { table, index } => {
                         let entry = usize::try_from(read(index)).ok();
                         match entry.and_then(|entry| self.program.tables[*table].values.get(entry)) {
@@ -451,7 +451,8 @@ impl<'a> Compiler<'a> {
                 otherwise: self.expression(otherwise, first, code),
             },
             ExpressionKind::Cast(operand) => {
-                Instruction::Cast { to: expression.value, operand: self.expression(operand, first, code) }
+                let (from, to) = (operand.value, expression.value);
+                Instruction::Cast { from, to, operand: self.expression(operand, first, code) }
             }
         };
         code.push(instruction);

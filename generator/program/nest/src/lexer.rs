@@ -10,6 +10,11 @@ pub(crate) enum Token {
         value: i64,
         suffix: Option<Type>,
     },
+    /// A number with a fraction: the word of the bfloat16 number nearest to it.
+    Decimal {
+        text: String,
+        word: u16,
+    },
     Symbol(&'static str),
     /// After the last token.
     End,
@@ -38,13 +43,13 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
         let length_while = |wanted: fn(char) -> bool| rest.find(|character| !wanted(character)).unwrap_or(rest.len());
         let (token, length) = if first.is_ascii_digit() {
             let length = length_while(|character| character.is_alphanumeric() || character == '_');
-            if let Some(fraction) = fraction(&rest[length..]) {
-                let text = &rest[..length + fraction];
-                let span = placed.span(start, start + text.len());
-                return Err(Problem::new(span, format!("`{text}` is not an integer"))
-                    .with_help("there is no floating point: scale to integers, as in `a * 3 / 4`"));
+            match fraction(&rest[length..]) {
+                Some(fraction) => {
+                    let length = length + fraction;
+                    (decimal(&rest[..length], placed.span(start, start + length))?, length)
+                }
+                None => (integer(&rest[..length], placed.span(start, start + length))?, length),
             }
-            (integer(&rest[..length], placed.span(start, start + length))?, length)
         } else if first.is_ascii_alphabetic() || first == '_' {
             let length = length_while(|character| character.is_ascii_alphanumeric() || character == '_');
             (Token::Name(rest[..length].to_owned()), length)
@@ -68,8 +73,26 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
 /// The length of what makes a number one with a fraction: a point and digits. Two points are those of a range.
 fn fraction(rest: &str) -> Option<usize> {
     let digits = rest.strip_prefix('.')?;
-    let length = digits.find(|character: char| !character.is_ascii_digit()).unwrap_or(digits.len());
-    (length > 0).then_some(1 + length)
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let length = digits.find(|character: char| !is_part(character)).unwrap_or(digits.len());
+    digits.starts_with(|first: char| first.is_ascii_digit()).then_some(1 + length)
+}
+
+fn decimal(text: &str, span: Span) -> Result<Token, Problem> {
+    // The type may stand behind it, as behind integers, though there is but one.
+    let number = text.strip_suffix(Type::Bf16.name()).unwrap_or(text).replace('_', "");
+    if !number.chars().all(|digit| digit.is_ascii_digit() || digit == '.') {
+        let problem = Problem::new(span, format!("`{text}` is not a number"));
+        return Err(problem
+            .with_help("a number with a fraction is digits, a point and digits, as in `0.25`: it is of type bf16"));
+    }
+    let word = pushmem_bfloat::from_decimal(&number);
+    if word >= pushmem_bfloat::INFINITY {
+        let largest = pushmem_bfloat::to_decimal(pushmem_bfloat::INFINITY - 1).unwrap_or_default();
+        return Err(Problem::new(span, format!("`{text}` is too large"))
+            .with_help(format!("the largest number of bf16 is {largest}")));
+    }
+    Ok(Token::Decimal { text: text.to_owned(), word })
 }
 
 fn integer(text: &str, span: Span) -> Result<Token, Problem> {
@@ -77,6 +100,12 @@ fn integer(text: &str, span: Span) -> Result<Token, Problem> {
         Problem::new(span, format!("`{text}` is not an integer"))
             .with_help("integers are decimal, or hexadecimal after `0x`, and may end in a type, as in `3u16`")
     };
+    if let Some(number) = text.strip_suffix(Type::Bf16.name())
+        && !number.starts_with("0x")
+    {
+        let problem = Problem::new(span, format!("`{text}` is not an integer"));
+        return Err(problem.with_help(format!("write `{number}.0`: numbers with a fraction are of type bf16")));
+    }
     // `u` is no digit, and `i` neither, so that the suffix starts at the first of them; of hexadecimal numbers, too.
     let (number, suffix) = match text.find(['u', 'i']) {
         Some(place) => (&text[..place], Some(&text[place..])),

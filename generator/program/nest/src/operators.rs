@@ -4,6 +4,10 @@
 //! Halide's: the remainder is never negative, so that division by a positive number rounds down; division and modulo by 0
 //! give 0. Shifting by at least as many bits as there are shifts everything out, and shifting by a negative amount shifts
 //! the other way.
+//!
+//! Numbers of bfloat16 have operators of their own, so that nothing that is true of integers only is said of them.
+
+use pushmem_bfloat as bfloat;
 
 use crate::types::Type;
 
@@ -16,6 +20,14 @@ pub enum Unary {
     Not,
     /// `abs(a)`: of a signed type gives the unsigned type of as many bits.
     Absolute,
+    /// `-a` of a bfloat16 number: the other sign.
+    BfloatNegate,
+    /// `abs(a)` of a bfloat16 number: without its sign.
+    BfloatAbsolute,
+    /// The word of the bfloat16 number nearest to an integer of 16 bits with sign, in datapaths; expressions have casts.
+    BfloatFromInteger,
+    /// The integer of 16 bits with sign nearest to a bfloat16 number, towards zero, in datapaths; expressions have casts.
+    BfloatToInteger,
 }
 
 /// An operator of two operands of one type.
@@ -59,12 +71,33 @@ pub enum Binary {
     Maximum,
     /// `absd(a, b)`: the distance of two numbers; of a signed type gives the unsigned type of as many bits.
     AbsoluteDifference,
+    /// `a + b` of bfloat16 numbers.
+    BfloatAdd,
+    /// `a - b` of bfloat16 numbers.
+    BfloatSubtract,
+    /// `a * b` of bfloat16 numbers.
+    BfloatMultiply,
+    /// `a == b` of bfloat16 numbers.
+    BfloatEqual,
+    /// `a < b` of bfloat16 numbers.
+    BfloatLess,
+    /// `a <= b` of bfloat16 numbers.
+    BfloatLessEqual,
+    /// `min(a, b)` of bfloat16 numbers: `a` if it is less than `b`, else `b`.
+    BfloatMinimum,
+    /// `max(a, b)` of bfloat16 numbers: `a` if `b` is less than it, else `b`.
+    BfloatMaximum,
 }
 
 impl Unary {
     /// The type of the result for an operand of this type.
     pub fn result(self, operand: Type) -> Type {
-        if self == Unary::Absolute { operand.unsigned() } else { operand }
+        match self {
+            Unary::Absolute => operand.unsigned(),
+            Unary::BfloatFromInteger => Type::U16,
+            Unary::BfloatToInteger => Type::I16,
+            _ => operand,
+        }
     }
 
     /// The result for a value of this type.
@@ -73,14 +106,29 @@ impl Unary {
             Unary::Negate => -value,
             Unary::Not => !value,
             Unary::Absolute => value.abs(),
+            Unary::BfloatNegate => bfloat::negate(value as u16).into(),
+            Unary::BfloatAbsolute => bfloat::absolute(value as u16).into(),
+            Unary::BfloatFromInteger => bfloat::from_integer(value).into(),
+            Unary::BfloatToInteger => bfloat::to_integer(value as u16, Type::I16.min(), Type::I16.max()),
         };
         self.result(operand).wrap(value)
     }
 }
 
+impl Unary {
+    /// How the operator of integers is written that this is for bfloat16 numbers.
+    pub(crate) fn for_bfloat(self) -> Option<Unary> {
+        match self {
+            Unary::Negate => Some(Unary::BfloatNegate),
+            Unary::Absolute => Some(Unary::BfloatAbsolute),
+            _ => None,
+        }
+    }
+}
+
 impl Binary {
-    /// The number that leaves any other of the type as it is, if operands may be joined in any order: in sums and products, which wrap,
-    /// and of bits and extremes.
+    /// The number that leaves any other of the type as it is, if operands may be joined in any order: in sums and products of integers,
+    /// which wrap, and of bits and extremes.
     pub fn identity(self, operands: Type) -> Option<i64> {
         match self {
             Binary::Add | Binary::Or | Binary::Xor => Some(0),
@@ -90,6 +138,33 @@ impl Binary {
             Binary::Maximum => Some(operands.min()),
             _ => None,
         }
+    }
+
+    /// The operators of integers that bfloat16 numbers have as well, each with theirs.
+    const BFLOAT: [(Binary, Binary); 8] = [
+        (Binary::Add, Binary::BfloatAdd),
+        (Binary::Subtract, Binary::BfloatSubtract),
+        (Binary::Multiply, Binary::BfloatMultiply),
+        (Binary::Equal, Binary::BfloatEqual),
+        (Binary::Less, Binary::BfloatLess),
+        (Binary::LessEqual, Binary::BfloatLessEqual),
+        (Binary::Minimum, Binary::BfloatMinimum),
+        (Binary::Maximum, Binary::BfloatMaximum),
+    ];
+
+    /// The operator that stands for this one between bfloat16 numbers.
+    pub(crate) fn for_bfloat(self) -> Option<Binary> {
+        Self::BFLOAT.into_iter().find(|(of_integers, _)| *of_integers == self).map(|(_, own)| own)
+    }
+
+    /// The operator of integers that is written in the same way.
+    fn of_integers(self) -> Binary {
+        Self::BFLOAT.into_iter().find(|(_, own)| *own == self).map_or(self, |(of_integers, _)| of_integers)
+    }
+
+    /// The operator of `+=` for elements of this type.
+    pub fn sum_of(element: Type) -> Binary {
+        if element == Type::Bf16 { Binary::BfloatAdd } else { Binary::Add }
     }
 
     /// How the operator is written: a symbol between its operands, or the name of a function.
@@ -114,12 +189,13 @@ impl Binary {
             Binary::Minimum => "min",
             Binary::Maximum => "max",
             Binary::AbsoluteDifference => "absd",
+            of_bfloat => of_bfloat.of_integers().symbol(),
         }
     }
 
     /// How tightly the operator binds, as in Rust; nothing for functions.
     pub fn precedence(self) -> Option<u8> {
-        match self {
+        match self.of_integers() {
             Binary::Multiply | Binary::Divide | Binary::Modulo => Some(9),
             Binary::Add | Binary::Subtract => Some(8),
             Binary::ShiftLeft | Binary::ShiftRight => Some(7),
@@ -134,7 +210,7 @@ impl Binary {
     /// Whether the result is a truth value whatever the type of the operands.
     pub fn is_comparison(self) -> bool {
         matches!(
-            self,
+            self.of_integers(),
             Binary::Equal
                 | Binary::NotEqual
                 | Binary::Less
@@ -160,6 +236,7 @@ impl Binary {
 
     /// The result for values of this type.
     pub fn apply(self, operands: Type, left: i64, right: i64) -> i64 {
+        let number = |of: fn(u16, u16) -> u16| i64::from(of(left as u16, right as u16));
         let value = match self {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
@@ -183,6 +260,14 @@ impl Binary {
             Binary::Minimum => left.min(right),
             Binary::Maximum => left.max(right),
             Binary::AbsoluteDifference => (left - right).abs(),
+            Binary::BfloatAdd => number(bfloat::add),
+            Binary::BfloatSubtract => number(bfloat::subtract),
+            Binary::BfloatMultiply => number(bfloat::multiply),
+            Binary::BfloatEqual => i64::from(bfloat::equal(left as u16, right as u16)),
+            Binary::BfloatLess => i64::from(bfloat::less(left as u16, right as u16)),
+            Binary::BfloatLessEqual => i64::from(bfloat::less_equal(left as u16, right as u16)),
+            Binary::BfloatMinimum => number(bfloat::minimum),
+            Binary::BfloatMaximum => number(bfloat::maximum),
         };
         self.result(operands).wrap(value)
     }
@@ -277,6 +362,14 @@ mod tests {
         (Binary::AbsoluteDifference, Type::I16, 3, -1, 4),
         (Binary::AbsoluteDifference, Type::U16, 5, 9, 4),
         (Binary::AbsoluteDifference, Type::U32, 0, 4294967295, 4294967295),
+        (Binary::BfloatAdd, Type::Bf16, 0x3f80, 0x3b80, 0x3f80),
+        (Binary::BfloatSubtract, Type::Bf16, 0x4000, 0x3f80, 0x3f80),
+        (Binary::BfloatMultiply, Type::Bf16, 0x4000, 0xbf00, 0xbf80),
+        (Binary::BfloatLess, Type::Bf16, 0xbf80, 0x3f80, 1),
+        (Binary::BfloatEqual, Type::Bf16, 0x8000, 0, 1),
+        (Binary::BfloatLessEqual, Type::Bf16, 0x7fc0, 0x7fc0, 0),
+        (Binary::BfloatMinimum, Type::Bf16, 0x7fc0, 0x3f80, 0x3f80),
+        (Binary::BfloatMaximum, Type::Bf16, 0x3f80, 0x7fc0, 0x7fc0),
     ];
 
     #[test]

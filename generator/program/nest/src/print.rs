@@ -1,6 +1,6 @@
 //! Programs as text: YAML that reads back as the same program.
 
-use std::fmt::{self, Display, Formatter, Write};
+use std::fmt::{self, Display, Formatter};
 
 use itertools::Itertools;
 
@@ -41,7 +41,10 @@ impl Display for Program {
         for table in &self.tables {
             writeln!(formatter, "  {}:", table.name)?;
             writeln!(formatter, "    type: {}", table.element.name())?;
-            let lines = table.values.chunks(ENTRIES_PER_LINE).map(|line| line.iter().join(", "));
+            let lines = table
+                .values
+                .chunks(ENTRIES_PER_LINE)
+                .map(|line| line.iter().map(|entry| table.element.text(*entry)).join(", "));
             writeln!(formatter, "    values: [{}]", { lines }.join(",\n      "))?;
         }
         writeln!(formatter, "nest:")?;
@@ -108,7 +111,7 @@ impl Printer<'_> {
         let expression = &self.operation.expression;
         let mut text = target.clone();
         match self.operation.reduction {
-            None | Some(Binary::Add) => {
+            None | Some(Binary::Add | Binary::BfloatAdd) => {
                 text.push_str(if self.operation.reduction.is_some() { " += " } else { " = " });
                 self.write(expression, precedence::LOWEST, true, &mut text);
             }
@@ -187,7 +190,11 @@ impl Printer<'_> {
                 let load = &self.operation.loads[*load];
                 let access = self.access(&load.access);
                 match load.outside {
-                    Some(outside) => text.push_str(&format!("outside({access}, {outside})")),
+                    Some(outside) => {
+                        text.push_str(&format!("outside({access}, "));
+                        write_constant(outside, expression.value, true, text);
+                        text.push(')');
+                    }
                     None => text.push_str(&access),
                 }
             }
@@ -198,8 +205,11 @@ impl Printer<'_> {
                 text.push(']');
             }
             ExpressionKind::Unary { operator, operand } => match operator {
-                Unary::Absolute => self.function("abs", &[operand], false, text),
-                Unary::Negate | Unary::Not => {
+                Unary::Absolute | Unary::BfloatAbsolute => self.function("abs", &[operand], false, text),
+                Unary::BfloatFromInteger | Unary::BfloatToInteger => {
+                    unreachable!("expressions have casts")
+                }
+                Unary::Negate | Unary::Not | Unary::BfloatNegate => {
                     in_parentheses(precedence::UNARY < least, text, |text| {
                         text.push(if *operator == Unary::Not { '!' } else { '-' });
                         self.write(operand, precedence::UNARY, false, text);
@@ -266,20 +276,15 @@ impl Printer<'_> {
 /// Whether the type of the expression is that of what is around it, if it is written without types.
 fn is_bare(expression: &Expression) -> bool {
     match &expression.kind {
-        ExpressionKind::Constant(_) => expression.value != Type::Bool,
+        ExpressionKind::Constant(_) => expression.value.is_integer(),
         ExpressionKind::Select { then, otherwise, .. } => is_bare(then) && is_bare(otherwise),
         _ => false,
     }
 }
 
 fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut String) {
-    if value == Type::Bool {
-        text.push_str(if number != 0 { "true" } else { "false" });
-        return;
-    }
-    let written = write!(text, "{number}");
-    assert!(written.is_ok(), "writing to a string does not fail");
-    if !type_is_known && value != Type::I32 {
+    text.push_str(&value.text(number));
+    if !type_is_known && value.is_integer() && value != Type::I32 {
         text.push_str(value.name());
     }
 }

@@ -143,7 +143,7 @@ impl Array {
 pub struct Table {
     /// The name.
     pub name: String,
-    /// The type of the entries: u8, i8, u16 or i16.
+    /// The type of the entries: any but that of truth values.
     pub element: Type,
     /// The entries.
     pub values: Vec<i64>,
@@ -229,6 +229,11 @@ impl Operation {
     /// Whether it and another operation, or it itself, share a compute unit.
     pub fn shares_unit(&self, other: &Operation) -> bool {
         self.unit().is_some() && self.unit() == other.unit()
+    }
+
+    /// Whether it is a reduction whose iterations and copies join their values in the order of the program.
+    pub fn sums_in_order(&self) -> bool {
+        self.reduction.is_some() && self.expression.value.sums_in_order()
     }
 
     /// Whether it reads the element that it writes.

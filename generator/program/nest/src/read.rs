@@ -85,7 +85,64 @@ struct ArrayFile {
 struct TableFile {
     #[serde(rename = "type")]
     type_name: String,
-    values: Vec<i64>,
+    values: Vec<Entry>,
+}
+
+/// An entry of a table.
+#[derive(Clone, Copy)]
+enum Entry {
+    Integer(i64),
+    /// A number with a fraction, or beyond integers.
+    Number(f64),
+}
+
+impl Entry {
+    /// The value of this type, if the type has it.
+    fn value(self, element: Type) -> Option<i64> {
+        let number = match self {
+            Entry::Integer(number) if element != Type::Bf16 => return element.holds(number).then_some(number),
+            Entry::Integer(number) => number as f64,
+            Entry::Number(number) => number,
+        };
+        let word = pushmem_bfloat::from_f64(number);
+        let is_finite = pushmem_bfloat::absolute(word) < pushmem_bfloat::INFINITY;
+        (element == Type::Bf16 && is_finite).then_some(word.into())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::Integer(number) => number.fmt(formatter),
+            Entry::Number(number) => number.fmt(formatter),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+        impl Visitor<'_> for EntryVisitor {
+            type Value = Entry;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Entry, E> {
+                Ok(Entry::Integer(number))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Entry, E> {
+                Ok(i64::try_from(number).map_or(Entry::Number(number as f64), Entry::Integer))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Entry, E> {
+                Ok(Entry::Number(number))
+            }
+        }
+        deserializer.deserialize_any(EntryVisitor)
+    }
 }
 
 /// A mapping in the order of the file.
@@ -376,26 +433,30 @@ impl Reader<'_> {
         if file.values.is_empty() || file.values.len() > LARGEST_TABLE {
             self.refuse(&values_path, format!("a table has 1 to {LARGEST_TABLE} entries, not {}", file.values.len()));
         }
-        if let Some(place) = file.values.iter().position(|&value| !self.has_unknown_type && !element.holds(value)) {
+        let values = file.values.iter().map(|entry| entry.value(element));
+        if let Some(place) = values.clone().position(|value| !self.has_unknown_type && value.is_none()) {
             let message = format!("{} does not fit {}", file.values[place], element.name());
             let problem = Problem::new(self.value_span(&values_path.index(place)), message);
-            self.problems.push(problem.with_help(format!("it holds {} to {}", element.min(), element.max())));
+            self.problems.push(problem.with_help(match element {
+                Type::Bf16 => "it is beyond the largest number".to_owned(),
+                _ => format!("it holds {} to {}", element.min(), element.max()),
+            }));
         }
-        Table { name: name.to_owned(), element, values: file.values.clone(), span: self.key_span(path) }
+        let values = values.map(Option::unwrap_or_default).collect();
+        Table { name: name.to_owned(), element, values, span: self.key_span(path) }
     }
 
     /// The type of the elements of an array or a table; some type where there is none of this name.
     fn element(&mut self, name: &str, path: &FieldPath) -> Type {
-        const ALLOWED: [Type; 6] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32];
         let span = self.value_span(&path.key("type"));
         let problem = match Type::from_name(name) {
-            Some(element) if ALLOWED.contains(&element) => return element,
+            Some(element) if Type::ELEMENTS.contains(&element) => return element,
             Some(_) => Problem::new(span, format!("{name} exists only within expressions"))
-                .with_help("arrays and tables hold u8, i8, u16, i16, u32 or i32"),
+                .with_help("arrays and tables hold u8, i8, u16, i16, u32, i32 or bf16"),
             None => {
                 self.has_unknown_type = true;
                 Problem::new(span, format!("unknown type `{}`", name.escape_debug()))
-                    .with_help(Type::instead_of(name, &ALLOWED))
+                    .with_help(Type::instead_of(name, Type::ELEMENTS))
             }
         };
         self.problems.push(problem);

@@ -117,6 +117,7 @@ impl Scope<'_> {
                 })
             }
             Kind::Call(name, arguments) => self.index_function(name, arguments, span),
+            Kind::Decimal(_) => Err(refuse("it has a fraction")),
             Kind::Cast(..) => Err(refuse("indices have no width, so that there is nothing to cast")),
             Kind::Boolean(_) | Kind::Not(_) | Kind::Logical(..) => Err(refuse("it is no number")),
             Kind::Binary(operator, ..) => Err(refuse(&format!("`{}` is not affine", operator.symbol()))),
@@ -210,7 +211,7 @@ fn suggest<'a>(problem: Problem, name: &str, names: impl Iterator<Item = &'a str
 
 pub(crate) fn children(syntax: &Syntax) -> Vec<&Syntax> {
     match &syntax.kind {
-        Kind::Integer(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
+        Kind::Integer(..) | Kind::Decimal(_) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
         Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
         Kind::Negate(operand) | Kind::Not(operand) | Kind::Cast(operand, _) => vec![operand],
         Kind::Binary(_, left, right) | Kind::Logical(_, left, right) => vec![left, right],
@@ -258,7 +259,7 @@ pub(crate) fn operation(
         name: name.text.clone(),
         function: None,
         target,
-        reduction: statement.reduce.then_some(Binary::Add),
+        reduction: statement.reduce.then(|| Binary::sum_of(declared.element)),
         loads,
         expression,
         share: None,
@@ -282,12 +283,39 @@ impl Draft {
         }
     }
 
+    /// What has a type.
+    fn typed(self) -> Expression {
+        match self {
+            Draft::Typed(expression) => expression,
+            Draft::Literal(..) | Draft::Choice(..) => unreachable!("it has a type"),
+        }
+    }
+
     fn span(&self) -> Span {
         match self {
             Draft::Typed(expression) => expression.span,
             Draft::Literal(_, span) | Draft::Choice(.., span) => *span,
         }
     }
+}
+
+/// The number by which a multiplication divides by this one of bfloat16, if the reciprocal is a number.
+fn reciprocal(divisor: &Expression) -> Result<Expression, Problem> {
+    let ExpressionKind::Constant(number) = divisor.kind else {
+        return Err(Problem::new(divisor.span, "bf16 is divided by constants only")
+            .with_help("multiply by a reciprocal, from a table or an input"));
+    };
+    let number = pushmem_bfloat::to_f64(number as u16);
+    let near = pushmem_bfloat::from_f64(1.0 / number);
+    // A power of two: no other number has a reciprocal of as few bits.
+    if near < pushmem_bfloat::INFINITY | pushmem_bfloat::SIGN && pushmem_bfloat::to_f64(near) * number == 1.0 {
+        return Ok(constant(near.into(), Type::Bf16, divisor.span));
+    }
+    let problem = Problem::new(divisor.span, "bf16 is divided by powers of two only");
+    Err(match pushmem_bfloat::to_decimal(near) {
+        Some(near) => problem.with_help(format!("multiply by the number nearest to the reciprocal: `* {near}`")),
+        None => problem.with_help("multiply by a number"),
+    })
 }
 
 fn constant(number: i64, value: Type, span: Span) -> Expression {
@@ -316,6 +344,15 @@ impl Resolver<'_, '_> {
 
     /// The constant in this type.
     fn fit(&mut self, number: i64, value: Type, span: Span) -> i64 {
+        if value == Type::Bf16 {
+            let word = pushmem_bfloat::from_integer(number);
+            if pushmem_bfloat::to_f64(word) != number as f64 {
+                let becomes = pushmem_bfloat::to_decimal(word).unwrap_or_default();
+                let problem = Problem::new(span, format!("{number} is no number of bf16 and becomes {becomes}"));
+                self.warnings.push(problem.with_help("bf16 has 8 significant bits: all integers from -256 to 256"));
+            }
+            return word.into();
+        }
         let wrapped = value.wrap(number);
         if wrapped != number {
             let message = format!("{number} does not fit {} and becomes {wrapped}", value.name());
@@ -330,6 +367,7 @@ impl Resolver<'_, '_> {
         Ok(match &syntax.kind {
             Kind::Integer(number, None) => Draft::Literal(*number, span),
             Kind::Integer(number, Some(value)) => Draft::Typed(constant(self.fit(*number, *value, span), *value, span)),
+            Kind::Decimal(word) => Draft::Typed(constant((*word).into(), Type::Bf16, span)),
             Kind::Boolean(truth) => Draft::Typed(constant(i64::from(*truth), Type::Bool, span)),
             Kind::Name(name) => Draft::Typed(self.name(name, span)?),
             Kind::Element(name, indices) => Draft::Typed(self.element(name, indices, span)?),
@@ -380,6 +418,10 @@ impl Resolver<'_, '_> {
         if index.value == Type::Bool {
             return Err(Problem::new(index.span, "the index of a table is a number, not a truth value")
                 .with_help("write `sel(…, 1, 0)`"));
+        }
+        if index.value == Type::Bf16 {
+            return Err(Problem::new(index.span, "the index of a table is an integer, not bf16")
+                .with_help("cast it, which rounds towards zero: `(…) as u16`"));
         }
         let declared = &self.scope.tables[table];
         if declared.values.is_empty() {
@@ -523,6 +565,13 @@ impl Resolver<'_, '_> {
         if operand.value == Type::Bool && operator != Unary::Not {
             return Err(Problem::new(operand.span, "expected a number, found a truth value"));
         }
+        let operator = match operand.value {
+            Type::Bf16 => operator.for_bfloat().ok_or_else(|| {
+                Problem::new(span, "`!` takes integers and truth values, not bf16")
+                    .with_help("cast the number, as in `!(a[x] as u16)`")
+            })?,
+            _ => operator,
+        };
         let value = operator.result(operand.value);
         if let ExpressionKind::Constant(number) = operand.kind {
             return Ok(Draft::Typed(constant(operator.apply(operand.value, number), value, span)));
@@ -540,14 +589,26 @@ impl Resolver<'_, '_> {
         let draft = self.draft(operand)?;
         // The cast says what happens to bits that do not fit, so that this is no reason for a warning.
         let operand = match draft {
-            Draft::Literal(number, _) => return Ok(constant(value.wrap(number), value, span)),
+            Draft::Literal(number, _) => return Ok(constant(Type::I32.cast(value, number), value, span)),
             other => self.settle(other, Type::I32),
         };
         if let ExpressionKind::Constant(number) = operand.kind {
-            return Ok(constant(value.wrap(number), value, span));
+            return Ok(constant(operand.value.cast(value, number), value, span));
         }
         if operand.value == value {
             return Ok(operand);
+        }
+        let wide = |of: Type| of.is_integer() && of.bits() > 16;
+        if value == Type::Bf16 && wide(operand.value) {
+            let help = match operand.kind {
+                ExpressionKind::Variable(_) => "loop variables are i32: cast twice, as in `x as i16 as bf16`",
+                _ => "cast it to 16 bits before, as in `a[x] as i16 as bf16`",
+            };
+            return Err(Problem::new(span, "an integer of 32 bits cannot be cast to bf16").with_help(help));
+        }
+        if operand.value == Type::Bf16 && wide(value) {
+            let help = format!("cast it to 16 bits before, as in `a[x] as i16 as {}`", value.name());
+            return Err(Problem::new(span, format!("bf16 cannot be cast to {}", value.name())).with_help(help));
         }
         Ok(Expression { kind: ExpressionKind::Cast(Box::new(operand)), value, span })
     }
@@ -567,6 +628,9 @@ impl Resolver<'_, '_> {
             let message = format!("`{}` takes numbers, not truth values", operator.symbol());
             return Err(Problem::new(span, message).with_help("write `sel(…, 1, 0)` for a number"));
         }
+        if operands == Type::Bf16 {
+            return self.of_bfloat(operator, left, right, span).map(Draft::Typed);
+        }
         let value = operator.result(operands);
         if let ExpressionKind::Constant(number) = right.kind {
             self.warn_of_constant(operator, operands, number, right.span);
@@ -576,6 +640,47 @@ impl Resolver<'_, '_> {
         }
         let kind = ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) };
         Ok(Draft::Typed(Expression { kind, value, span }))
+    }
+
+    /// An operator of bfloat16 numbers, in those that the hardware has.
+    fn of_bfloat(
+        &mut self,
+        operator: Binary,
+        left: Expression,
+        right: Expression,
+        span: Span,
+    ) -> Result<Expression, Problem> {
+        let (operator, left, right) = match operator {
+            Binary::Greater => (Binary::Less, right, left),
+            Binary::GreaterEqual => (Binary::LessEqual, right, left),
+            Binary::NotEqual => {
+                let equal = Draft::Typed(self.of_bfloat(Binary::Equal, left, right, span)?);
+                return Ok(self.unary(Unary::Not, equal, span)?.typed());
+            }
+            Binary::AbsoluteDifference => {
+                let difference = Draft::Typed(self.of_bfloat(Binary::Subtract, left, right, span)?);
+                return Ok(self.unary(Unary::Absolute, difference, span)?.typed());
+            }
+            Binary::Divide => (Binary::Multiply, left, reciprocal(&right)?),
+            operator => (operator, left, right),
+        };
+        let Some(own) = operator.for_bfloat() else {
+            let message = format!("`{}` takes integers, not bf16", operator.symbol());
+            return Err(Problem::new(span, message).with_help(match operator {
+                Binary::ShiftLeft | Binary::ShiftRight => "multiply by a power of two, as in `a[x] * 0.5`",
+                _ => "cast the numbers, as in `a[x] as i16`",
+            }));
+        };
+        let value = own.result(Type::Bf16);
+        if let (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) = (&left.kind, &right.kind) {
+            let number = own.apply(Type::Bf16, *one, *other);
+            if value == Type::Bf16 && pushmem_bfloat::absolute(number as u16) >= pushmem_bfloat::INFINITY {
+                return Err(Problem::new(span, "this constant is beyond the numbers of bf16"));
+            }
+            return Ok(constant(number, value, span));
+        }
+        let kind = ExpressionKind::Binary { operator: own, left: Box::new(left), right: Box::new(right) };
+        Ok(Expression { kind, value, span })
     }
 
     fn warn_of_constant(&mut self, operator: Binary, operands: Type, number: i64, span: Span) {

@@ -22,6 +22,8 @@ pub(crate) struct Syntax {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Integer(i64, Option<Type>),
+    /// The word of a bfloat16 number.
+    Decimal(u16),
     Boolean(bool),
     Name(String),
     /// `name[indices]`
@@ -63,7 +65,7 @@ pub(crate) struct Header {
 /// Words that are no names of arrays, tables and loop variables.
 pub(crate) const RESERVED: &[&str] = &[
     "for", "in", "unroll", "as", "true", "false", "min", "max", "abs", "absd", "clamp", "sel", "mirror", "outside",
-    "u8", "i8", "u16", "i16", "u32", "i32", "bool",
+    "u8", "i8", "u16", "i16", "u32", "i32", "bf16", "bool",
 ];
 
 /// Whether a word is one of the language, and cannot be the name of an array, a table or a loop variable.
@@ -161,6 +163,7 @@ impl Parser {
         let found = match self.peek() {
             Token::Name(name) => format!("`{name}`"),
             Token::Integer { value, .. } => format!("`{value}`"),
+            Token::Decimal { text, .. } => format!("`{text}`"),
             Token::Symbol(symbol) => format!("`{symbol}`"),
             Token::End => "the end".to_owned(),
         };
@@ -272,7 +275,7 @@ impl Parser {
             };
             let Some(target) = target else {
                 let name = if let Token::Name(name) = self.peek() { name.as_str() } else { "" };
-                return Err(self.unexpected("a type").with_help(Type::instead_of(name, &Type::ALL[..6])));
+                return Err(self.unexpected("a type").with_help(Type::instead_of(name, Type::ELEMENTS)));
             };
             let span = operand.span.to(self.advance());
             let height = operand.height + 1;
@@ -293,6 +296,7 @@ impl Parser {
         match operand.kind {
             // A negative literal, not the negation of a literal that may not fit its type.
             Kind::Integer(value, suffix) if negate => limited(Kind::Integer(-value, suffix), span, 1),
+            Kind::Decimal(word) if negate => limited(Kind::Decimal(pushmem_bfloat::negate(word)), span, 1),
             _ if negate => limited(Kind::Negate(Box::new(operand)), span, height),
             _ => limited(Kind::Not(Box::new(operand)), span, height),
         }
@@ -312,6 +316,10 @@ impl Parser {
             Token::Integer { value, suffix } => {
                 self.advance();
                 limited(Kind::Integer(value, suffix), start, 1)
+            }
+            Token::Decimal { word, .. } => {
+                self.advance();
+                limited(Kind::Decimal(word), start, 1)
             }
             Token::Symbol("(") => {
                 self.advance();

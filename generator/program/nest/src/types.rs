@@ -18,13 +18,18 @@ pub enum Type {
     U32,
     /// Signed, 32 bits: the type of loop variables.
     I32,
+    /// A bfloat16 number, 16 bits: its values are their words, as numbers without sign.
+    Bf16,
     /// A truth value: 0 or 1.
     Bool,
 }
 
 impl Type {
     /// All types.
-    pub const ALL: [Type; 7] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bool];
+    pub const ALL: [Type; 8] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::Bool];
+
+    /// Those of elements of arrays.
+    pub(crate) const ELEMENTS: &[Type] = Type::ALL.split_last().expect("there are types").1;
 
     /// The name, such as `u16`.
     pub fn name(self) -> &'static str {
@@ -35,6 +40,7 @@ impl Type {
             Type::I16 => "i16",
             Type::U32 => "u32",
             Type::I32 => "i32",
+            Type::Bf16 => "bf16",
             Type::Bool => "bool",
         }
     }
@@ -45,13 +51,13 @@ impl Type {
     }
 
     /// The types to write instead of a name that is no type, where these are allowed. The names of floating point resemble
-    /// some of them, but none of them is meant.
+    /// some of integers, which are not meant.
     pub(crate) fn instead_of(name: &str, allowed: &[Type]) -> String {
         let names: Vec<&str> = allowed.iter().map(|allowed| allowed.name()).collect();
         let list = format!("the types here are {}", names.join(", "));
         match nearest(name, names.iter().copied()) {
             _ if is_floating_point(name) => {
-                format!("there is no floating point: scale to integers, as in `a * 3 / 4`; {list}")
+                format!("the floating point here is bf16; {list}")
             }
             Some(near) => format!("did you mean `{near}`? {list}"),
             None => list,
@@ -62,7 +68,7 @@ impl Type {
     pub fn bits(self) -> u32 {
         match self {
             Type::U8 | Type::I8 => 8,
-            Type::U16 | Type::I16 => 16,
+            Type::U16 | Type::I16 | Type::Bf16 => 16,
             Type::U32 | Type::I32 => 32,
             Type::Bool => 1,
         }
@@ -94,6 +100,41 @@ impl Type {
         if self.is_signed() { value << unused >> unused } else { ((value as u64) << unused >> unused) as i64 }
     }
 
+    /// Whether this is the type of integers.
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Type::Bf16 | Type::Bool)
+    }
+
+    /// The type of integers that has the words of this type as its numbers, as datapaths compute with them.
+    pub fn as_words(self) -> Type {
+        if self == Type::Bf16 { Type::U16 } else { self }
+    }
+
+    /// Whether sums of this type depend on the order of what is added: those of integers wrap, and do not.
+    pub fn sums_in_order(self) -> bool {
+        self == Type::Bf16
+    }
+
+    /// A value of this type as one of another: of integers and truth values the same low bits; from and to bfloat16 the nearest
+    /// number, of two the even one, and the nearest integer towards zero.
+    pub fn cast(self, to: Type, value: i64) -> i64 {
+        match (self, to) {
+            (Type::Bf16, Type::Bf16) => value,
+            (Type::Bf16, _) => pushmem_bfloat::to_integer(value as u16, to.min(), to.max()),
+            (_, Type::Bf16) => pushmem_bfloat::from_integer(value).into(),
+            _ => to.wrap(value),
+        }
+    }
+
+    /// A value of this type as programs write it, without its type.
+    pub fn text(self, value: i64) -> String {
+        match self {
+            Type::Bf16 => pushmem_bfloat::to_decimal(value as u16).unwrap_or_else(|| "no finite number".to_owned()),
+            Type::Bool => (value != 0).to_string(),
+            _ => value.to_string(),
+        }
+    }
+
     /// The unsigned type of as many bits.
     pub fn unsigned(self) -> Type {
         match self {
@@ -113,6 +154,7 @@ impl Type {
             Type::I16 => Some(Element::I16),
             Type::U32 => Some(Element::U32),
             Type::I32 => Some(Element::I32),
+            Type::Bf16 => Some(Element::Bf16),
             Type::Bool => None,
         }
     }

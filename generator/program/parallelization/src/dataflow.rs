@@ -246,7 +246,11 @@ impl Placed<'_> {
         let Operation { target, loads, .. } = self.operation;
         let recurs =
             loads.iter().any(|load| load.access.array == target.array && load.access.indices != target.indices);
-        (target.follows(depth) || self.operation.merges(depth)) && !recurs
+        // Where the order of a sum matters, its copies are those of the innermost loop.
+        let in_order = self.operation.expression.value.sums_in_order();
+        let is_innermost = !(depth + 1..self.around.len()).any(|inner| self.operation.merges(inner));
+        let is_sum = self.operation.merges(depth) && (!in_order || is_innermost);
+        (target.follows(depth) || is_sum) && !recurs
     }
 
     fn into_operation(self) -> NodeOperation {

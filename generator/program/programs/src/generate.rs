@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::expression::{ELEMENTS, Term, WIDE_ELEMENTS, expression};
+use crate::expression::{ELEMENTS, NUMBERS, Term, WIDE_ELEMENTS, expression};
 use crate::parameters::Parameters;
 use crate::recurrences::Recurrences;
 
@@ -73,7 +73,16 @@ pub fn random_program_with_recurrences(seed: u64) -> String {
 pub fn random_program_of_wide_elements(seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut generator = Generator::new(&mut random, seed);
-    generator.is_wide = true;
+    generator.elements = Some(&WIDE_ELEMENTS);
+    generator.recurrences = seed.is_multiple_of(3).then(|| Recurrences::new(seed));
+    generator.program()
+}
+
+/// As [`random_program`], with numbers of bfloat16 in most arrays.
+pub fn random_program_of_numbers(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator::new(&mut random, seed);
+    generator.elements = Some(&NUMBERS);
     generator.recurrences = seed.is_multiple_of(3).then(|| Recurrences::new(seed));
     generator.program()
 }
@@ -91,8 +100,8 @@ struct Generator<'a> {
     unroll: i64,
     parameters: Option<Parameters>,
     recurrences: Option<Recurrences>,
-    /// Whether most arrays have elements of 32 bits.
-    is_wide: bool,
+    /// Types that arrays have in the place of the usual ones, each as often.
+    elements: Option<&'static [&'static str]>,
     body: String,
 }
 
@@ -109,7 +118,7 @@ impl<'a> Generator<'a> {
             unroll: *[1, 1, 1, 1, 2, 4].choose(random).expect("there are some"),
             parameters: None,
             recurrences: None,
-            is_wide: false,
+            elements: None,
             body: String::new(),
             random,
         }
@@ -134,8 +143,8 @@ impl<'a> Generator<'a> {
     }
 
     fn element(&mut self) -> &'static str {
-        if self.is_wide {
-            return WIDE_ELEMENTS.choose(self.random).expect("there are some");
+        if let Some(elements) = self.elements {
+            return elements.choose(self.random).expect("there are some");
         }
         // Mostly words: bytes overflow early and hide differences.
         if self.random.random_ratio(2, 3) { "u16" } else { ELEMENTS.choose(self.random).expect("there are some") }

@@ -17,6 +17,8 @@
 //! [`random_program_of_wide_elements`] and [`random_network_of_wide_elements`] write such programs whose arrays mostly have elements
 //! of 32 bits.
 //!
+//! [`random_program_of_numbers`] and [`random_reductions_of_numbers`] write such programs with numbers of bfloat16.
+//!
 //! [`random_reductions`] writes sums of one array or two as a reader of linear algebra would, in the innermost loops or not.
 //!
 //! The text depends on the seed alone, so that a seed names a test. The example `random_programs` writes them to files.
@@ -30,8 +32,9 @@ mod reductions;
 mod rows;
 
 pub use generate::{
-    random_program, random_program_of_wide_elements, random_program_with_parameters, random_program_with_recurrences,
+    random_program, random_program_of_numbers, random_program_of_wide_elements, random_program_with_parameters,
+    random_program_with_recurrences,
 };
 pub use networks::{random_network, random_network_of_wide_elements};
-pub use reductions::random_reductions;
+pub use reductions::{random_reductions, random_reductions_of_numbers};
 pub use rows::random_rows;

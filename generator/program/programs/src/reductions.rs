@@ -8,8 +8,18 @@ use rand_chacha::ChaCha8Rng;
 /// another statement; over one loop or two, which may be unrolled; two sums of one loop; into a buffer, or into the output itself. Some
 /// are products or extremes, or of bits.
 pub fn random_reductions(seed: u64) -> String {
+    reductions(seed, ["u16", "i16", "u8"])
+}
+
+/// As [`random_reductions`], of numbers of bfloat16. Some unroll loops so that copies would add in another order than the program.
+pub fn random_reductions_of_numbers(seed: u64) -> String {
+    reductions(seed, ["bf16"; 3])
+}
+
+/// Sums of one of these types.
+fn reductions(seed: u64, elements: [&'static str; 3]) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5a11);
-    let element = *["u16", "i16", "u8"].get(random.random_range(0..3)).expect("one of three");
+    let element = *elements.get(random.random_range(0..3)).expect("one of three");
     let [rows, columns, depth, planes] = [2..=7, 2..=6, 2..=12, 1..=3].map(|extents| random.random_range(extents));
     let operators = ChaCha8Rng::seed_from_u64(seed ^ 0x0b5e);
     let mut draft =
@@ -72,7 +82,8 @@ impl Draft {
 
     /// What is added.
     fn term(&mut self) -> String {
-        let element = self.element;
+        // Loop variables have 32 bits.
+        let element = if self.element == "bf16" { "i16 as bf16" } else { self.element };
         let terms = ["a[k, l, i] * b[k, j]", "a[k, l, i]", "b[k, j] * c[i]", "max(a[k, l, i], b[k, j])"];
         let first = terms[self.random.random_range(0..terms.len())];
         match self.random.random_range(0..5) {

@@ -3,8 +3,11 @@
 use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
 use pushmem_programs::{
-    random_network, random_program, random_program_with_parameters, random_program_with_recurrences, random_rows,
+    random_network, random_program, random_program_of_numbers, random_program_with_parameters,
+    random_program_with_recurrences, random_reductions_of_numbers, random_rows,
 };
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 fn accepted(text: &str) -> Program {
     let document = Document::parse("random.yaml", text).unwrap_or_else(|error| panic!("{text}\n{error:?}"));
@@ -15,6 +18,20 @@ fn accepted(text: &str) -> Program {
 fn every_random_program_is_accepted() {
     for seed in 0..500 {
         accepted(&random_program(seed));
+    }
+}
+
+#[test]
+fn every_random_program_of_numbers_is_accepted() {
+    for seed in 0..500 {
+        for text in [random_program_of_numbers(seed), random_reductions_of_numbers(seed)] {
+            let program = accepted(&text);
+            let printed = program.to_string();
+            let again = accepted(&printed);
+            assert_eq!(again.to_string(), printed);
+            let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
+            assert_eq!(program.run(&inputs).unwrap(), again.run(&inputs).unwrap(), "{text}\n{printed}");
+        }
     }
 }
 

@@ -288,7 +288,7 @@ impl Checker<'_> {
             && of.datapath.loads().len() == stage.reads.len()
             && of.datapath.loads().iter().zip(&stage.reads).all(|(of, read)| program.arrays[read.array].element == *of)
             && kernel.operands.len() == of.datapath.operands().len()
-            && of.datapath.result_type() == program.arrays[stage.write.array].element
+            && of.datapath.result_type() == program.arrays[stage.write.array].element.as_words()
             && kernel.variables.len() == of.variables.len()
             && steps
             && of.variables.iter().zip(&kernel.variables).all(right)

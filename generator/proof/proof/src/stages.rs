@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Access as NestAccess, ArrayKind, Index, Loop, Program};
+use pushmem_nest::{Access as NestAccess, ArrayKind, Index, Loop, Program, Type};
 use pushmem_stages::{Access, Boundary, Stage, Subscript};
 use pushmem_stages::{Origin, Staged};
 
@@ -46,6 +46,15 @@ pub(crate) fn check(program: &Program, staged: Staged, sequence: &Sequence) -> R
             unrolled.unroll > 1 && operation.merges(level) && is_seen_within(sequence, number, level)
         });
         require(!seen, || operation.name.clone(), "its copies are one sum, which another operation sees in between")?;
+        let turns = |level: &&Loop| level.extent > level.unroll;
+        let in_order = loops.iter().enumerate().all(|(level, unrolled)| {
+            let mut inner = loops.iter().enumerate().skip(level + 1);
+            unrolled.unroll == 1
+                || !operation.merges(level)
+                || !inner.any(|(number, inner)| operation.merges(number) && turns(&inner))
+        });
+        let any_order = operation.expression.value != Type::Bf16;
+        require(any_order || in_order, || operation.name.clone(), "its copies add in another order")?;
     }
     Ok(())
 }
@@ -56,11 +65,12 @@ fn is_seen_within(sequence: &Sequence, number: usize, level: usize) -> bool {
     let array = operation.target.array;
     sequence.operations.iter().enumerate().any(|(other, (around, content))| {
         let reads = content.reads().filter(|read| read.array == array).count();
-        // A sum has its own target among its reads, and is in any order with others.
+        // A sum has its own target among its reads, and is in any order with others, unless the order matters.
         let own = usize::from(content.reduction.is_some() && content.target.array == array);
         let sets = content.target.array == array && content.reduction != operation.reduction;
         let is_inside = around.len() > level && std::ptr::eq(around[level], loops[level]);
-        other != number && is_inside && (reads > own || sets)
+        let in_order = content.target.array == array && content.expression.value == Type::Bf16;
+        other != number && is_inside && (reads > own || sets || in_order)
     })
 }
 

@@ -79,7 +79,7 @@ impl<'a> Sum<'a> {
         let (all, update) = &self.source[place];
         let depth = loops.len();
         let operator = update.reduction.ok_or("it is no reduction")?;
-        let identity = identity(operator, update.expression.value).ok_or("its operator has no identity")?;
+        let identity = identity(operator, update.expression.value);
         if all.len() <= depth
             || headers(&all[..depth]) != headers(loops)
             || taker.reduction.is_some_and(|of| of != operator)
@@ -95,8 +95,9 @@ impl<'a> Sum<'a> {
         let first = first.filter(|_| taker.reduction.is_none());
         let begins = first.map(|first| &self.source[first]);
         match begins {
-            // The element has its old value.
-            None if taker.reduction.is_some() && whole.first == identity && rest.is_empty() => {}
+            // The element has its old value, to which a sum as a whole may be added.
+            None if identity.is_some_and(|identity| taker.reduction.is_some() && whole.first == identity)
+                && rest.is_empty() => {}
             Some((around, begins))
                 if pointers(around) == pointers(&all[..depth])
                     && same_element(&begins.target, &update.target)
@@ -104,7 +105,9 @@ impl<'a> Sum<'a> {
             {
                 let expected = match begins.expression.kind {
                     ExpressionKind::Constant(number) if rest.is_empty() => whole.first == number,
-                    _ => whole.first == identity && terms(begins, operator, &[]) == rest,
+                    _ => {
+                        identity.is_some_and(|identity| whole.first == identity) && terms(begins, operator, &[]) == rest
+                    }
                 };
                 if !expected {
                     return Err("it begins with another value");
@@ -129,7 +132,7 @@ impl<'a> Sum<'a> {
     }
 
     /// The running sum whose last one is loaded in these loops, by an operator with this identity.
-    fn whole(&self, around: &[&'a Loop], load: &Load, by: (Binary, i64)) -> Option<Whole<'a>> {
+    fn whole(&self, around: &[&'a Loop], load: &Load, by: (Binary, Option<i64>)) -> Option<Whole<'a>> {
         let mut writers = self.divided.iter().filter(|(_, of)| of.target.array == load.access.array);
         let ((loops, writer), None) = (writers.next()?, writers.next()) else { return None };
         let readers = self.divided.iter().flat_map(|(_, of)| &of.loads);
@@ -151,11 +154,18 @@ impl<'a> Sum<'a> {
             && load.outside.is_none()
             && load.access.indices == at(Index::constant(inner.max()));
         let first = writer.loads[own].outside.filter(|_| right)?;
-        let mut addends = terms(writer, by.0, &[]);
-        addends.remove(addends.iter().position(|term| *term == term_of(writer, &ExpressionKind::Load(own), &[]))?);
+        let own_term = term_of(writer, &ExpressionKind::Load(own), &[]);
+        let addends = match by.1 {
+            None => terms_in_order(writer, &own_term)?,
+            Some(_) => {
+                let mut addends = terms(writer, by.0, &[]);
+                addends.remove(addends.iter().position(|term| *term == own_term)?);
+                addends
+            }
+        };
         // Sums of sums.
         if let Some((load, rest)) = self.nested(writer, own, by.0) {
-            let within = self.whole(loops, load, by).filter(|within| rest && within.first == by.1)?;
+            let within = self.whole(loops, load, by).filter(|within| rest && by.1 == Some(within.first))?;
             let loops = std::iter::once(inner).chain(within.loops).collect();
             let writers = std::iter::once(*writer).chain(within.writers).collect();
             return Some(Whole { loops, writers, addends: within.addends, first });
@@ -179,6 +189,10 @@ impl<'a> Sum<'a> {
         whole: &Whole,
     ) -> Result<(), &'static str> {
         let mut adding = whole.loops.iter();
+        // Copies are added in each turn of the loop inside of which they are.
+        if ordered(update) && levels.first().is_none_or(|level| level.unroll == level.extent) {
+            return Err("it adds in another order");
+        }
         let (mut places, mut next) = (Vec::new(), depth);
         for level in levels {
             if level.unroll == level.extent {
@@ -210,8 +224,10 @@ impl<'a> Sum<'a> {
             wanted.extend(terms(update, operator, &numbered(depth, copy)));
         }
         let mut found = whole.addends.clone();
-        wanted.sort_unstable();
-        found.sort_unstable();
+        if !ordered(update) {
+            wanted.sort_unstable();
+            found.sort_unstable();
+        }
         if wanted == found { Ok(()) } else { Err("it adds other values") }
     }
 
@@ -280,6 +296,23 @@ impl<'a> Sum<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether the order in which an operation adds matters.
+fn ordered(operation: &Operation) -> bool {
+    operation.expression.value == Type::Bf16
+}
+
+/// The terms that are added to a first one, in their order, each as [`term_of`] says it; nothing if the sum begins otherwise.
+fn terms_in_order(operation: &Operation, first: &str) -> Option<Vec<String>> {
+    let (mut sum, mut found) = (&operation.expression, Vec::new());
+    while term_of(operation, &sum.kind, &[]) != first {
+        let ExpressionKind::Binary { operator: Binary::BfloatAdd, left, right } = &sum.kind else { return None };
+        found.push(term_of(operation, &right.kind, &[]));
+        sum = left;
+    }
+    found.reverse();
+    Some(found)
 }
 
 /// The identities of loops.
@@ -511,6 +544,57 @@ nest:
                         inner.extent += 1;
                     })
             );
+        }
+    }
+
+    /// The same of bfloat16 numbers, which begins with a constant, in two lanes.
+    const NUMBERS: &str = "
+name: product
+schedule: dnn
+inputs: {a: {type: bf16, shape: [8, 5]}, b: {type: bf16, shape: [8, 6]}}
+outputs: {output: {type: bf16, shape: [6, 5]}}
+nest:
+  - for i in 0..5:
+    - for j in 0..6:
+      - output[j, i] = 0.5
+      - for k in 0..8 unroll 2:
+        - output[j, i] += a[k, i] * b[k, j]
+";
+
+    fn read(text: &str) -> Program {
+        Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program
+    }
+
+    #[test]
+    fn sums_of_numbers_keep_their_order() {
+        let program = read(NUMBERS);
+        let divided = program.clone().with_accumulators(|_| true);
+        assert_eq!(divided.arrays.len(), program.arrays.len() + 1);
+        assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
+        let mut changed = divided.clone();
+        let expression = &mut operations(&mut changed.nest)[0].expression;
+        let ExpressionKind::Binary { left, right, .. } = &mut expression.kind else { unreachable!("it adds") };
+        let ExpressionKind::Binary { right: first, .. } = &mut left.kind else { unreachable!("it adds twice") };
+        std::mem::swap(first, right);
+        assert_eq!(prove_sums(&program, &changed).unwrap_err().reason, "it adds other values");
+        let other = read(&NUMBERS.replace("bf16", "i16").replace("0.5", "3"));
+        assert!(prove_sums(&other, &divided).is_err());
+    }
+
+    #[test]
+    fn sums_of_numbers_that_begin_otherwise_stay_as_they_are() {
+        for (from, to) in [
+            ("= 0.5", "= a[0, i]"),
+            (
+                "      - output[j, i] = 0.5\n      - for k",
+                "      - output[j, i] = 0.5\n    - for j in 0..6:\n      - for k",
+            ),
+            ("for k in 0..8 unroll 2:", "for k in 0..8:\n        - for l in 0..3:"),
+        ] {
+            let text = NUMBERS.replace(from, to);
+            let text = if to.contains("for l") { text.replace("        - output", "          - output") } else { text };
+            let program = read(&text);
+            assert_eq!(program.clone().with_accumulators(|_| true).arrays.len(), program.arrays.len(), "{text}");
         }
     }
 

@@ -90,6 +90,17 @@ fn bitstreams_of_applications_compute_what_the_interpreter_does() {
     }
 }
 
+/// Numbers of bfloat16 need processing elements for them.
+#[test]
+fn bitstreams_of_numbers_compute_what_the_interpreter_does() {
+    let (target, amber) = (ArrayTarget::new(array("bfloat")), array("amber"));
+    for name in ["unsharp_bf16", "matmul_bf16"] {
+        computes(name, &target);
+        let error = lower(&compiled(app(name), &amber), &amber).unwrap_err();
+        assert!(error.to_string().contains("`amber_pe` has no operation `bfloat_"), "{error:?}");
+    }
+}
+
 /// A program on an array computes what the interpreter does, and its routes take few cycles of an image.
 fn computes(name: &str, target: &ArrayTarget) {
     let options = Options::default();

@@ -9,8 +9,9 @@ use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_mapper::{ArrayTarget, execute};
 use pushmem_nest::Program;
 use pushmem_programs::{
-    random_network, random_network_of_wide_elements, random_program, random_program_of_wide_elements,
-    random_program_with_parameters, random_program_with_recurrences, random_reductions,
+    random_network, random_network_of_wide_elements, random_program, random_program_of_numbers,
+    random_program_of_wide_elements, random_program_with_parameters, random_program_with_recurrences,
+    random_reductions, random_reductions_of_numbers,
 };
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -35,7 +36,11 @@ impl Blocks for DrawnBlocks {
     }
 }
 
-/// A processing element with all operations of amber's, some more, and those that others take the place of or not.
+/// The operations of numbers of bfloat16.
+const NUMBERS: &str = "bfloat_add, bfloat_subtract, bfloat_multiply, bfloat_equal, bfloat_less, bfloat_less_equal, \
+                       bfloat_from_integer, bfloat_to_integer";
+
+/// A processing element with all operations of amber's, those of numbers, some more, and those that others take the place of or not.
 fn processing_element(random: &mut ChaCha8Rng) -> String {
     let mut operations = "pass add subtract multiply multiply_middle_unsigned multiply_middle_signed multiply_high_unsigned \
                           multiply_high_signed shift_left shift_right_unsigned shift_right_signed and or xor select equal \
@@ -57,7 +62,7 @@ fn processing_element(random: &mut ChaCha8Rng) -> String {
         _ => "accumulator: b\n",
     };
     format!(
-        "name: drawn_pe\nkind: processing_element\nlut: true\n{held}{accumulator}operand_delay: {}\nmultiplier_cycles: {}\noperations: [{}]\n",
+        "name: drawn_pe\nkind: processing_element\nlut: true\n{held}{accumulator}operand_delay: {}\nmultiplier_cycles: {}\noperations: [{}, {NUMBERS}]\n",
         random.random_range(1..=3),
         random.random_range(1..=2),
         operations.join(", "),
@@ -162,6 +167,15 @@ fn random_programs_of_wide_elements_compute_what_they_say_on_random_arrays() {
     check(0..24, |seed| match seed % 4 {
         0 => random_network_of_wide_elements(seed),
         _ => random_program_of_wide_elements(seed),
+    });
+}
+
+/// Sums whose copies would add in another order than the program are refused.
+#[test]
+fn random_programs_of_numbers_compute_what_they_say_on_random_arrays() {
+    check(0..24, |seed| match seed % 4 {
+        0 => random_reductions_of_numbers(seed),
+        _ => random_program_of_numbers(seed),
     });
 }
 

@@ -1,6 +1,9 @@
 //! Random programs.
 
-use pushmem_programs::{random_network, random_program, random_program_of_wide_elements};
+use pushmem_programs::{
+    random_network, random_program, random_program_of_numbers, random_program_of_wide_elements,
+    random_reductions_of_numbers,
+};
 
 use crate::common::{compare, pe, read, selected};
 
@@ -37,4 +40,23 @@ fn operations_of_random_programs_compute_what_the_interpreter_does() {
         }
     }
     assert!(refusals * 20 < selections, "{refusals} of {selections} operations are refused");
+}
+
+/// Of the operations of numbers, and of bits for their signs; others may be missing.
+#[test]
+fn operations_of_numbers_compute_what_the_interpreter_does() {
+    let specs = ["bfloat_pe", "largest_pe"].map(pe);
+    let (mut compared, mut selections, mut refusals) = (0, 0, 0);
+    for seed in 0..150 {
+        for text in [random_program_of_numbers(seed), random_reductions_of_numbers(seed)] {
+            let program = read(&text);
+            for spec in &specs {
+                compared += compare(&program, spec, seed);
+                let cells = selected(&program, spec);
+                refusals += cells.iter().filter(|cells| cells.is_err()).count();
+                selections += cells.len();
+            }
+        }
+    }
+    assert!(compared > 0 && refusals * 3 < selections, "{refusals} of {selections} operations are refused");
 }

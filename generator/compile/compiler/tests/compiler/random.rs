@@ -1,7 +1,8 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
 use pushmem_programs::{
-    random_program, random_program_with_parameters, random_program_with_recurrences, random_reductions,
+    random_program, random_program_of_numbers, random_program_with_parameters, random_program_with_recurrences,
+    random_reductions, random_reductions_of_numbers,
 };
 
 use crate::outcome::check;
@@ -18,6 +19,9 @@ const MANY_PROGRAMS: u64 = 10_000;
 
 /// Of a hundred, so many may be refused.
 const MOST_REFUSED: usize = 5;
+
+/// The same of sums of numbers, whose copies may not add in another order than the program.
+const MOST_NUMBERS_REFUSED: usize = 40;
 
 #[test]
 fn random_programs_compute_what_they_say() {
@@ -69,4 +73,17 @@ fn random_reductions_compute_what_they_say() {
 #[ignore = "takes minutes"]
 fn many_random_reductions_compute_what_they_say() {
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TWO_INPUTS, random_reductions, MOST_REFUSED);
+}
+
+#[test]
+fn random_programs_of_numbers_compute_what_they_say() {
+    check(0..PROGRAMS, &TILES, random_program_of_numbers, MOST_REFUSED);
+    check(0..PROGRAMS, &TWO_INPUTS, random_reductions_of_numbers, MOST_NUMBERS_REFUSED);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_programs_of_numbers_compute_what_they_say() {
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_of_numbers, MOST_REFUSED);
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TWO_INPUTS, random_reductions_of_numbers, MOST_NUMBERS_REFUSED);
 }

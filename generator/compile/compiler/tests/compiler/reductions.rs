@@ -271,3 +271,34 @@ nest:
     assert!(!warning.is_error() && warning.message().contains("230400 words for 10000 elements"), "{error:?}");
     compare(&compiled(program(&text(32, " unroll 5")), TILE));
 }
+
+/// The proof says so itself: the stages of integers, whose copies add in any order, are none of numbers.
+#[test]
+fn copies_of_numbers_in_another_order_are_a_fault() {
+    let text = |element: &str| {
+        format!(
+            "
+name: mixed
+schedule: dnn
+inputs: {{input: {{type: {element}, shape: [16, 4]}}}}
+outputs: {{output: {{type: {element}, shape: [16]}}}}
+buffers: {{sums: {{type: {element}, shape: [16]}}}}
+nest:
+  - for x in 0..16:
+    - sums[x] = 0
+  - for c in 0..2 unroll 2:
+    - for k in 0..2:
+      - for x in 0..16:
+        - sums[x] += input[x, k+2*c]
+  - for x in 0..16:
+    - output[x] = sums[x]
+"
+        )
+    };
+    let mut mixed = compiled(program(&text("i16")), TILE);
+    assert!(mixed.prove().is_ok());
+    mixed.program = program(&text("bf16"));
+    mixed.source = mixed.program.clone();
+    let error = mixed.prove().unwrap_err().to_string();
+    assert!(error.contains("its copies add in another order"), "{error}");
+}

@@ -17,6 +17,31 @@ fn count(datapath: &Datapath, wanted: Binary) -> usize {
     datapath.nodes().iter().filter(|node| is_wanted(&node.kind)).count()
 }
 
+/// Sums of numbers are not those of integers: each operator is there, in the order of the text.
+#[test]
+fn operations_of_numbers_stay_as_they_are() {
+    for (expression, elements, latency) in [
+        ("g[x, y] + g[0, y] - g[x, y]", 2, 4),
+        ("g[x, y] + 0.0", 1, 2),
+        ("g[x, y] * 1.0 + g[0, y] * 1.0", 3, 4),
+        ("g[x, y] + g[0, y] + g[1, y] + g[2, y]", 3, 6),
+        ("(g[x, y] + g[0, y]) + (g[1, y] + g[2, y])", 3, 4),
+        ("g[x, y] * 2 * 3", 2, 4),
+        ("g[x, y] - g[x, y]", 1, 2),
+        ("sel(g[x, y] == g[x, y], g[x, y], 1.0)", 2, 1),
+        ("-(-g[x, y])", 0, 0),
+        ("0.5 * 4 + 1", 0, 0),
+        ("max(g[x, y], 0)", 2, 1),
+        ("c[x, y] as bf16", 1, 1),
+        ("(c[x, y] & 0) as bf16", 0, 0),
+    ] {
+        let program = read(&program(expression, Type::Bf16));
+        let datapath = Datapath::of(&program, program.operations()[0].1);
+        let found = (datapath.processing_elements(), datapath.latency());
+        assert_eq!(found, (elements, latency), "{expression}: {datapath:#?}");
+    }
+}
+
 #[test]
 fn operations_are_simplified() {
     for (expression, elements, latency) in [

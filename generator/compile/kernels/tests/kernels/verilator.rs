@@ -12,6 +12,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use pushmem_kernels::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Pipeline, Ports, TableMemories};
 use pushmem_nest::{Program, Type};
 use pushmem_testing::verilator;
+use pushmem_veryl::{Reset, Source};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -73,6 +74,34 @@ const EXPRESSIONS: &[&str] = &[
     "abs(f[x, y]) + absd(f[x, y], f[0, y])",
 ];
 
+/// Expressions of numbers of bfloat16: each operator, and each conversion.
+const NUMBERS: &[&str] = &[
+    "g[x, y]",
+    "g[x, y] + g[0, y]",
+    "g[x, y] - g[0, y]",
+    "g[x, y] - 1.5",
+    "g[x, y] * g[0, y]",
+    "g[x, y] * 0.1 + g[0, y] / 8",
+    "min(g[x, y], g[0, y])",
+    "max(g[x, y], g[0, y]) * 3",
+    "clamp(g[x, y], -1, 1.5)",
+    "abs(g[x, y]) - (-g[0, y])",
+    "absd(g[x, y], g[0, y])",
+    "sel(g[x, y] == g[0, y], 1.0, sel(g[x, y] != 2, g[0, y], -0.0))",
+    "sel(g[x, y] < g[0, y] && g[x, y] >= -100, g[x, y], a[x, y] as bf16)",
+    "sel(g[x, y] <= g[0, y] || g[x, y] > 7.5, d[x, y] as bf16, b[x, y] as bf16)",
+    "(c[x, y] as bf16) * (a[x, y] as bf16)",
+    "(x as i16 as bf16) + ((y < 2) as bf16)",
+    "(a[x, y] / 2) as bf16",
+    "g[x, y] as u16 as bf16",
+    "g[x, y] as i16 as bf16",
+    "g[x, y] as u8 as bf16",
+    "g[x, y] as i8 as bf16",
+    "t[g[x, y] as u16 & 3] as bf16 + g[0, y]",
+    "outside(g[x - 1, y], 7.25) + g[x, y]",
+    "g[x, y] + g[0, y] + g[1, y] + g[2, y] + g[3, y] + 0.0 + 1.0 + 2.0",
+];
+
 /// The module of a kernel, with its datapath, ports and program.
 struct Kernel {
     name: String,
@@ -99,6 +128,14 @@ impl Kernel {
     fn results(&self) -> usize {
         self.datapath.result_type().words().len()
     }
+}
+
+fn number_kernels() -> Vec<Kernel> {
+    let kernel = |number: usize| {
+        let program = read(&expressions::program(NUMBERS[number], Type::Bf16));
+        Kernel::new(&program, 0, format!("number_{number}"))
+    };
+    (0..NUMBERS.len()).map(kernel).collect()
 }
 
 /// A kernel for each operation of the programs, of equal ones only the first.
@@ -219,7 +256,11 @@ fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
 /// Writes all modules to a folder and returns the names of the files.
 fn write_modules(folder: &Path, kernels: &[Kernel], bench: &str) -> Vec<String> {
     let (divider, text) = DIVIDER;
+    let numbers = pushmem_bfloat::used(|name| kernels.iter().any(|of| of.datapath.bfloat_modules().contains(name)));
+    let numbers = numbers.iter().map(|module| Source { name: module.name.to_owned(), text: module.text.to_owned() });
+    let numbers = pushmem_veryl::compile(numbers.collect(), Reset::Asynchronous).unwrap();
     let mut files = vec![(divider.to_owned(), text), ("bench".to_owned(), bench)];
+    files.extend(numbers.iter().map(|module| (module.name.clone(), module.text.as_str())));
     files.extend(kernels.iter().map(|kernel| (kernel.name.clone(), kernel.text.as_str())));
     for (name, text) in &files {
         fs::write(folder.join(format!("{name}.sv")), text).unwrap();
@@ -242,6 +283,7 @@ fn modules_of_all_applications_are_clean() {
     let folder = tempfile::tempdir().unwrap();
     let mut kernels = kernels_of(apps());
     kernels.extend(fetching_kernels());
+    kernels.extend(number_kernels());
     kernels.extend(random_kernels(100));
     let (bench, ..) = bench(&kernels);
     let files = write_modules(folder.path(), &kernels, &bench);
@@ -260,6 +302,7 @@ fn modules_do_what_their_pipelines_do() {
     let mut kernels = kernels_of(apps().into_iter().filter(|program| names.contains(&program.name.as_str())));
     kernels.extend(expression_kernels());
     kernels.extend(fetching_kernels());
+    kernels.extend(number_kernels());
     kernels.extend(random_kernels(24));
     let (bench, words, variables) = bench(&kernels);
     let files = write_modules(folder.path(), &kernels, &bench);

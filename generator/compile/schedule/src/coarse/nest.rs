@@ -76,8 +76,8 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
         return Some(dense);
     }
     if options.interchange && returns.is_empty() {
-        // Sums may be added up in any order, for they wrap around. With the loops that revisit elements outside of the
-        // others, an element comes again only after all others have.
+        // With the loops that revisit elements outside of the others, an element comes again only after all others have. What is
+        // added to one element stays in the order of the program.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
         let order: Vec<usize> = inner.into_iter().chain(outer).collect();
         let turned = layout(group, &order, 1, rows)?;

@@ -45,7 +45,11 @@ impl<'a> Intervals<'a> {
                 let result = operator.result(of);
                 let (low, high) = match operator {
                     Unary::Negate => (-range.1, -range.0),
-                    Unary::Not => (result.min(), result.max()),
+                    Unary::Not
+                    | Unary::BfloatNegate
+                    | Unary::BfloatAbsolute
+                    | Unary::BfloatFromInteger
+                    | Unary::BfloatToInteger => (result.min(), result.max()),
                     Unary::Absolute if range.0 >= 0 => range,
                     Unary::Absolute => (0, range.1.max(-range.0)),
                 };

@@ -144,7 +144,41 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ),
     ("input[x, y] = 1", "input", "the input `input` cannot be written"),
     ("curve[x] = 1", "curve", "`curve` is a table of constants and cannot be written"),
-    ("output[x, y] = input[x, y] * 0.5", "0.5", "`0.5` is not an integer"),
+    ("output[x, y] = input[x, y] * 0.5", "input[x, y] * 0.5", "`*` takes two values of one type, found u16 and bf16"),
+    ("output[x, y] = input[x, y] * 0.5f", "0.5f", "`0.5f` is not a number"),
+    ("output[x, y] = input[x, y] * 3bf16", "3bf16", "`3bf16` is not an integer"),
+    (
+        "output[x, y] = (1.0 * 400000000000000000000000000000000000000.0) as u16",
+        "400000000000000000000000000000000000000.0",
+        "`400000000000000000000000000000000000000.0` is too large",
+    ),
+    (
+        "output[x, y] = (200000000000000000000000000000000000000.0 * 2) as u16",
+        "(200000000000000000000000000000000000000.0 * 2)",
+        "this constant is beyond the numbers of bf16",
+    ),
+    (
+        "output[x, y] = (input[x, y] as bf16) as i32 as u16",
+        "(input[x, y] as bf16) as i32",
+        "bf16 cannot be cast to i32",
+    ),
+    ("output[x, y] = (x as bf16) as u16", "x as bf16", "an integer of 32 bits cannot be cast to bf16"),
+    ("output[x, y] = (input[x, y] as bf16 % 2) as u16", "input[x, y] as bf16 % 2", "`%` takes integers, not bf16"),
+    ("output[x, y] = (input[x, y] as bf16 << 1) as u16", "input[x, y] as bf16 << 1", "`<<` takes integers, not bf16"),
+    ("output[x, y] = (input[x, y] as bf16 & 1) as u16", "input[x, y] as bf16 & 1", "`&` takes integers, not bf16"),
+    (
+        "output[x, y] = (!(input[x, y] as bf16)) as u16",
+        "!(input[x, y] as bf16)",
+        "`!` takes integers and truth values, not bf16",
+    ),
+    ("output[x, y] = (input[x, y] as bf16 / 3) as u16", "3", "bf16 is divided by powers of two only"),
+    ("output[x, y] = (1 / (input[x, y] as bf16)) as u16", "(input[x, y] as bf16)", "bf16 is divided by constants only"),
+    (
+        "output[x, y] = curve[input[x, y] as bf16]",
+        "input[x, y] as bf16",
+        "the index of a table is an integer, not bf16",
+    ),
+    ("output[x, y] = input[x + 0.5, y]", "0.5", "this cannot be an index of an array: it has a fraction"),
     ("output[x, y] = input[y][x]", "[", "expected an operator, found `[`"),
     ("output[x, y] = (x > 3) ? 1 : input[x, y]", "?", "unexpected character `?`"),
     ("output[x, y] = 12abc", "12abc", "`12abc` is not an integer"),
@@ -361,11 +395,11 @@ fn bounds_are_constant_expressions() {
 fn floating_point_is_not_mistaken_for_an_integer_type() {
     let help = |text: &str| read(text).unwrap_err().help().unwrap_or_default().to_owned();
     let good = with_statement("output[x, y] = input[x, y]");
-    let list = "the types here are u8, i8, u16, i16, u32, i32";
-    for name in ["f32", "F16", "bf16", "float", "float32", "double"] {
+    let list = "the types here are u8, i8, u16, i16, u32, i32, bf16";
+    for name in ["f32", "F16", "bfloat16", "float", "float32", "double"] {
         let text = good.replacen("type: u16", &format!("type: {name}"), 1);
         let help = help(&text);
-        assert!(help.starts_with("there is no floating point") && help.ends_with(list), "{name}: {help}");
+        assert!(help.starts_with("the floating point here is bf16") && help.ends_with(list), "{name}: {help}");
         // Nothing follows from a type that does not exist.
         assert_eq!(problems(&text).len(), 1);
     }
@@ -374,9 +408,7 @@ fn floating_point_is_not_mistaken_for_an_integer_type() {
     }
     assert_eq!(help(&good.replacen("type: u16", "type: u17", 1)), format!("did you mean `u16`? {list}"));
     let cast = help(&with_statement("output[x, y] = (input[x, y] as f32) as u16"));
-    assert!(cast.starts_with("there is no floating point") && cast.ends_with("u32, i32"), "{cast}");
-    let literal = help(&with_statement("output[x, y] = input[x, y] * 0.5"));
-    assert!(literal.starts_with("there is no floating point"), "{literal}");
+    assert!(cast.starts_with("the floating point here is bf16") && cast.ends_with("i32, bf16"), "{cast}");
 }
 
 /// A warning says what to do about it, whichever of two things was meant.
