@@ -118,7 +118,9 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
         let recurs = interval > 1 || part.is_some_and(comes_back);
         let iterations: u64 = stage.loops.iter().map(|level| level.extent).product();
         let busy = of_operations.entry((User::of(compiled, &operations, number), part)).or_default();
-        busy.cycles = busy.cycles.max(iterations.saturating_mul(interval));
+        // The last iteration of a loop need not wait for another.
+        let cycles = iterations.saturating_mul(interval).min(compiled.accelerator.length);
+        busy.cycles = busy.cycles.max(cycles);
         busy.interval = busy.interval.max(interval);
         busy.recurs |= recurs;
     }
