@@ -46,12 +46,12 @@ pub(crate) fn check(program: &Program, staged: Staged, sequence: &Sequence) -> R
             unrolled.unroll > 1 && operation.merges(level) && is_seen_within(sequence, number, level)
         });
         require(!seen, || operation.name.clone(), "its copies are one sum, which another operation sees in between")?;
-        let turns = |level: &&Loop| level.extent > level.unroll;
+        let turns = |level: &Loop| level.extent > level.unroll;
         let in_order = loops.iter().enumerate().all(|(level, unrolled)| {
             let mut inner = loops.iter().enumerate().skip(level + 1);
             unrolled.unroll == 1
                 || !operation.merges(level)
-                || !inner.any(|(number, inner)| operation.merges(number) && turns(&inner))
+                || !inner.any(|(number, inner)| operation.merges(number) && turns(inner))
         });
         let any_order = operation.expression.value != Type::Bf16;
         require(any_order || in_order, || operation.name.clone(), "its copies add in another order")?;
