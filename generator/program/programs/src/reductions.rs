@@ -95,13 +95,14 @@ impl Draft {
 
     /// The statement that joins an element with a term.
     fn update(&mut self, target: &str, term: &str) -> String {
+        let of_bits = self.element != "bf16";
         match self.operators.random_range(0..14) {
             0 | 1 => format!("{target} = max({target}, {term})"),
             2 => format!("{target} = min({term}, {target})"),
             3 => format!("{target} = {target} * ({term})"),
-            4 => format!("{target} = {target} ^ ({term})"),
+            4 if of_bits => format!("{target} = {target} ^ ({term})"),
             5 => format!("{target} = {target} + {term}"),
-            6 => format!("{target} = {target} & ({term})"),
+            6 if of_bits => format!("{target} = {target} & ({term})"),
             _ => format!("{target} += {term}"),
         }
     }
