@@ -1,4 +1,4 @@
-//! What bounds a run, and what the next step would cost and gain: twice the copies of all that is too slow for half of the cycles.
+//! The bottleneck of a run, and the cost and gain of the next step: twice the copies of all operations that are too slow for half of the cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

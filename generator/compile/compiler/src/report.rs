@@ -29,7 +29,7 @@ pub struct Report {
     /// The initiation interval of a raster scan with recurrences; left out where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initiation_interval: Option<InitiationInterval>,
-    /// What bounds the run.
+    /// The bottleneck of the run.
     pub bottleneck: Option<Bottleneck>,
     /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,

@@ -5,7 +5,7 @@ use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
 
-/// What the high byte of an integer counts for.
+/// The weight of the high byte of an integer.
 const HIGH_BYTE: i64 = 256;
 
 impl Graph<'_> {

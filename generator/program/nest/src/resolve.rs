@@ -283,7 +283,7 @@ impl Draft {
         }
     }
 
-    /// What has a type.
+    /// An expression with a type.
     fn typed(self) -> Expression {
         match self {
             Draft::Typed(expression) => expression,

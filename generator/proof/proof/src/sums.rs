@@ -348,7 +348,7 @@ fn identity(operator: Binary, of: Type) -> Option<i64> {
 /// The operands that the expression of an operation joins by an operator, each as a text that is the same for the same value, with indices
 /// in place of variables.
 fn terms(operation: &Operation, operator: Binary, places: &[(usize, Index)]) -> Vec<String> {
-    // What is joined in the order of the program is one operand.
+    // A value that is joined in the order of the program is one operand, whatever it is made of.
     let any_order = identity(operator, operation.expression.value).is_some();
     let mut found = Vec::new();
     let mut open = vec![&operation.expression];

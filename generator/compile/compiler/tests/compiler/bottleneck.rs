@@ -1,4 +1,4 @@
-//! What bounds a run, and whether the next step costs and gains what is said.
+//! The bottleneck of a run, and the cost and gain of the next step beside the program that takes it.
 
 use pushmem_compiler::{Bottleneck, Report};
 
