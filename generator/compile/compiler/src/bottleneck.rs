@@ -6,7 +6,7 @@ use std::fmt;
 use itertools::Itertools;
 use pushmem_extraction::Origin;
 use pushmem_files::counted;
-use pushmem_nest::{ArrayKind, Loop, Operation};
+use pushmem_nest::{ArrayKind, Loop, Operation, Program};
 use serde::Serialize;
 
 use crate::compile::Compiled;
@@ -61,6 +61,15 @@ impl User {
             },
         }
     }
+
+    /// The input, the array that the operation writes, or the unit.
+    fn name(&self, program: &Program, operations: &[(Vec<&Loop>, &Operation)]) -> String {
+        match self {
+            User::Input(array) => program.arrays[*array].name.clone(),
+            User::Operation(number) => program.arrays[operations[*number].1.target.array].name.clone(),
+            User::Unit(name) => name.clone(),
+        }
+    }
 }
 
 /// The cycles in which a user is busy.
@@ -80,15 +89,14 @@ impl Bottleneck {
         let (most, busy) = users.iter().max_by_key(|(_, busy)| (busy.cycles, busy.interval))?;
         let program = &compiled.program;
         let operations = program.operations();
-        let (name, line) = match most {
-            User::Input(array) => (program.arrays[*array].name.clone(), None),
-            User::Unit(name) => (name.clone(), None),
+        let line = match most {
             User::Operation(number) => {
-                let operation = operations[*number].1;
-                let line = program.diagnostic(operation.span, "").location().map(|(_, line, _)| line);
-                (program.arrays[operation.target.array].name.clone(), line)
+                let location = program.diagnostic(operations[*number].1.span, "").location();
+                location.map(|(_, line, _)| line)
             }
+            User::Input(_) | User::Unit(_) => None,
         };
+        let name = most.name(program, &operations);
         let next_step = (busy.cycles > 1).then(|| next_step(compiled, &users, busy.cycles));
         Some(Bottleneck { name, line, cycles: busy.cycles, interval: busy.interval, next_step: next_step.flatten() })
     }
@@ -161,14 +169,9 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
         }
     };
     let words = (0..compiled.extraction.origins.len()).filter(|stage| is_slow(&user_of(*stage)) && is_stream(stage));
-    let name = |user: &&User| match user {
-        User::Input(array) => program.arrays[*array].name.clone(),
-        User::Operation(number) => program.arrays[operations[*number].1.target.array].name.clone(),
-        User::Unit(name) => name.clone(),
-    };
     let cycles = accelerator.length.checked_sub(gained).filter(|_| gained > 0)?;
     Some(NextStep {
-        of: slow.iter().map(name).unique().collect(),
+        of: slow.iter().map(|user| user.name(program, &operations)).unique().collect(),
         cycles,
         multipliers: datapaths.iter().map(|datapath| datapath.multipliers()).sum(),
         processing_elements: datapaths.iter().map(|datapath| datapath.processing_elements()).sum(),

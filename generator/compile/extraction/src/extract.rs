@@ -113,8 +113,8 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
             {
                 let inner = &loops[inner].variable;
                 let message = format!(
-                    "copies of `{variable}` would add in another order than the program: each adds all of `{inner}` in turn, and \
-                     the sum of bf16 depends on the order"
+                    "copies of `{variable}` would add in another order than the program, which adds all of `{inner}` for one \
+                     `{variable}` before the next: the sum of bf16 depends on the order"
                 );
                 return refuse(message, &format!(", or put the loop `{inner}` around it"));
             }

@@ -90,8 +90,8 @@ fn written(program: &Program, copies: &Copies, reads: &[Access], known: &[Option
     let types = reads.iter().map(|access| program.arrays[access.array].element).collect_vec();
     let range = |(number, read): (usize, &Access)| with_outside(operation, number, known[read.array]);
     let ranges: Vec<(i64, i64)> = reads.iter().enumerate().map(range).collect::<Option<_>>()?;
-    let (mut graph, mut result) = build::build(program, copies, &types, ranges);
-    result = build::written(&mut graph, operation, &types, result);
+    let (mut graph, result) = build::build(program, copies, &types, ranges);
+    let result = build::written(&mut graph, operation, &types, result);
     let (low, high) = graph.vertices[result].range;
     let element = program.arrays[operation.target.array].element;
     Some((low.max(element.min()), high.min(element.max())))

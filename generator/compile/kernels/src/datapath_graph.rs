@@ -116,8 +116,8 @@ impl<'a> DatapathGraph<'a> {
 
     /// The graph of the value that is written, with chains balanced for these operators.
     fn rebuilt(&self, memories: TableMemories, moments: &mut Moments) -> (Graph<'a>, usize) {
-        let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, moments);
-        result = build::written(&mut graph, self.operation, &self.loads, result);
+        let (mut graph, result) = chains::rebuild(&self.graph, self.result, memories, moments);
+        let result = build::written(&mut graph, self.operation, &self.loads, result);
         (graph, result)
     }
 

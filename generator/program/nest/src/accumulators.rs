@@ -14,9 +14,9 @@ const MOST_COPIES: i64 = 256;
 
 impl Program {
     /// Lets reductions keep their sums, products and extremes in registers. The innermost loop of such a statement writes the running
-    /// sum to an array of its own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that computes it, and begins
-    /// with the constant outside of the array. After the loop a statement takes the last one, so that the element in memory is
-    /// touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
+    /// sum to an array of its own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that
+    /// computes it, and begins with the constant outside of the array. After the loop a statement takes the last one, so that the
+    /// element in memory is touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
     ///
     /// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
     /// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
@@ -159,9 +159,10 @@ impl Accumulators<'_> {
         if shape.len() > MOST_DIMENSIONS || elements > LARGEST_ARRAY {
             return None;
         }
-        if value.sums_in_order() && first.is_none_or(|first| first.expression.as_constant().is_none()) {
-            return None;
-        }
+        let operator = update.reduction?;
+        let constant = first.and_then(|first| first.expression.as_constant());
+        // A sum in which the order matters has no other beginning than a constant.
+        let begin = constant.or_else(|| operator.identity(value))?;
         let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
         let array = self.program.arrays.len();
         let declared =
@@ -170,10 +171,7 @@ impl Accumulators<'_> {
         let around = (0..variable).rev().map(Index::variable);
         let at = |index: Index| Access { array, indices: std::iter::once(index).chain(around.clone()).collect(), span };
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
-        let operator = update.reduction?;
-        let constant = first.and_then(|first| first.expression.as_constant());
-        let before =
-            Load { access: at(before), outside: Some(constant.or_else(|| operator.identity(value)).unwrap_or(0)) };
+        let before = Load { access: at(before), outside: Some(begin) };
         let together = |sum: Operation, copy: Operation| together(operator, sum, &copy);
         let sum = match update.sums_in_order() {
             // It goes on from the one before, copy by copy.
@@ -216,7 +214,7 @@ fn joined(operator: Binary, operation: Operation, load: Load) -> Operation {
 fn first_value(before: &[Node], inner: &Loop, update: &Operation) -> Option<Operation> {
     let place = before.iter().rposition(|node| node.uses(update.target.array))?;
     let Node::Operation(first) = &before[place] else { return None };
-    let writes = first.target.array == update.target.array && first.target.indices == update.target.indices;
+    let writes = first.target.is_same_element(&update.target);
     let between = || before[place + 1..].iter().chain(&inner.body);
     let kept = |load: &Load| !between().any(|node| node.writes(load.access.array));
     let own = |load: &Load| load.access.array == update.target.array;

@@ -238,8 +238,7 @@ impl Operation {
 
     /// Whether it reads the element that it writes.
     pub fn updates(&self) -> bool {
-        let target = |access: &Access| access.array == self.target.array && access.indices == self.target.indices;
-        self.reads().any(target)
+        self.reads().any(|access| access.is_same_element(&self.target))
     }
 }
 
@@ -255,6 +254,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether it is the same element as another access in each iteration of the same loops.
+    pub(crate) fn is_same_element(&self, other: &Access) -> bool {
+        self.array == other.array && self.indices == other.indices
+    }
+
     /// Whether some index depends on a loop variable.
     pub fn follows(&self, variable: usize) -> bool {
         self.indices.iter().any(|index| index.variables().contains(&variable))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::operators::Binary;
-use crate::program::{Access, Expression, ExpressionKind, Load, Loop, Operation, Program};
+use crate::program::{Expression, ExpressionKind, Load, Loop, Operation, Program};
 
 /// Makes a reduction of each statement that joins an element with a value by an operator whose operands may be joined in any order, as
 /// `+=` says it of sums. Where other statements of an unrolled loop use the array, between the copies of the statement, it stays as it is.
@@ -41,7 +41,7 @@ fn joined(operation: &Operation) -> Option<Operation> {
     let ExpressionKind::Binary { operator, .. } = operation.expression.kind else { return None };
     let value = operation.expression.value;
     operator.identity(value).filter(|_| operation.reduction.is_none() && operation.share.is_none())?;
-    let is_element = |load: &Load| load.outside.is_none() && same_element(&load.access, &operation.target);
+    let is_element = |load: &Load| load.outside.is_none() && load.access.is_same_element(&operation.target);
     let own = operation.loads.iter().position(is_element)?;
     let of_array = operation.loads.iter().filter(|load| load.access.array == operation.target.array).count();
     let mut terms = Vec::new();
@@ -63,10 +63,6 @@ fn joined(operation: &Operation) -> Option<Operation> {
     let mut loads = operation.loads.clone();
     loads.remove(own);
     Some(Operation { reduction: Some(operator), loads, expression, ..operation.clone() })
-}
-
-fn same_element(one: &Access, other: &Access) -> bool {
-    one.array == other.array && one.indices == other.indices
 }
 
 /// The operands of a chain of one operator, from left to right.
