@@ -1,8 +1,10 @@
 //! From an accelerator to a netlist.
 
 mod accumulators;
+mod elements;
 mod holds;
 mod merge;
+mod passing;
 mod repeats;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -19,7 +21,7 @@ use pushmem_graph::{
 use pushmem_kernels::{ArrayRanges, DatapathGraph};
 use pushmem_nest::Program;
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
+use pushmem_pe::{Mode, Operation, PeSpec};
 use pushmem_placement::check_capacity;
 use pushmem_selection::{
     Bit, BitSource, Cell as PeCell, Cells, Fetch, Predicate, Refused, Sequence, Table, TableTiles, Word, select,
@@ -28,6 +30,7 @@ use pushmem_tile::{Role, timing};
 
 use crate::feedback;
 use crate::predicates::{Chosen, Firings};
+use elements::{element, passing_words};
 use holds::HoldCell;
 use repeats::{Repeat, repeats};
 
@@ -359,14 +362,14 @@ impl<'a> Lowering<'a> {
                 self.repeating.insert(wire, cell);
             } else if let Driver::Select { cases, .. } = &driver.driver {
                 let cells = (1..cases.len()).map(|number| {
-                    let select = Core::Pe(self.pe(Operation::Select, None));
+                    let select = Core::Pe(element(&self.spec.pe, Operation::Select, None));
                     self.add(format!("{}_{number}", driver.name), select)
                 });
                 let cells = cells.collect();
                 self.selections.insert(wire, cells);
             }
             if let Driver::Hold { .. } = &driver.driver {
-                let pass = Core::Pe(self.passing());
+                let pass = Core::Pe(passing_words(&self.spec.pe));
                 let cell = self.add(driver.name.clone(), pass);
                 self.holds.insert(wire, cell);
             }
@@ -465,7 +468,7 @@ impl<'a> Lowering<'a> {
                     .collect();
                 let joined = ports[1..].iter().fold(ports[0], |one, other| {
                     let name = format!("{}_{output}_or_{}", content.name, self.netlist.cells.len());
-                    let core = Core::Pe(self.pe(Operation::Or, None));
+                    let core = Core::Pe(element(&self.spec.pe, Operation::Or, None));
                     let cell = self.add(name, core);
                     for (operand, of) in [one, *other].into_iter().enumerate() {
                         self.connect_word(Signal::Delayed { of, cycles: 0 }, cell, operand);
@@ -486,26 +489,6 @@ impl<'a> Lowering<'a> {
         self.netlist.cells.push(Cell { name, core })
     }
 
-    /// The configuration of a processing element whose operands are all constants, 0.
-    fn pe(&self, operation: Operation, lut: Option<u8>) -> PeConfiguration {
-        // A cell of a table has no operation: any will do.
-        let known = self.spec.pe.opcode(operation).is_some();
-        let operation = if known { operation } else { self.spec.pe.operations[0] };
-        PeConfiguration {
-            operation,
-            words: [Operand { mode: Mode::Constant, constant: 0 }; 3],
-            bits: [Operand { mode: Mode::Constant, constant: false }; 3],
-            lut,
-        }
-    }
-
-    /// The configuration of a processing element whose result is its operand `a`, a constant as yet.
-    fn passing(&self) -> PeConfiguration {
-        let operations = [Operation::Pass, Operation::Or, Operation::Add].into_iter();
-        let operation = operations.into_iter().find(|operation| self.spec.pe.opcode(*operation).is_some());
-        self.pe(operation.unwrap_or(Operation::Pass), None)
-    }
-
     /// The cells of the operation of a kernel.
     fn cells_of(&self, kernel: &Kernel) -> &'a Cells {
         &self.selected[self.accelerator.datapaths[kernel.datapath].operation]
@@ -517,7 +500,7 @@ impl<'a> Lowering<'a> {
         let place = |(number, cell): (usize, &PeCell)| {
             let is_last = number + 1 == cells.len();
             let name = if is_last { kernel.name.clone() } else { format!("{}_{number}", kernel.name) };
-            let core = Core::Pe(self.pe(cell.operation, cell.lut));
+            let core = Core::Pe(element(&self.spec.pe, cell.operation, cell.lut));
             self.add(name, core)
         };
         cells.iter().enumerate().map(place).collect()
@@ -808,7 +791,7 @@ impl<'a> Lowering<'a> {
     fn constant(&mut self, constant: u16) -> Port {
         let known = self.constants.get(&constant).copied();
         let cell = known.unwrap_or_else(|| {
-            let mut configuration = self.passing();
+            let mut configuration = passing_words(&self.spec.pe);
             configuration.words[0].constant = constant.into();
             let cell = self.add(format!("constant_{constant}"), Core::Pe(configuration));
             self.constants.insert(constant, cell);

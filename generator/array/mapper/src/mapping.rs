@@ -133,7 +133,7 @@ pub fn map(
 /// Places and routes a program, and makes its configuration.
 pub(crate) fn route(
     compiled: &Compiled,
-    lowered: Lowered,
+    mut lowered: Lowered,
     target: &ArrayTarget,
     edited: &Edited,
     options: Options,
@@ -141,7 +141,7 @@ pub(crate) fn route(
 ) -> Result<Routed, MapError> {
     let mut times = Times::default();
     let implementation =
-        timed(&mut times.place_and_route, || implement(&lowered.netlist, target, edited, options, progress))?;
+        timed(&mut times.place_and_route, || implement(&mut lowered, target, edited, options, progress))?;
     let configuration = match &edited.configuration {
         Some(configuration) => configuration.clone(),
         None => timed(&mut times.encoding, || configured(compiled, &lowered, &implementation, target))?,
@@ -181,30 +181,40 @@ impl Routed {
     }
 }
 
-/// Places and routes a netlist, or reads that from edited stages.
+/// Places and routes a program, or reads that from edited stages. Where ways differ by an odd number of cycles that no operand takes,
+/// an element that passes the word on is added.
 fn implement(
-    netlist: &Netlist,
+    lowered: &mut Lowered,
     target: &ArrayTarget,
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Implementation, MapError> {
     let ArrayTarget { spec, graph, fabric } = target;
-    let placement = edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec));
+    let placement = {
+        let netlist = &lowered.netlist;
+        edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec))
+    };
     // Edited stages may be those of another schedule, with other cells.
     let routed = match (placement.transpose().map_err(MapError::Other)?, &edited.routing) {
         (Some(placement), Some(document)) => {
             let routing =
-                Routing::from_document(document, netlist, spec, graph, &placement).map_err(MapError::Other)?;
+                Routing::from_document(document, &lowered.netlist, spec, graph, &placement).map_err(MapError::Other)?;
             return Ok(Implementation { placement, routing, seed: options.seed });
         }
-        (Some(placement), None) => route_placed(netlist, spec, graph, fabric, placement, options, progress),
-        (None, None) => place_and_route(netlist, spec, graph, fabric, options, progress),
+        (Some(placement), None) => route_placed(&lowered.netlist, spec, graph, fabric, placement, options, progress),
+        (None, None) => loop {
+            match place_and_route(&lowered.netlist, spec, graph, fabric, options, progress) {
+                Err(FlowError::Starts(StartError::Parity { number, .. })) if lowered.pass_on(number, &spec.pe) => {}
+                routed => break routed,
+            }
+        },
         (None, Some(_)) => {
             let refused = Diagnostic::new("routes belong to places, which are not given");
             return Err(refused.with_help("give the placement that they were made for").into());
         }
     };
+    let netlist = &lowered.netlist;
     let mut implementation = routed.map_err(|error| {
         let message = format!("`{}` does not fit `{}`: {error}", netlist.name, spec.name);
         let refused = Diagnostic::new(message).with_help(help(netlist, spec, edited, options, &error));

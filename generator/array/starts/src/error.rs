@@ -18,10 +18,12 @@ pub enum StartError {
     /// Two ways between the same cells differ by an odd number of cycles, and no operand on them can be late.
     #[error(
         "{connection} cannot match the other ways between its cells: they differ by an odd number of cycles, and no operand \
-         on them can be late; add an element that passes the word on"
+         on them can be late"
     )]
     Parity {
-        /// The connection that closes the circle.
+        /// The connection that closes the circle, by its number.
+        number: usize,
+        /// The names of its cells.
         connection: String,
     },
 }

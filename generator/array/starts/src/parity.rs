@@ -103,11 +103,14 @@ fn parities(
             }
         }
     }
-    for (connection, demand) in netlist.connections().zip(demands).filter(|(_, demand)| demand.is_even) {
+    for (number, (connection, demand)) in netlist.connections().zip(demands).enumerate() {
+        if !demand.is_even {
+            continue;
+        }
         let difference = (demand.least - connection.sink.cycles).rem_euclid(2);
         let [source, sink] = [connection.of.source, connection.sink.cell].map(|cell| parities[cell].unwrap_or(0));
         if source ^ sink != difference {
-            return Err(StartError::Parity { connection: netlist.connection_name(&connection) });
+            return Err(StartError::Parity { number, connection: netlist.connection_name(&connection) });
         }
     }
     Ok(Some(parities))

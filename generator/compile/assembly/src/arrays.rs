@@ -12,7 +12,7 @@ use itertools::Itertools;
 use num_integer::{gcd, lcm};
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
-use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
+use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage};
 
 use crate::pointwise::range;
 use crate::port_sharing::SharedPorts;
@@ -56,6 +56,36 @@ impl Iterations {
         Iterations { levels: stage.loops.iter().map(|level| (0, 1, level.extent)).collect() }
     }
 
+    /// The iterations in which an access is within the limits of its array, and the conditions on loops for that. They are a box,
+    /// because each limited subscript follows one loop at most: see [`is_stored`].
+    fn within(stage: &Stage, access: &Access) -> (Vec<(usize, Condition)>, Iterations) {
+        let mut iterations = Iterations::all(stage);
+        let mut limited = vec![false; stage.loops.len()];
+        for subscript in &access.subscripts {
+            let (Boundary::Outside { low, high }, Ok(Some(level))) = (subscript.boundary, subscript.single_loop())
+            else {
+                continue;
+            };
+            let step = subscript.coefficients[level];
+            let at_first = subscript.constant + step * stage.loops[level].min;
+            let (to_low, to_high) = if step > 0 { (low, high) } else { (high, low) };
+            // The first index is rounded up, the last down.
+            let (first, last) = (-(at_first - to_low).div_euclid(step), (to_high - at_first).div_euclid(step));
+            let (begin, _, extent) = &mut iterations.levels[level];
+            let end = (*begin + *extent as i64 - 1).min(last);
+            *begin = first.max(*begin);
+            *extent = u64::try_from(end - *begin + 1).expect("a read that is never within its array has no port");
+            limited[level] = true;
+        }
+        let condition = |level: usize| {
+            let (begin, _, extent) = iterations.levels[level];
+            let first = stage.loops[level].min + begin;
+            (level, Condition { first, last: first + extent as i64 - 1, step: 1 })
+        };
+        let conditions = (0..limited.len()).filter(|&level| limited[level]).map(condition).collect();
+        (conditions, iterations)
+    }
+
     /// An affine function of the stage's indices, given by its value in the first iteration and its strides, over these.
     fn function(&self, first: i64, strides: &[i64]) -> Affine {
         let steps = self.levels.iter().zip(strides);
@@ -82,8 +112,8 @@ pub(crate) fn ports(
         let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
         let first = content.loops.iter().map(|level| level.min).collect_vec();
         let element = access.subscripts.iter().map(|subscript| {
-            let value = subscript.at(&first).expect("an element of the array");
-            iterations.function(value, &subscript.coefficients)
+            let moved = subscript.coefficients.iter().zip(&first).map(|(step, index)| step * index).sum::<i64>();
+            iterations.function(moved + subscript.constant + subscript.offset, &subscript.coefficients)
         });
         let depth = content.loops.len();
         let version = (0..versions).rev().map(|outer| iterations.function(0, &version_coefficients(depth, outer)));
@@ -122,6 +152,18 @@ pub(crate) fn ports(
         of_reads.push((read, parts));
     }
     ArrayPorts { buffer: UnifiedBuffer { name: array_name.clone(), ports }, writers, reads: of_reads }
+}
+
+/// Whether an array can be kept for a read: its addresses are affine where it is within the array, and these iterations are a box.
+pub(crate) fn is_stored(access: &Access) -> bool {
+    access.subscripts.iter().all(|subscript| {
+        let boundary = match subscript.boundary {
+            Boundary::None => true,
+            Boundary::Outside { .. } => subscript.single_loop().is_ok(),
+            Boundary::Clamp { .. } | Boundary::Mirror { .. } => false,
+        };
+        subscript.divisor == 1 && boundary
+    })
 }
 
 /// The stages that write an array.
@@ -237,22 +279,26 @@ fn split(
     let coordinates = access.subscripts.iter().map(|subscript| subscript.coefficients.clone());
     let coordinates =
         coordinates.chain((0..versions).rev().map(|outer| version_coefficients(depth, outer))).collect_vec();
-    let mut parts = vec![(Vec::new(), Iterations::all(stage))];
+    let mut parts = vec![Iterations::within(stage, access)];
     for (coefficients, &factor) in coordinates.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
         for (level, bounds) in stage.loops.iter().enumerate() {
             let step = coefficients[level];
+            let (begin, _, extent) = parts[0].1.levels[level];
             // After so many iterations of the loop the residue comes back.
-            let turn = (factor / gcd(factor, step)).min(bounds.extent as i64);
-            if step == 0 || bounds.extent == 1 || turn == 1 {
+            let turn = (factor / gcd(factor, step)).min(extent as i64);
+            if step == 0 || extent == 1 || turn == 1 {
                 continue;
             }
             let of_turn = |(conditions, iterations): (Vec<(usize, Condition)>, Iterations)| {
                 (0..turn).map(move |first| {
-                    let count = (bounds.extent as i64 - first + turn - 1) / turn;
+                    let count = (extent as i64 - first + turn - 1) / turn;
+                    let (first, mut iterations) = (begin + first, iterations.clone());
                     let last = first + (count - 1) * turn;
-                    let (mut conditions, mut iterations) = (conditions.clone(), iterations.clone());
-                    let (first_index, last_index) = (bounds.min + first, bounds.min + last);
-                    conditions.push((level, Condition { first: first_index, last: last_index, step: turn }));
+                    // A narrower condition takes the place of that of the limits.
+                    let mut conditions = conditions.clone();
+                    conditions.retain(|(limited, _)| *limited != level);
+                    conditions
+                        .push((level, Condition { first: bounds.min + first, last: bounds.min + last, step: turn }));
                     iterations.levels[level] = (first, turn, count as u64);
                     (conditions, iterations)
                 })

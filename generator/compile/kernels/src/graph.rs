@@ -58,7 +58,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The node, as it is: [`Graph::node`] simplifies.
+    /// The node, as it is, or the constant if its bounds leave one number: [`Graph::node`] simplifies further.
     pub fn intern(&mut self, kind: NodeKind, value: Type) -> usize {
         if let Some(&known) = self.known.get(&(kind, value)) {
             return known;
@@ -68,6 +68,9 @@ impl<'a> Graph<'a> {
             NodeKind::Load(load) => self.loads[load],
             _ => ranges::range(&kind, value, |operand| (self.vertices[operand].value, self.vertices[operand].range)),
         };
+        if range.0 == range.1 && !matches!(kind, NodeKind::Constant(_)) {
+            return self.constant(range.0, value);
+        }
         self.vertices.push(Vertex { kind, value, range });
         self.known.insert((kind, value), self.vertices.len() - 1);
         self.vertices.len() - 1

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use itertools::Itertools;
 use pushmem_stages::Staged;
-use pushmem_stages::{Access, Pipeline, Schedule};
+use pushmem_stages::{Access, Boundary, Pipeline, Schedule, Subscript};
 
 use crate::error::{PartError, require};
 use crate::sequence::Sequence;
@@ -155,6 +155,8 @@ fn steps(sequence: &Sequence, stages: &[usize], depth: usize) -> Vec<Step> {
 struct Numbered {
     first: i64,
     strides: Vec<i64>,
+    /// The subscripts that are beyond the limits of the array in some iterations, in which nothing is read.
+    limited: Vec<Subscript>,
 }
 
 impl Numbered {
@@ -164,10 +166,13 @@ impl Numbered {
         let content = &pipeline.stages[stage];
         let first = content.loops.iter().map(|level| level.min).collect_vec();
         let numbered = |access: &Access| {
-            let mut found = Numbered { first: 0, strides: vec![0; first.len()] };
+            let is_limited = |subscript: &&Subscript| subscript.boundary != Boundary::None;
+            let limited = access.subscripts.iter().filter(is_limited).cloned().collect();
+            let mut found = Numbered { first: 0, strides: vec![0; first.len()], limited };
             for (subscript, (low, high)) in access.subscripts.iter().zip(box_of_elements).rev() {
                 let extent = high - low + 1;
-                let place = subscript.at(&first).expect("kept arrays have affine accesses") - low;
+                let moved = subscript.coefficients.iter().zip(&first).map(|(step, index)| step * index).sum::<i64>();
+                let place = subscript.constant + subscript.offset + moved - low;
                 found.first = found.first * extent + place;
                 for (stride, coefficient) in found.strides.iter_mut().zip(&subscript.coefficients) {
                     *stride = *stride * extent + coefficient;
@@ -178,6 +183,11 @@ impl Numbered {
             found
         };
         accesses(pipeline, kept, stage).map(numbered).collect()
+    }
+
+    /// Whether it touches an element at an iteration.
+    fn is_within(&self, index: &[i64]) -> bool {
+        self.limited.iter().all(|subscript| subscript.at(index).is_some())
     }
 
     /// The number of the element at an iteration.
@@ -263,7 +273,8 @@ impl Walk<'_> {
     /// The reads of one iteration of a stage.
     fn reads(&mut self, number: usize, index: &[i64], cycle: i64) -> Result<(), PartError> {
         let stage = &self.pipeline.stages[number];
-        for read in &self.numbers[number][..self.kept.reads[number].len()] {
+        let reads = &self.numbers[number][..self.kept.reads[number].len()];
+        for read in reads.iter().filter(|read| read.is_within(index)) {
             let element = read.at(index);
             let last = &mut self.elements[element];
             let in_time = last.written.is_some_and(|written| written < cycle);

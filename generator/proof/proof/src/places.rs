@@ -194,6 +194,16 @@ pub(crate) fn is_affine_access(access: &Access) -> bool {
     access.subscripts.iter().all(is_affine)
 }
 
+/// Whether the elements of an access are an affine function of the loops in those iterations in which it is within its array, and
+/// these are a box.
+pub(crate) fn is_affine_within(access: &Access) -> bool {
+    let is_limited = |subscript: &Subscript| {
+        let limits = matches!(subscript.boundary, Boundary::Outside { .. });
+        limits && subscript.divisor == 1 && subscript.single_loop().is_ok()
+    };
+    access.subscripts.iter().all(|subscript| is_affine(subscript) || is_limited(subscript))
+}
+
 fn is_affine(subscript: &Subscript) -> bool {
     subscript.divisor == 1 && subscript.boundary == Boundary::None
 }

@@ -25,7 +25,7 @@ use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::{Content, Shown};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource, View};
-use crate::places::{Direction, Places, is_affine_access};
+use crate::places::{Direction, Places, is_affine_access, is_affine_within};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
@@ -264,7 +264,7 @@ impl Prover<'_> {
         }
         let reads = self.reads_in_memory(array);
         for (stage, loads) in reads.iter().enumerate() {
-            let affine = loads.iter().all(|&load| is_affine_access(&pipeline.stages[stage].reads[load]));
+            let affine = loads.iter().all(|&load| is_affine_within(&pipeline.stages[stage].reads[load]));
             require(
                 affine,
                 || pipeline.stages[stage].name.clone(),

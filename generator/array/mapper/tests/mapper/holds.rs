@@ -123,6 +123,16 @@ fn random_programs_with_parameters_compute_what_they_say() {
     check_random(5..11);
 }
 
+/// Ways to a memory that differ by an odd number of cycles: an element that passes the word on takes one.
+#[test]
+fn an_element_passes_a_word_on_where_ways_differ_by_an_odd_number_of_cycles() {
+    let target = ArrayTarget::new(array("amber"));
+    let (compiled, mapped) = mapped(&program(&random_program_with_parameters(104)), &target).unwrap();
+    assert!(mapped.lowered.netlist.cells.iter().any(|cell| cell.name.ends_with("_passed")));
+    let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();
+    assert!(is_right(&compiled, &mapped, &configuration, &target));
+}
+
 #[test]
 #[ignore = "takes minutes"]
 fn many_random_programs_with_parameters_compute_what_they_say() {

@@ -9,7 +9,7 @@ use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Access, Boundary, Stage, Subscript, is_outside, takes_own_results};
+use pushmem_schedule::{Access, Boundary, Stage, is_outside, takes_own_results};
 use pushmem_tile::TileSpec;
 
 use super::{Scheduled, Tiles};
@@ -226,8 +226,12 @@ fn kept(
                 tap: Tap::Port { array, port: part.port },
             };
             let mut of_read = parts.iter().map(case).collect_vec();
+            let access = &scheduled.extraction.pipeline.stages[of.stage].reads[of.read];
             // One of them always applies.
-            of_read.last_mut().expect("a read has iterations").conditions.clear();
+            match access.subscripts.iter().all(|subscript| subscript.boundary == Boundary::None) {
+                true => of_read.last_mut().expect("a read has iterations").conditions.clear(),
+                false => of_read.push(TapCase { conditions: Vec::new(), tap: Tap::Outside }),
+            }
             of_ports.insert(*of, of_read);
         }
         arrays.push(kept);
@@ -288,19 +292,18 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// Checks that an array can be kept for a read: that addresses are affine.
+/// Checks that an array can be kept for a read: that its addresses are affine.
 fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), AssemblyError> {
     let access = &scheduled.extraction.pipeline.stages[stage].reads[read];
-    let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
-    if access.subscripts.iter().all(plain) {
+    if arrays::is_stored(access) {
         return Ok(());
     }
     let diagnostic = scheduled
         .program
-        .diagnostic(scheduled.span_of_read(stage, read), "this read of a kept array has an index that is not affine")
+        .diagnostic(scheduled.span_of_read(stage, read), "this read of a kept array has no affine addresses")
         .with_help(
-            "where some reductions are loops, arrays are kept in memories with affine addresses: write the elements at \
-             the boundary, or the enlarged ones, to a buffer in a nest of its own",
+            "an index of an array in a memory is a sum of loops times constants, or, in `outside`, one loop times a constant: \
+             write the elements that this statement reads to a buffer, in a nest of its own before",
         );
     Err(AssemblyError::Program(Box::new(diagnostic)))
 }

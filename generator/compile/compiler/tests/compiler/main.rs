@@ -3,6 +3,7 @@
 mod bottleneck;
 mod common;
 mod copies;
+mod edges;
 mod faults;
 mod graph;
 mod levels;

@@ -1,0 +1,57 @@
+//! Reads of kept arrays beyond their edge: the accelerator computes the same as the interpreter, on tiles of all kinds.
+
+use crate::common::{compare, compiled, program, try_compile};
+
+/// A coarse pipeline over a kept array of 8 × 16 × 12 elements, of which each is read twice.
+fn pipeline(buffer: &str, loops: &str, read: &str) -> String {
+    format!(
+        "
+name: edges
+schedule: dnn
+inputs: {{input: {{type: u8, shape: [8, 16, 12]}}}}
+outputs: {{output: {{type: u8, shape: [8, 16, 12]}}}}
+buffers:
+  kept: {{type: u8, shape: [8, 16, 12]}}
+  bordered: {{type: u8, shape: {buffer}}}
+nest:
+  - for y in 0..12:
+    - for x in 0..16:
+      - for c in 0..8 unroll 2:
+        - kept[c, x, y] = input[c, x, y] + 3
+  - {loops}
+          - bordered[c, x, y] = {read}
+  - for y in 0..12:
+    - for x in 0..16:
+      - for c in 0..8 unroll 2:
+        - output[c, x, y] = bordered[c, x, y] + kept[c, x, y]
+"
+    )
+}
+
+#[test]
+fn iterations_within_the_array_read_its_memory() {
+    let loops = "for y in 0..14:\n      - for x in 0..18:\n        - for c in 0..8 unroll 2:";
+    for read in [
+        "outside(kept[c, x - 1, y - 1], 7)",
+        // Backwards, in the other direction of each loop.
+        "outside(kept[7 - c, 16 - x, 12 - y], 7)",
+        // Every other element, and beyond one edge only.
+        "outside(kept[c, 2*x + 1, y - 2], 1)",
+        // An edge across the lanes.
+        "outside(kept[c + 1, x, y], 200)",
+        // Never within.
+        "outside(kept[c, x + 20, y], 9)",
+    ] {
+        for tile in ["amber", "dual_port", "quad_port"] {
+            compare(&compiled(program(&pipeline("[8, 18, 14]", loops, read)), tile));
+        }
+    }
+}
+
+#[test]
+fn windows_beyond_the_edge_are_refused_at_the_read() {
+    let loops = "for y in 0..12:\n      - for x in 0..16:\n        - for c in 0..8:";
+    let text = pipeline("[8, 16, 12]", loops, "outside(kept[c, x + c, y], 0)");
+    let error = try_compile(program(&text), "dual_port").unwrap_err().to_string();
+    assert!(error.contains("this read of a kept array has no affine addresses"), "{error}");
+}
