@@ -279,11 +279,12 @@ fn split(
     let coordinates = access.subscripts.iter().map(|subscript| subscript.coefficients.clone());
     let coordinates =
         coordinates.chain((0..versions).rev().map(|outer| version_coefficients(depth, outer))).collect_vec();
-    let mut parts = vec![Iterations::within(stage, access)];
+    let (limits, within) = Iterations::within(stage, access);
+    let mut parts = vec![(Vec::new(), within.clone())];
     for (coefficients, &factor) in coordinates.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
         for (level, bounds) in stage.loops.iter().enumerate() {
             let step = coefficients[level];
-            let (begin, _, extent) = parts[0].1.levels[level];
+            let (begin, _, extent) = within.levels[level];
             // After so many iterations of the loop the residue comes back.
             let turn = (factor / gcd(factor, step)).min(extent as i64);
             if step == 0 || extent == 1 || turn == 1 {
@@ -292,19 +293,23 @@ fn split(
             let of_turn = |(conditions, iterations): (Vec<(usize, Condition)>, Iterations)| {
                 (0..turn).map(move |first| {
                     let count = (extent as i64 - first + turn - 1) / turn;
-                    let (first, mut iterations) = (begin + first, iterations.clone());
+                    let first = begin + first;
                     let last = first + (count - 1) * turn;
-                    // A narrower condition takes the place of that of the limits.
-                    let mut conditions = conditions.clone();
-                    conditions.retain(|(limited, _)| *limited != level);
-                    conditions
-                        .push((level, Condition { first: bounds.min + first, last: bounds.min + last, step: turn }));
+                    let (mut conditions, mut iterations) = (conditions.clone(), iterations.clone());
+                    let (first_index, last_index) = (bounds.min + first, bounds.min + last);
+                    conditions.push((level, Condition { first: first_index, last: last_index, step: turn }));
                     iterations.levels[level] = (first, turn, count as u64);
                     (conditions, iterations)
                 })
             };
             parts = parts.into_iter().flat_map(of_turn).collect();
         }
+    }
+    // Residues of a loop are counted within its limits already.
+    for (conditions, _) in &mut parts {
+        let is_free = |limit: &&(usize, Condition)| conditions.iter().all(|(level, _)| *level != limit.0);
+        let free = limits.iter().filter(is_free).copied().collect_vec();
+        conditions.extend(free);
     }
     parts
 }
