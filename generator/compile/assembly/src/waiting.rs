@@ -5,7 +5,8 @@
 //! that the index follows, all words are read, and then all of them again: a memory keeps them, or a hold register for each if
 //! they are few. This depends on no schedule, because loops are in the order of the nest in time, too.
 //!
-//! Where arrays are kept in memories anyway, a hold register has the place of one for a word that is written once.
+//! Where arrays are kept in memories anyway, a hold register has the place of one for words that are written once, each so many
+//! cycles before it is loaded.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +71,7 @@ impl Waits {
                     true if is_turned => Some(Place::Memory),
                     true => place(content, read),
                     // Other words are kept in memories.
-                    false => is_one_word(content, read).then_some(Place::Register),
+                    false => is_kept_word(content, read).then_some(Place::Register),
                 };
                 let Some(place) = place else { continue };
                 if !used || *read == content.write || is_outside(content, read) {
@@ -130,11 +131,6 @@ fn turns(writer: &Stage, reader: &Stage, read: &Access) -> bool {
     directions.flatten().any(|(one, other)| one != other)
 }
 
-/// Whether a read takes the same element in all iterations.
-fn is_one_word(stage: &Stage, read: &Access) -> bool {
-    (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !read.follows(level))
-}
-
 /// Whether a stage writes each of its elements in one iteration, and each dimension along one loop.
 fn writes_once(stage: &Stage) -> bool {
     let mut again = stage.loops_not_written();
@@ -142,6 +138,15 @@ fn writes_once(stage: &Stage) -> bool {
     again.all(|level| stage.loops[level].extent == 1)
         && !stage.updates()
         && stage.write.subscripts.iter().all(along_one)
+}
+
+/// Whether a read takes the same element in all iterations, or in all of the loops within those that it follows, each dimension
+/// along one of them.
+fn is_kept_word(stage: &Stage, read: &Access) -> bool {
+    let is_one_word = || (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !read.follows(level));
+    let along_loops = || read.subscripts.iter().all(|subscript| subscript.single_loop().is_ok());
+    let is_register = || matches!(place(stage, read), Some(Place::Register));
+    is_one_word() || (is_affine(read) && along_loops() && is_register())
 }
 
 /// Whether the addresses of an access are affine functions of the loops.

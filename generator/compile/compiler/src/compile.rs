@@ -11,7 +11,7 @@ use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Ta
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_graph, prove_roms, prove_sums};
+use pushmem_proof::{prove, prove_copies, prove_graph, prove_roms, prove_sums};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -137,7 +137,7 @@ fn compile_with_accumulators(
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
-    let mut best = compile_with_moves(source.clone(), tiles, constraints, observe);
+    let mut best = compile_with_loads(source.clone(), tiles, constraints, observe);
     if source.policy() != Policy::Dnn {
         return best;
     }
@@ -149,17 +149,51 @@ fn compile_with_accumulators(
     let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
     for divided in divided.into_iter().filter(|divided| *divided != coarse) {
         prove_sums(&source, &divided).map_err(|error| fault(&error))?;
-        let Ok(found) = compile_with_moves(divided, tiles, constraints, observe) else { continue };
+        let Ok(found) = compile_with_loads(divided, tiles, constraints, observe) else { continue };
         let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len());
         if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
             continue;
         }
-        let mut written = source.clone();
-        written.arrays.iter_mut().zip(&found.source.arrays).for_each(|(array, moved)| array.level = moved.level);
-        best = Ok(Compiled { source: written, ..found });
+        best = Ok(found.of_source(&source));
     }
     best
 }
+
+/// Compiles a program. Lanes that keep words load them one after the other where that takes fewer tiles and hardly more cycles.
+fn compile_with_loads(
+    source: Program,
+    tiles: Tiles,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
+    let at_once = compile_with_moves(source.clone(), tiles, constraints, observe);
+    if source.policy() != Policy::Dnn || !tiles.target.hold_words {
+        return at_once;
+    }
+    // A program without reductions would have another policy.
+    let coarse = Program { schedule: Some(Policy::Dnn), ..source.clone() };
+    let serial = coarse.clone().with_serial_loads();
+    if serial == coarse {
+        return at_once;
+    }
+    prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
+    let Ok(found) = compile_with_moves(serial, tiles, constraints, observe) else { return at_once };
+    let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64);
+    let is_cheaper = |at_once: &Compiled| {
+        let ((cycles, tiles), (own_cycles, own_tiles)) = (cost(at_once), cost(&found));
+        let (more, fewer) = (own_cycles.saturating_sub(cycles), tiles.saturating_sub(own_tiles));
+        fewer > 0 && more * TILES_FOR_CYCLES * tiles <= fewer * cycles
+    };
+    match at_once {
+        Ok(at_once) if !is_cheaper(&at_once) => Ok(at_once),
+        Err(fault @ CompileError::Fault(_)) => Err(fault),
+        _ => Ok(found.of_source(&source)),
+    }
+}
+
+/// Loads one after the other begin later than those at once. What they save of the tiles must be so many times the part of the cycles
+/// that they take more.
+const TILES_FOR_CYCLES: u64 = 16;
 
 /// Compiles a program, with arrays that memory tiles have no room for in the global buffer.
 fn compile_with_moves(
@@ -335,6 +369,13 @@ fn too_large(
 }
 
 impl Compiled {
+    /// The same, of the program as it is written, with arrays at the levels to which they moved.
+    fn of_source(self, written: &Program) -> Self {
+        let mut source = written.clone();
+        source.arrays.iter_mut().zip(&self.source.arrays).for_each(|(array, moved)| array.level = moved.level);
+        Compiled { source, ..self }
+    }
+
     /// Constructs that can be built, but are probably not meant.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);

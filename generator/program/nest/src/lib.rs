@@ -44,6 +44,7 @@ mod read;
 mod reductions;
 mod region;
 mod resolve;
+mod serial_loads;
 mod source;
 mod syntax;
 mod translated;

@@ -6,6 +6,7 @@
 //! takes the order of statements and the element of each access, and the schedule is data. Stages are checked to be copies of
 //! the operations first; then the parts of the accelerator; then each value that is read.
 
+mod copied;
 mod counters;
 mod dependence;
 mod digits;
@@ -33,6 +34,7 @@ use pushmem_nest::Program;
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
+pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
 pub use roms::{RomError, RomFault, prove_roms};

@@ -1,9 +1,9 @@
 //! Hold registers: words that wait for the reads of them.
 
-use pushmem_nest::Word;
+use pushmem_nest::{Policy, Word};
 use pushmem_schedule::{Boundary, Stage, Subscript};
 
-use super::plan::{HeldRead, HeldWord, Outcome, Place, at};
+use super::plan::{HeldRead, HeldWord, Outcome, Place, at, least_gap};
 use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
 use pushmem_graph::{BitDriver, Condition, Counter, CounterId, Edge, Hold, WordDriver};
@@ -28,19 +28,23 @@ impl<'a> Builder<'a> {
     pub(super) fn held(&mut self, of: (usize, usize, Word), outside: i64, held: &HeldRead) -> Edge {
         let (stage, read, word) = of;
         let name = format!("{}{}", self.name_of_word(stage, read, held), word.suffix());
-        if let Some(source) = self.only_source(stage, read, held) {
+        // Lanes of a coarse pipeline that load words of different iterations do so in the same cycle, by one counter.
+        let is_loaded_with_others = self.scheduled.program.policy() == Policy::Dnn && held.has_rounds();
+        let source = self.only_source(stage, read, held).filter(|_| !is_loaded_with_others);
+        if let Some(source) = source {
             return self.held_from(&name, held, &source, word);
         }
         // Words of several stages, or in several places: the loops of the loads choose among them. The first may be a constant,
         // which is there at all times, but not before the run.
         let first = held.loads.first_cycle(&held.latest);
-        let early = slack(held).min(least_delay(held)).min(first);
+        let early = if is_loaded_with_others { 0 } else { slack(held).min(least_delay(held)).min(first) };
         let cycle = held.latest.shifted(-early);
         let loads = Timed { content: &held.loads, cycle: &cycle };
         let mut edges = Vec::new();
         for case in &held.cases {
             edges.push(match case.tap {
                 Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay - early) {
+                    Outcome::At(place) if is_loaded_with_others => self.edge(place, word),
                     Outcome::At(place) => self.waiting(place, word),
                     Outcome::Constant(number) => Edge::Constant(word.of(number)),
                 },
@@ -171,12 +175,7 @@ impl<'a> Builder<'a> {
 
 /// How many cycles earlier than at the latest a register can be loaded: the reads of the word before are over then.
 fn slack(held: &HeldRead) -> i64 {
-    least_gap(&Counter::of(&held.loads, &held.latest, 0)).saturating_sub(1 + held.span)
-}
-
-/// The least number of cycles between two steps of a counter.
-fn least_gap(counter: &Counter) -> i64 {
-    counter.gaps().into_iter().min().unwrap_or(i64::MAX)
+    held.gap().saturating_sub(1 + held.span)
 }
 
 /// The least delay of the words that are loaded.

@@ -19,7 +19,7 @@ use crate::error::AssemblyError;
 use crate::pointwise::followed;
 use crate::taps::{Reader, Tap, TapCase, TapError, taps};
 use crate::waiting;
-use pushmem_graph::earlier;
+use pushmem_graph::{Counter, earlier};
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +65,23 @@ pub(super) struct HeldRead {
     pub span: i64,
     /// The words, in the cycles of the loads.
     pub cases: Vec<TapCase>,
+}
+
+impl HeldRead {
+    /// The least number of cycles between two loads.
+    pub(super) fn gap(&self) -> i64 {
+        least_gap(&Counter::of(&self.loads, &self.latest, 0))
+    }
+
+    /// Whether it holds several words, one after the other.
+    pub(super) fn has_rounds(&self) -> bool {
+        self.loads.loops.iter().any(|level| level.extent > 1)
+    }
+}
+
+/// The least number of cycles between two steps of a counter.
+pub(super) fn least_gap(counter: &Counter) -> i64 {
+    counter.gaps().into_iter().min().unwrap_or(i64::MAX)
 }
 
 /// The sources of all reads of each stage.
@@ -183,6 +200,9 @@ fn own_results(scheduled: Scheduled, stage: usize, read: usize) -> Result<Vec<Ta
     cases.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, read, &error))))
 }
 
+/// Cycles that a word is delayed for its way, apart from those in which the other words of its round come.
+const WAY: i64 = 32;
+
 /// The read of a hold register, if its word waits in one, and comes before it is read for the first time.
 fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead> {
     if !scheduled.waits.registers.contains(&(stage, read)) {
@@ -191,8 +211,21 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
     let content = &scheduled.extraction.pipeline.stages[stage];
     let access = &content.reads[read];
     let held = held(scheduled, stage, access, waiting::loads(content, access)).ok()?;
-    let in_time = |case: &TapCase| matches!(case.tap, Tap::Stage { delay, .. } if delay >= 0);
-    held.cases.iter().all(in_time).then_some(held)
+    let pipeline = &scheduled.extraction.pipeline;
+    // Registers delay the words of several rounds while those of their round come; beyond that, a memory keeps them.
+    let is_short = |producer: usize, delay: i64| {
+        let loops = &pipeline.stages[producer].loops;
+        let own = loops.len() - pipeline.shared_loops(producer, stage).min(loops.len());
+        let words = loops[..own].iter().map(|level| level.extent as i64).fold(1, i64::saturating_mul);
+        delay <= words.saturating_add(WAY)
+    };
+    let in_time = |case: &TapCase| match case.tap {
+        Tap::Stage { producer, delay } => delay >= 0 && (!held.has_rounds() || is_short(producer, delay)),
+        Tap::Outside | Tap::Port { .. } => false,
+    };
+    // Loops of a coarse pipeline may be in another order in time than in the nest.
+    let is_over = !held.has_rounds() || held.gap() > held.span;
+    (is_over && held.cases.iter().all(in_time)).then_some(held)
 }
 
 /// The ports that serve each read of kept arrays.

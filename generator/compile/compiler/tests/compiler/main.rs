@@ -15,6 +15,7 @@ mod random;
 mod recurrences;
 mod reductions;
 mod refusals;
+mod serial_loads;
 mod sharing;
 mod tables;
 mod transport;

@@ -1,12 +1,13 @@
 //! Refusals for limits of memories: at a place, in the words of the program.
 
 use itertools::Itertools;
-use pushmem_assembly::check_inputs;
-use pushmem_compiler::{CompileError, CompileStage, Compiled, Report};
+use pushmem_assembly::{Constraints, check_inputs};
+use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, compile};
+use pushmem_graph::Target;
 use pushmem_mapping::map;
 use pushmem_nest::Policy;
 
-use crate::common::{app, apps, compare, compiled, program, spec, try_compile};
+use crate::common::{app, apps, compare, compiled, program, spec, target, try_compile};
 
 /// A delay that is longer than the controllers of `amber` count, and not those of `amber_long`.
 #[test]
@@ -77,7 +78,8 @@ fn memories_with_too_few_inputs_have_no_mapping() {
 /// The search ends after so many schedules, and the message names the number.
 #[test]
 fn a_long_search_is_given_up() {
-    let error = try_compile(app("resnet_tiled_small"), "onyx").unwrap_err().to_string();
+    let target = Target { hold_words: false, ..target(spec("onyx")) };
+    let error = compile(app("resnet_tiled_small"), &target, &Constraints::default()).unwrap_err().to_string();
     assert!(error.ends_with("\n  and so with 12 schedules, after which no other was tried"), "{error}");
     assert!(!error.contains("_read_") && error.lines().count() <= 7, "{error}");
 }

@@ -18,7 +18,7 @@ fn search(name: &str, tile: &str) -> (Compiled, Vec<Trial>) {
 
 #[test]
 fn a_feasible_schedule_of_the_fewest_cycles_is_taken() {
-    for (name, tile) in [("residual_block_tiled", "amber"), ("matmul_tiled", "amber"), ("gaussian", "amber")] {
+    for (name, tile) in [("gpyr_tiled", "amber"), ("three_stage", "amber"), ("gaussian", "amber")] {
         let (compiled, seen) = search(name, tile);
         assert_eq!(seen, compiled.trials, "{name}");
         let feasible = seen.iter().filter(|trial| trial.tiles.is_some());

@@ -8,3 +8,4 @@ mod networks;
 mod properties;
 mod reductions;
 mod references;
+mod serial_loads;
