@@ -207,7 +207,8 @@ def held_array(pushmem: str, liberty: Path, scratch: Path) -> list[Held]:
     ok, log = tools.generate(pushmem, tools.ROOT / "constraints" / "arrays" / "amber.yaml", folder)
     if not ok:
         tools.stop(f"cannot generate the array:\n{log}")
-    parts = {"pushmem_hop", "pushmem_connection_box", "pushmem_operand", "pushmem_held_operand", "amber_word_switch_box", "amber_pe"}
+    parts = {"pushmem_hop", "pushmem_connection_box", "pushmem_operand", "pushmem_held_operand", "pushmem_accumulator",
+             "amber_word_switch_box", "amber_pe"}
     files = [str(folder / file) for file in tools.sources(folder) if Path(file).stem in parts] + [str(wrapper)]
     figures = [("switch box and three connection boxes", "word_interconnect", GOAL_INTERCONNECT, PEER_INTERCONNECT),
                ("processing element", "amber_pe", GOAL, PEER_PROCESSING_ELEMENT)]

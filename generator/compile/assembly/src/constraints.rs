@@ -14,6 +14,9 @@ pub struct Constraints {
     /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
     /// version before the last: the buffers that balance paths which part and meet again.
     pub balance_paths: bool,
+    /// Whether lanes that keep words may load them one after the other, through one port of a memory, where that takes fewer tiles.
+    #[serde(default = "allowed", skip_serializing_if = "is_allowed")]
+    pub serial_loads: bool,
     /// Registers between the streams and what a stall stops; see [`stall_latency`](pushmem_graph::Accelerator::stall_latency).
     #[serde(default, skip_serializing_if = "is_none")]
     pub stall_latency: u32,
@@ -24,8 +27,22 @@ fn is_none(registers: &u32) -> bool {
     *registers == 0
 }
 
+fn allowed() -> bool {
+    true
+}
+
+fn is_allowed(allowed: &bool) -> bool {
+    *allowed
+}
+
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20, table_logic_words: 64, balance_paths: true, stall_latency: 0 }
+        Constraints {
+            shift_register_threshold: 20,
+            table_logic_words: 64,
+            balance_paths: true,
+            serial_loads: true,
+            stall_latency: 0,
+        }
     }
 }

@@ -167,7 +167,7 @@ fn compile_with_loads(
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
     let at_once = compile_with_moves(source.clone(), tiles, constraints, observe);
-    if source.policy() != Policy::Dnn || !tiles.target.hold_words {
+    if source.policy() != Policy::Dnn || !tiles.target.hold_words || !constraints.serial_loads {
         return at_once;
     }
     // A program without reductions would have another policy.

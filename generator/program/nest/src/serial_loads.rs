@@ -123,7 +123,7 @@ impl SerialLoads {
         }
         let from = &self.program.arrays[access.array];
         let element = from.element;
-        let name = self.program.unused_name(&format!("{}_held", from.name), &[]);
+        let name = self.program.unused_name(&format!("{}_lanes", from.name), &[]);
         let array = self.program.arrays.len();
         let declared = Array { name: name.clone(), kind: ArrayKind::Buffer, element, shape, min, level: None, span };
         self.program.arrays.push(declared);

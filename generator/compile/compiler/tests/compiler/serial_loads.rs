@@ -1,5 +1,6 @@
 //! Lanes that keep a word load it through one port: the accelerator computes the same in fewer tiles, and a wrong copy is refused.
 
+use pushmem_compiler::Report;
 use pushmem_nest::{ExpressionKind, Index, Loop, Node, Operation, Program};
 use pushmem_proof::prove_copies;
 
@@ -71,6 +72,17 @@ fn weights_wait_in_registers_and_share_a_memory() {
     }
 }
 
+/// Both words of an element are loaded in the same cycle.
+#[test]
+fn weights_of_two_words_wait_in_two_registers() {
+    let text = layer(WINDOW, "kept[z, w, rx, ry]").replace("i16", "i32");
+    for tile in ["amber", "dual_port"] {
+        let compiled = compiled(program(&text), tile);
+        compare(&compiled);
+        assert_eq!(Report::of(&compiled).hold_registers, 48, "{tile}");
+    }
+}
+
 /// Without a memory between: the words of an input come when the lanes load them.
 #[test]
 fn weights_of_an_input_need_no_memory() {
@@ -124,12 +136,14 @@ fn overwriting(program: &Program) -> Node {
     Node::Operation(Box::new(operation))
 }
 
+type Change = fn(&mut Program);
+
 #[test]
 fn copies_that_are_none_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
     let copied = source.clone().with_serial_loads();
     prove_copies(&source, &copied).unwrap();
-    let changes: [(&str, fn(&mut Program)); 12] = [
+    let changes: [(&str, Change); 12] = [
         ("missing", |program| _ = window(program).remove(0)),
         ("after its loads", |program| window(program).swap(0, 1)),
         ("of other elements", |program| {

@@ -57,6 +57,9 @@ pub struct Choices {
     /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
     #[arg(long)]
     unbalanced: bool,
+    /// Lanes of coarse pipelines load the words that they keep at once, each from a bank of its own, and not one after the other.
+    #[arg(long)]
+    parallel_loads: bool,
 }
 
 /// The chosen files, read.
@@ -78,6 +81,7 @@ impl Choices {
             ("--table-logic-words", self.table_logic_words != default.table_logic_words),
             ("--stall-latency", self.stall_latency != default.stall_latency),
             ("--unbalanced", self.unbalanced),
+            ("--parallel-loads", self.parallel_loads),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
@@ -100,6 +104,7 @@ impl Choices {
                 table_logic_words: self.table_logic_words,
                 stall_latency: self.stall_latency,
                 balance_paths: !self.unbalanced,
+                serial_loads: !self.parallel_loads,
             },
         })
     }

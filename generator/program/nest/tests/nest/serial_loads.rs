@@ -56,11 +56,11 @@ fn lanes_that_keep_a_word_load_it_before_the_loops_within() {
     let copied = "  - for k in 0..4:
     - for w in 0..3:
       - for z in 0..2:
-        - weights_held[z, w, k] = weights[z, w, k]
+        - weights_lanes[z, w, k] = weights[z, w, k]
     - for y in 0..8:
       - for w in 0..3 unroll 3:
         - for z in 0..2 unroll 2:
-          - sums[w, y] += weights_held[z, w, k] * input[z, k, y]
+          - sums[w, y] += weights_lanes[z, w, k] * input[z, k, y]
 ";
     assert!(text.contains(copied), "{text}");
 }
@@ -77,10 +77,10 @@ fn words_of_other_places_in_a_loop_around_are_copied_in_each_of_its_iterations()
     let copied = "  - for k in 0..2:
     - for w in 0..3:
       - for z in 0..2:
-        - weights_held[z, w, k] = weights[-z + 1, w, 2*k + 1]
+        - weights_lanes[z, w, k] = weights[-z + 1, w, 2*k + 1]
     - for w in 0..3:
       - for z in 0..2:
-        - weights_held_1[z, w, k] = weights[z, w, -k + 3]
+        - weights_lanes_1[z, w, k] = weights[z, w, -k + 3]
     - for y in 0..8:
 ";
     assert!(text.contains(copied), "{text}");
@@ -113,7 +113,7 @@ fn other_lanes_load_their_words_themselves() {
       - sums[1, y] += weights[1, 2, k] * input[1, k, y]",
     ] {
         let text = with_serial_loads(&program(&matrices(loops)));
-        assert!(!text.contains("held"), "{text}");
+        assert!(!text.contains("_lanes"), "{text}");
     }
 }
 
@@ -135,12 +135,12 @@ nest:
         - output[z, k, y] = kept[z, k]
         - kept[z, k] += 3
 ";
-    assert!(!with_serial_loads(&program(text)).contains("held"));
+    assert!(!with_serial_loads(&program(text)).contains("_lanes"));
 }
 
 #[test]
 fn layers_compute_the_same() {
     for name in ["resnet88", "resnet4_1_small", "quantized_convolution", "cnn", "residual_block_tiled"] {
-        assert!(with_serial_loads(&app(name)).contains("_held["), "{name}");
+        assert!(with_serial_loads(&app(name)).contains("_lanes["), "{name}");
     }
 }
