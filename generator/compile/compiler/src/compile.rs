@@ -99,7 +99,7 @@ pub fn compile_observed(
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (program, without_level) = at_levels_of(program, target);
     let compiled = |program: Program| {
-        let compiled = compile_with_accumulators(program, tiles, constraints, observe)?;
+        let compiled = compile_with_padding(program, tiles, constraints, observe)?;
         Ok(Compiled { without_level: without_level.clone(), ..compiled })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
@@ -127,6 +127,21 @@ fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, 
         }
     }
     (program, without)
+}
+
+/// Compiles a program. Arrays in memories are copied with the edge that windows read beyond them.
+fn compile_with_padding(
+    source: Program,
+    tiles: Tiles,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
+    if source.policy() != Policy::Dnn {
+        return compile_with_accumulators(source, tiles, constraints, observe);
+    }
+    let padded = source.clone().with_padding();
+    prove_copies(&source, &padded).map_err(|error| fault(&error))?;
+    Ok(compile_with_accumulators(padded, tiles, constraints, observe)?.of_source(&source))
 }
 
 /// Compiles a program. Sums of reductions are kept in registers where that is faster, or as fast with fewer tiles: those that wait

@@ -93,7 +93,7 @@ impl Program {
 
     /// How many successive elements along a dimension the lanes of an unrolled loop use together, where those of different
     /// iterations do not overlap: as many divide the dimension.
-    fn lanes_along(&self, array: usize, dimension: usize) -> i64 {
+    pub(crate) fn lanes_along(&self, array: usize, dimension: usize) -> i64 {
         let declared = &self.arrays[array];
         let lanes = self.operations().into_iter().flat_map(|(loops, operation)| {
             let accesses = operation.accesses().filter(|access| access.array == array);
@@ -174,7 +174,7 @@ impl Program {
 
 impl Node {
     /// All accesses of an array.
-    fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
+    pub(crate) fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
         match self {
             Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
             Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),

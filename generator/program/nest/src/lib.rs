@@ -37,6 +37,7 @@ mod interpret;
 mod levels;
 mod lexer;
 mod operators;
+mod padding;
 mod print;
 mod program;
 mod random_inputs;

@@ -25,7 +25,7 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         ("gpyr_shared", 12, 2),
         ("transpose", 1, 2),
         ("fully_connected", 17, 13),
-        ("resnet88", 128, 48),
+        ("resnet88", 128, 17),
     ] {
         let compiled = compiled(app(name), &amber);
         let lowered = lower(&compiled, &amber).unwrap_or_else(|error| panic!("{name}: {error:?}"));

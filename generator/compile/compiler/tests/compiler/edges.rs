@@ -48,10 +48,69 @@ fn iterations_within_the_array_read_its_memory() {
     }
 }
 
+/// A layer of 4 to 3 channels whose output has the size of its input, in these loops over the window.
+fn layer(window: &str, read: &str) -> String {
+    format!(
+        "
+name: layer
+schedule: dnn
+inputs: {{input: {{type: i16, shape: [4, 16, 12]}}, weights: {{type: i16, shape: [4, 3, 3, 3]}}}}
+outputs: {{output: {{type: i16, shape: [3, 16, 12]}}}}
+buffers:
+  kept: {{type: i16, shape: [4, 16, 12]}}
+  kernel: {{type: i16, shape: [4, 3, 3, 3]}}
+  sums: {{type: i16, shape: [3, 16, 12]}}
+nest:
+  - for y in 0..12:
+    - for x in 0..16:
+      - for z in 0..4 unroll 4:
+        - kept[z, x, y] = input[z, x, y]
+  - for v in 0..3:
+    - for u in 0..3:
+      - for w in 0..3:
+        - for z in 0..4:
+          - kernel[z, w, u, v] = weights[z, w, u, v]
+  - for y in 0..12:
+    - for x in 0..16:
+      - for w in 0..3 unroll 3:
+        - sums[w, x, y] = 0
+  - for v in 0..3{window}:
+    - for u in 0..3{window}:
+      - for y in 0..12:
+        - for x in 0..16:
+          - for w in 0..3 unroll 3:
+            - for z in 0..4 unroll 4:
+              - sums[w, x, y] += kernel[z, w, u, v] * {read}
+  - for y in 0..12:
+    - for x in 0..16:
+      - for w in 0..3 unroll 3:
+        - output[w, x, y] = sums[w, x, y]
+"
+    )
+}
+
 #[test]
-fn windows_beyond_the_edge_are_refused_at_the_read() {
+fn windows_beyond_the_edge_read_a_copy_with_it() {
+    for (window, read) in [
+        ("", "outside(kept[z, x + u - 1, y + v - 1], 0)"),
+        ("", "outside(kept[3 - z, 16 - x - u, y + 2*v - 2], 9)"),
+        ("", "outside(kept[z, x + u - 1, y], 9) * outside(kept[z, x, y + v - 2], 9)"),
+        (" unroll 3", "outside(kept[z, x + u - 1, y + v - 1], 0)"),
+        // In another image, between which and this one the edge lies.
+        ("", "outside(input[z, x + u - 1, y + v - 1], 1)"),
+    ] {
+        for tile in ["amber", "dual_port", "quad_port"] {
+            let compiled = compiled(program(&layer(window, read)), tile);
+            assert!(compiled.program.arrays.iter().any(|array| array.name.ends_with("_padded")), "{read}");
+            compare(&compiled);
+        }
+    }
+}
+
+#[test]
+fn windows_without_affine_addresses_are_refused_at_the_read() {
     let loops = "for y in 0..12:\n      - for x in 0..16:\n        - for c in 0..8:";
-    let text = pipeline("[8, 16, 12]", loops, "outside(kept[c, x + c, y], 0)");
+    let text = pipeline("[8, 16, 12]", loops, "outside(kept[c, (x + c) / 2 - 1, y], 0)");
     let error = try_compile(program(&text), "dual_port").unwrap_err().to_string();
     assert!(error.contains("this read of a kept array has no affine addresses"), "{error}");
 }

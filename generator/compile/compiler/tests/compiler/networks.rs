@@ -437,3 +437,13 @@ fn many_random_networks_compute_what_they_say() {
         }
     }
 }
+
+/// Networks as one program each: all layers by turns on one set of multipliers, edges by `outside`.
+#[test]
+fn whole_networks_compute_what_they_say() {
+    for (name, multipliers) in [("networks/mobilenet_v1", 36), ("networks/resnet18", 32)] {
+        let compiled = compiled(app(name), "dual_port");
+        assert_eq!(Report::of(&compiled).multipliers, multipliers, "{name}");
+        compare(&compiled);
+    }
+}

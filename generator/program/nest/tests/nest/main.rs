@@ -5,6 +5,7 @@ mod common;
 mod errors;
 mod levels;
 mod networks;
+mod padding;
 mod properties;
 mod reductions;
 mod references;
