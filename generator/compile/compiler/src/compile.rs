@@ -11,14 +11,15 @@ use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Ta
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_copies, prove_graph, prove_roms, prove_sums};
+use pushmem_proof::{prove, prove_graph, prove_roms};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
-use crate::accumulators;
+use crate::accumulators::with_complete_outputs;
 use crate::compute_sharing;
 use crate::error::CompileError;
+use crate::forms::Forms;
 use crate::recurrences;
 use crate::refusal::refusal;
 use crate::search::{Passes, Planned, Search};
@@ -98,8 +99,9 @@ pub fn compile_observed(
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (program, without_level) = at_levels_of(program, target);
+    let forms = Forms { tiles, constraints, observe };
     let compiled = |program: Program| {
-        let compiled = compile_with_padding(program, tiles, constraints, observe)?;
+        let compiled = forms.compiled(program)?;
         Ok(Compiled { without_level: without_level.clone(), ..compiled })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
@@ -129,102 +131,6 @@ fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, 
     (program, without)
 }
 
-/// Compiles a program. Arrays in memories are copied with the edge that windows read beyond them.
-fn compile_with_padding(
-    source: Program,
-    tiles: Tiles,
-    constraints: &Constraints,
-    observe: &dyn Fn(&Trial),
-) -> Result<Compiled, CompileError> {
-    if source.policy() != Policy::Dnn {
-        return compile_with_accumulators(source, tiles, constraints, observe);
-    }
-    let padded = source.clone().with_padding();
-    prove_copies(&source, &padded).map_err(|error| fault(&error))?;
-    Ok(compile_with_accumulators(padded, tiles, constraints, observe)?.of_source(&source))
-}
-
-/// Compiles a program. Sums of reductions are kept in registers where that is faster, or as fast with fewer tiles: those that wait
-/// for memories, or all.
-fn compile_with_accumulators(
-    source: Program,
-    tiles: Tiles,
-    constraints: &Constraints,
-    observe: &dyn Fn(&Trial),
-) -> Result<Compiled, CompileError> {
-    let mut best = compile_with_loads(source.clone(), tiles, constraints, observe);
-    if source.policy() != Policy::Dnn {
-        return best;
-    }
-    let slow = accumulators::slow(&source, &best);
-    // Without the loops that add, the rule for the schedule would choose another.
-    let coarse = Program { schedule: Some(Policy::Dnn), ..source.clone() };
-    let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
-    let of_all = coarse.clone().with_accumulators(|_| true);
-    let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
-    for divided in divided.into_iter().filter(|divided| *divided != coarse) {
-        prove_sums(&source, &divided).map_err(|error| fault(&error))?;
-        let Ok(found) = compile_with_loads(divided, tiles, constraints, observe) else { continue };
-        let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len());
-        if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
-            continue;
-        }
-        best = Ok(found.of_source(&source));
-    }
-    best
-}
-
-/// Compiles a program. Lanes that keep words load them one after the other where that takes fewer tiles and hardly more cycles.
-fn compile_with_loads(
-    source: Program,
-    tiles: Tiles,
-    constraints: &Constraints,
-    observe: &dyn Fn(&Trial),
-) -> Result<Compiled, CompileError> {
-    let at_once = compile_with_moves(source.clone(), tiles, constraints, observe);
-    if source.policy() != Policy::Dnn || !tiles.target.hold_words || !constraints.serial_loads {
-        return at_once;
-    }
-    // A program without reductions would have another policy.
-    let coarse = Program { schedule: Some(Policy::Dnn), ..source.clone() };
-    let serial = coarse.clone().with_serial_loads();
-    if serial == coarse {
-        return at_once;
-    }
-    prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
-    let Ok(found) = compile_with_moves(serial, tiles, constraints, observe) else { return at_once };
-    let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64);
-    let is_cheaper = |at_once: &Compiled| {
-        let ((cycles, tiles), (own_cycles, own_tiles)) = (cost(at_once), cost(&found));
-        let (more, fewer) = (own_cycles.saturating_sub(cycles), tiles.saturating_sub(own_tiles));
-        fewer > 0 && more * TILES_FOR_CYCLES * tiles <= fewer * cycles
-    };
-    match at_once {
-        Ok(at_once) if !is_cheaper(&at_once) => Ok(at_once),
-        Err(fault @ CompileError::Fault(_)) => Err(fault),
-        _ => Ok(found.of_source(&source)),
-    }
-}
-
-/// Loads one after the other begin later than those at once. What they save of the tiles must be so many times the part of the cycles
-/// that they take more.
-const TILES_FOR_CYCLES: u64 = 16;
-
-/// Compiles a program, with arrays that memory tiles have no room for in the global buffer.
-fn compile_with_moves(
-    mut source: Program,
-    tiles: Tiles,
-    constraints: &Constraints,
-    observe: &dyn Fn(&Trial),
-) -> Result<Compiled, CompileError> {
-    loop {
-        match compile_at_levels(&source, tiles, constraints, observe)? {
-            AtLevels::Compiled(compiled) => return Ok(*compiled),
-            AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
-        }
-    }
-}
-
 /// Checks that the elements of programs fit the words of memory tiles, and that tables are in a ROM.
 fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
     let TileSpec { name, word_bits, .. } = spec;
@@ -241,19 +147,23 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
 }
 
 /// Result of compiling a program with its arrays at the levels that it names.
-enum AtLevels {
+pub(crate) enum AtLevels {
     Compiled(Box<Compiled>),
     /// Memory tiles have no room for this array: it is to be in the global buffer.
     Moves(usize),
 }
 
-fn compile_at_levels(
+/// Compiles a program with its arrays at the levels that it names.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn compile_at_levels(
     source: &Program,
     tiles: Tiles,
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
-    let program = accumulators::with_complete_outputs(source.clone()).with_copies();
+    let program = with_complete_outputs(source.clone()).with_copies();
     check_levels(&program, tiles.target)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
@@ -385,7 +295,7 @@ fn too_large(
 
 impl Compiled {
     /// The same, of the program as it is written, with arrays at the levels to which they moved.
-    fn of_source(self, written: &Program) -> Self {
+    pub(crate) fn of_source(self, written: &Program) -> Self {
         let mut source = written.clone();
         source.arrays.iter_mut().zip(&self.source.arrays).for_each(|(array, moved)| array.level = moved.level);
         Compiled { source, ..self }
@@ -516,7 +426,7 @@ impl Compiled {
 }
 
 /// The error of a proof that fails.
-fn fault(error: &dyn Display) -> CompileError {
+pub(crate) fn fault(error: &dyn Display) -> CompileError {
     CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
 }
 

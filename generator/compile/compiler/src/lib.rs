@@ -10,6 +10,7 @@ mod compute_sharing;
 mod driver;
 mod emit;
 mod error;
+mod forms;
 mod occupancy;
 mod recurrences;
 mod refusal;

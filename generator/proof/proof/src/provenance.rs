@@ -390,25 +390,25 @@ impl Prover<'_> {
         }
     }
 
-    /// The element that a load takes at an iteration.
-    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Option<Expected> {
+    /// The results any of which is the element that a load takes at an iteration.
+    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Vec<Expected> {
         let read = &self.staged.pipeline.stages[stage].reads[load];
         match element(read, index) {
-            Some(element) if self.is_stored() => self.produced_once(read.array, element),
-            Some(element) => self.produced(read.array, &element, (stage, index)),
-            None => Some(Expected::Constant(self.outside(stage, load))),
+            Some(element) if self.is_stored() => self.produced_once(read.array, &element),
+            Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect(),
+            None => vec![Expected::Constant(self.outside(stage, load))],
         }
     }
 
     /// Whether a word is the element that a load takes at an iteration.
     fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Content) -> bool {
-        match (word, self.expected(stage, load, index)) {
-            (Content::Result { stage, cycle }, Some(Expected::Result { stage: wanted, cycle: at })) => {
+        self.expected(stage, load, index).into_iter().any(|expected| match (word, expected) {
+            (Content::Result { stage, cycle }, Expected::Result { stage: wanted, cycle: at }) => {
                 (stage, cycle) == (wanted, at)
             }
-            (Content::Constant(word), Some(Expected::Constant(wanted))) => word == wanted,
+            (Content::Constant(word), Expected::Constant(wanted)) => word == wanted,
             _ => false,
-        }
+        })
     }
 
     fn wrong_hold(
@@ -432,7 +432,7 @@ impl Prover<'_> {
             reader: self.staged.pipeline.stages[stage].name.clone(),
             load,
             cycle: self.schedule.stages[stage].value(&index),
-            expected: self.describe_expected(self.expected(stage, load, &index).as_ref()),
+            expected: self.describe_expected(self.expected(stage, load, &index).first()),
             iteration: index,
             found,
         })
@@ -628,7 +628,7 @@ impl Prover<'_> {
                 let carried = is_carried(content, read);
                 let is_there = |own: &Expected| carried || matches!(own, Expected::Constant(_));
                 let once = self.written_once(stage, load, &element);
-                let own = self.produced_once(read.array, element).filter(is_there);
+                let own = self.produced_once(read.array, &element).into_iter().filter(is_there);
                 producers.flat_map(|producer| self.results(producer, index)).chain(own).chain(once).collect()
             }
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
@@ -783,28 +783,22 @@ impl Prover<'_> {
         self.produced(read.array, &element(read, index)?, (stage, index))
     }
 
-    /// As [`Prover::produced`], of an element that is written once in the whole program, so that it is there for all readers.
-    fn produced_once(&self, mut array: usize, mut element: Vec<i64>) -> Option<Expected> {
+    /// As [`Prover::produced`], of an element that is written once in the whole program, so that it is there for all readers: of an input
+    /// each of the lanes that bring it.
+    fn produced_once(&self, array: usize, element: &[i64]) -> Vec<Expected> {
         let stages = &self.staged.pipeline.stages;
-        loop {
-            let writers = self.dependences.writers.of_element(array, &element).into_iter();
-            let (stage, index) =
-                writers.filter_map(|stage| Some((stage, iteration(&stages[stage], &element)?))).exactly_one().ok()?;
-            let content = &stages[stage];
-            if content.loops_not_written().any(|level| content.loops[level].extent > 1) {
-                return None;
-            }
-            if self.owners.contains(&stage) {
-                let cycle = self.schedule.stages[stage].value(&index) + content.latency as i64;
-                return Some(Expected::Result { stage, cycle });
-            }
-            if let Some(&word) = self.constants.get(&stage) {
-                return Some(Expected::Constant(word));
-            }
-            let read = &content.reads[self.copies.get(&stage)?.load];
-            element = self::element(read, &index)?;
-            array = read.array;
+        let writers = self.dependences.writers.of_element(array, element).into_iter();
+        let writes = writers.filter_map(|stage| Some((stage, iteration(&stages[stage], element)?)));
+        let Ok((stage, index)) = writes.exactly_one() else { return Vec::new() };
+        let content = &stages[stage];
+        if content.loops_not_written().any(|level| content.loops[level].extent > 1) {
+            return Vec::new();
         }
+        // A copy passes on what it takes in the same iteration, or an element that is itself written once.
+        let own = self.results(stage, &index);
+        let copied = self.copies.get(&stage).filter(|_| own.is_empty()).map(|copy| &content.reads[copy.load]);
+        let from = copied.and_then(|read| Some((read.array, self::element(read, &index)?)));
+        from.map_or(own, |(array, element)| self.produced_once(array, &element))
     }
 
     fn outside(&self, stage: usize, load: usize) -> u16 {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Checked, Program};
 use rand::{Rng, SeedableRng};
@@ -18,6 +19,11 @@ pub fn app(name: &str) -> Program {
     let Checked { program, warnings } = Program::read(&apps().join(format!("{name}.yaml"))).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     program
+}
+
+/// The program of a text.
+pub fn program(text: &str) -> Program {
+    Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
 }
 
 /// Random inputs with values from 0 to `largest`, or to the largest of their type.

@@ -3,11 +3,7 @@
 use pushmem_files::Document;
 use pushmem_nest::Program;
 
-use crate::common::random_inputs;
-
-fn program(text: &str) -> Program {
-    Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
-}
+use crate::common::{program, random_inputs};
 
 /// Checks that copies change nothing, and that what they made is a program that is as it is; returns it as text.
 fn with_padding(program: &Program) -> String {

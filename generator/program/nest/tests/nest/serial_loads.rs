@@ -3,11 +3,7 @@
 use pushmem_files::Document;
 use pushmem_nest::Program;
 
-use crate::common::{app, random_inputs};
-
-fn program(text: &str) -> Program {
-    Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
-}
+use crate::common::{app, program, random_inputs};
 
 /// Checks that the loads change nothing, and that what they made is a program that is as it is; returns its nest as text.
 fn with_serial_loads(program: &Program) -> String {

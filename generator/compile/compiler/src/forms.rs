@@ -1,0 +1,115 @@
+//! Forms of a program that compute the same, of which the cheapest becomes hardware.
+//!
+//! A pass of the nest makes each from the one before it, and the proof shows that both compute the same.
+
+use pushmem_assembly::{Constraints, Tiles};
+use pushmem_nest::{Level, Policy, Program};
+use pushmem_proof::{prove_copies, prove_sums};
+
+use crate::accumulators;
+use crate::compile::{AtLevels, Compiled, compile_at_levels, fault};
+use crate::error::CompileError;
+use crate::trial::Trial;
+
+/// Loads one after the other begin later than those at once. What they save of the tiles must be so many times the part of the cycles
+/// that they take more.
+const TILES_FOR_CYCLES: u64 = 16;
+
+/// The hardware that the forms of a program are compiled for.
+pub(crate) struct Forms<'a> {
+    pub tiles: Tiles<'a>,
+    pub constraints: &'a Constraints,
+    /// Is told of each schedule that was tried.
+    pub observe: &'a dyn Fn(&Trial),
+}
+
+impl Forms<'_> {
+    /// Compiles a program: the cheapest of its forms. Arrays in memories are copied with the edge that windows read beyond them.
+    ///
+    /// # Errors
+    /// Those of its first form, and every fault.
+    pub fn compiled(&self, source: Program) -> Result<Compiled, CompileError> {
+        if source.policy() == Policy::Stencil {
+            return self.with_moves(source);
+        }
+        let padded = source.clone().with_padding();
+        prove_copies(&source, &padded).map_err(|error| fault(&error))?;
+        Ok(self.with_accumulators(padded)?.of_source(&source))
+    }
+
+    /// Sums of reductions are kept in registers where that is faster, or as fast with fewer tiles: those that wait for memories, or
+    /// all.
+    fn with_accumulators(&self, source: Program) -> Result<Compiled, CompileError> {
+        let mut best = self.with_serial_loads(source.clone());
+        let slow = accumulators::slow(&source, &best);
+        let coarse = as_coarse(&source);
+        let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
+        let of_all = coarse.clone().with_accumulators(|_| true);
+        let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
+        for divided in divided.into_iter().filter(|divided| *divided != coarse) {
+            prove_sums(&source, &divided).map_err(|error| fault(&error))?;
+            let Some(found) = unless_refused(self.with_serial_loads(divided))? else { continue };
+            if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
+                continue;
+            }
+            best = Ok(found.of_source(&source));
+        }
+        best
+    }
+
+    /// Lanes that keep words load them one after the other where that takes fewer tiles and hardly more cycles.
+    fn with_serial_loads(&self, source: Program) -> Result<Compiled, CompileError> {
+        let at_once = self.with_moves(source.clone());
+        let coarse = as_coarse(&source);
+        let serial = match self.tiles.target.hold_words && self.constraints.serial_loads {
+            true => coarse.clone().with_serial_loads(),
+            false => coarse.clone(),
+        };
+        if serial == coarse || matches!(at_once, Err(CompileError::Fault(_))) {
+            return at_once;
+        }
+        prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
+        let Some(found) = unless_refused(self.with_moves(serial))? else { return at_once };
+        let is_cheaper = |at_once: &Compiled| {
+            let ((cycles, tiles), (own_cycles, own_tiles)) = (cost(at_once), cost(&found));
+            let (more, fewer) = (own_cycles.saturating_sub(cycles), tiles.saturating_sub(own_tiles));
+            fewer > 0 && more * TILES_FOR_CYCLES * tiles <= fewer * cycles
+        };
+        match at_once {
+            Ok(at_once) if !is_cheaper(&at_once) => Ok(at_once),
+            _ => Ok(found.of_source(&source)),
+        }
+    }
+
+    /// Arrays that memory tiles have no room for are in the global buffer.
+    fn with_moves(&self, mut source: Program) -> Result<Compiled, CompileError> {
+        loop {
+            match compile_at_levels(&source, self.tiles, self.constraints, self.observe)? {
+                AtLevels::Compiled(compiled) => return Ok(*compiled),
+                AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
+            }
+        }
+    }
+}
+
+/// The program as a coarse pipeline in any case: without its reductions, the rule for the schedule would choose another.
+fn as_coarse(source: &Program) -> Program {
+    Program { schedule: Some(Policy::Dnn), ..source.clone() }
+}
+
+/// Cycles and tiles, in the order in which they count.
+fn cost(compiled: &Compiled) -> (u64, u64) {
+    (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64)
+}
+
+/// A form that was compiled; nothing if it was refused, as another may still do.
+///
+/// # Errors
+/// A fault: it must be seen, whatever other forms there are.
+fn unless_refused(outcome: Result<Compiled, CompileError>) -> Result<Option<Compiled>, CompileError> {
+    match outcome {
+        Ok(compiled) => Ok(Some(compiled)),
+        Err(fault @ CompileError::Fault(_)) => Err(fault),
+        Err(_) => Ok(None),
+    }
+}
