@@ -32,6 +32,9 @@ mod waves;
 use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+// Not called: for their features alone, as the manifest says.
+use {getrandom as _, smallvec as _, zerocopy as _};
+
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use pushmem_files::{Code, Diagnostic, nearest};
