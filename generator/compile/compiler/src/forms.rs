@@ -12,8 +12,8 @@ use crate::compile::{AtLevels, Compiled, compile_at_levels, fault};
 use crate::error::CompileError;
 use crate::trial::Trial;
 
-/// Loads one after the other begin later than those at once. What they save of the tiles must be so many times the part of the cycles
-/// that they take more.
+/// Loads one after the other begin later than those at once. The part of the tiles that they save must be so many times the part of the
+/// cycles that they add.
 const TILES_FOR_CYCLES: u64 = 16;
 
 /// The hardware that the forms of a program are compiled for.

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
-use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, ArrayKind, Load, Loop, Node, Operation, Program};
 
 impl Program {
     /// Makes the copies between levels part of the nest. An input or output with a [level](Array::level) becomes a stream,
@@ -45,19 +45,10 @@ impl Program {
         self.arrays.push(buffer);
         let buffer = self.arrays.len() - 1;
         self.redirect(array, buffer);
-        let mut around = Vec::new();
-        let mut body = &self.nest;
-        for &place in &path {
-            let Node::Loop(inner) = &body[place] else { unreachable!("a path goes through loops") };
-            around.push(inner.variable.as_str());
-            body = &inner.body;
-        }
+        let around = variables_along(&self.nest, &path);
+        let around = around.iter().map(String::as_str).collect_vec();
         let copy = self.copy(array, buffer, &around, &together);
-        let mut body = &mut self.nest;
-        for &place in &path {
-            let Node::Loop(inner) = &mut body[place] else { unreachable!("a path goes through loops") };
-            body = &mut inner.body;
-        }
+        let body = body_at(&mut self.nest, &path);
         body.insert(if is_input { 0 } else { body.len() }, copy);
     }
 
@@ -144,16 +135,8 @@ impl Program {
             ArrayKind::Input => (of_stream, of_buffer),
             _ => (of_buffer, of_stream),
         };
-        let operation = Operation {
-            share: None,
-            name: self.arrays[target.array].name.clone(),
-            function: None,
-            target,
-            reduction: None,
-            loads: vec![Load { access: from, outside: None }],
-            expression: Expression { kind: ExpressionKind::Load(0), value: stream.element, span },
-            span,
-        };
+        let name = self.arrays[target.array].name.clone();
+        let operation = Operation::copy(name, target, Load { access: from, outside: None }, stream.element);
         let innermost = Node::Operation(Box::new(operation));
         (0..rank).fold(innermost, |body, dimension| {
             let variable = self.unused_name(&format!("i{dimension}"), around);
@@ -172,7 +155,38 @@ impl Program {
     }
 }
 
+/// The names of the variables of loops, each at a place in the body of the one before.
+pub(crate) fn variables_along(mut body: &[Node], path: &[usize]) -> Vec<String> {
+    let mut variables = Vec::new();
+    for &place in path {
+        let Node::Loop(inner) = &body[place] else { unreachable!("a path goes through loops") };
+        variables.push(inner.variable.clone());
+        body = &inner.body;
+    }
+    variables
+}
+
+/// The body of the last of loops, each at a place in the body of the one before.
+pub(crate) fn body_at<'a>(nest: &'a mut Vec<Node>, path: &[usize]) -> &'a mut Vec<Node> {
+    path.iter().fold(nest, |body, &place| match &mut body[place] {
+        Node::Loop(inner) => &mut inner.body,
+        Node::Operation(_) => unreachable!("a path goes through loops"),
+    })
+}
+
 impl Node {
+    /// All loads, each with the loops around it, outermost first.
+    pub(crate) fn loads<'a>(&'a self, loops: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Load)>) {
+        match self {
+            Node::Operation(operation) => found.extend(operation.loads.iter().map(|load| (loops.clone(), load))),
+            Node::Loop(inner) => {
+                loops.push(inner);
+                inner.body.iter().for_each(|node| node.loads(loops, found));
+                loops.pop();
+            }
+        }
+    }
+
     /// All accesses of an array.
     pub(crate) fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
         match self {

@@ -3,9 +3,8 @@
 use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
-use crate::program::{
-    Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program, ranges,
-};
+use crate::levels::{body_at, variables_along};
+use crate::program::{Access, Array, ArrayKind, Load, Loop, Node, Operation, Program, ranges};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 
 impl Program {
@@ -87,9 +86,8 @@ impl Program {
     /// Whether a load has a value outside of its array, and affine indices, and leaves the array along none that follow the
     /// outermost `depth` loops.
     fn stays_or_leaves_inside(&self, loops: &[&Loop], load: &Load, depth: usize) -> bool {
-        let affine = load.access.indices.iter().all(|index| index.pieces.is_empty());
         let is_inside = |index: &&Index| index.affine.terms.iter().all(|(variable, _)| *variable >= depth);
-        load.outside.is_some() && affine && self.leaving(loops, load).iter().all(is_inside)
+        load.outside.is_some() && load.access.is_affine() && self.leaving(loops, load).iter().all(is_inside)
     }
 
     /// Whether a load leaves its array along an index that follows several loops.
@@ -109,14 +107,7 @@ impl Program {
         let kind = ArrayKind::Buffer;
         self.arrays.push(Array { name: name.clone(), kind, element, shape, min, level: None, span });
         let (around, place) = (&path[..depth], path[depth]);
-        let mut body = &mut self.nest;
-        let mut variables = Vec::new();
-        for &place in around {
-            let Node::Loop(inner) = &mut body[place] else { unreachable!("a path goes through loops") };
-            variables.push(inner.variable.clone());
-            body = &mut inner.body;
-        }
-        slice.redirect(&mut body[place], depth, padded);
+        slice.redirect(&mut body_at(&mut self.nest, around)[place], depth, padded);
         // Loops are numbered from the outermost, dimensions from the innermost.
         let own = (0..rank).map(|dimension| Index::variable(depth + rank - 1 - dimension)).collect_vec();
         let mut moving = own.iter();
@@ -131,28 +122,17 @@ impl Program {
             access: Access { array: slice.array, indices: indices.collect(), span },
             outside: Some(slice.outside),
         };
-        let operation = Operation {
-            name,
-            function: None,
-            target: Access { array: padded, indices: own.clone(), span },
-            reduction: None,
-            loads: vec![load],
-            expression: Expression { kind: ExpressionKind::Load(0), value: element, span },
-            share: None,
-            span,
-        };
+        let target = Access { array: padded, indices: own, span };
+        let operation = Operation::copy(name, target, load, element);
         let together = (0..rank).map(|dimension| self.lanes_along(padded, dimension)).collect_vec();
+        let variables = variables_along(&self.nest, around);
         let variables = variables.iter().map(String::as_str).collect_vec();
         let mut copy = Node::Operation(Box::new(operation));
         for (dimension, ((low, high), unroll)) in bounds.iter().zip(together).enumerate() {
             let variable = self.unused_name(&format!("i{dimension}"), &variables);
             copy = Node::Loop(Loop { variable, min: *low, extent: high - low + 1, unroll, body: vec![copy], span });
         }
-        let body = around.iter().fold(&mut self.nest, |body, &place| match &mut body[place] {
-            Node::Loop(inner) => &mut inner.body,
-            Node::Operation(_) => unreachable!("a path goes through loops"),
-        });
-        body.insert(place, copy);
+        body_at(&mut self.nest, around).insert(place, copy);
     }
 }
 
@@ -165,7 +145,7 @@ struct Window {
     bounds: Vec<(i64, i64)>,
 }
 
-/// What loads of a node have in common, so that they can read one copy.
+/// The common part of the loads that can read one copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slice {
     array: usize,
@@ -203,8 +183,7 @@ impl Slice {
             Node::Loop(inner) => inner.body.iter_mut().for_each(|node| self.redirect(node, depth, copy)),
             Node::Operation(operation) => {
                 for load in &mut operation.loads {
-                    let affine = load.access.indices.iter().all(|index| index.pieces.is_empty());
-                    if load.outside.is_none() || !affine || Slice::of(load, depth) != *self {
+                    if load.outside.is_none() || !load.access.is_affine() || Slice::of(load, depth) != *self {
                         continue;
                     }
                     let moving = load.access.indices.iter().zip(&self.parts).filter(|(_, part)| part.moves);
@@ -225,18 +204,6 @@ fn inside(index: &AffineIndex, depth: usize) -> AffineIndex {
 }
 
 impl Node {
-    /// All loads, each with the loops around it, outermost first.
-    fn loads<'a>(&'a self, loops: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Load)>) {
-        match self {
-            Node::Operation(operation) => found.extend(operation.loads.iter().map(|load| (loops.clone(), load))),
-            Node::Loop(inner) => {
-                loops.push(inner);
-                inner.body.iter().for_each(|node| node.loads(loops, found));
-                loops.pop();
-            }
-        }
-    }
-
     /// Whether it is a loop, numbered from the outermost, each of whose iterations takes a slice of an array: its variable alone is the
     /// index of a dimension.
     fn goes_through(&self, array: usize, variable: usize) -> bool {

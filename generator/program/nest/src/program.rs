@@ -216,6 +216,14 @@ pub struct Share {
 }
 
 impl Operation {
+    /// A statement that copies an element of this type, with the name of the array that it writes.
+    pub(crate) fn copy(name: String, target: Access, load: Load, element: Type) -> Operation {
+        let span = target.span;
+        let expression = Expression { kind: ExpressionKind::Load(0), value: element, span };
+        let loads = vec![load];
+        Operation { name, function: None, target, reduction: None, loads, expression, share: None, span }
+    }
+
     /// All accesses that read: the loads, and of a reduction the target.
     pub fn reads(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain(self.reduction.map(|_| &self.target))
@@ -257,6 +265,11 @@ impl Access {
     /// Whether it is the same element as another access in each iteration of the same loops.
     pub(crate) fn is_same_element(&self, other: &Access) -> bool {
         self.array == other.array && self.indices == other.indices
+    }
+
+    /// Whether all indices are affine functions of the loop variables.
+    pub(crate) fn is_affine(&self) -> bool {
+        self.indices.iter().all(|index| index.as_affine().is_some())
     }
 
     /// Whether some index depends on a loop variable.

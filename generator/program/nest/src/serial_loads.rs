@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
-use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, ArrayKind, Load, Loop, Node, Operation, Program};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 
 impl Program {
@@ -76,24 +76,26 @@ impl SerialLoads {
     fn loads_within(&self, node: &Node) -> Vec<LaneWords> {
         let mut found: Vec<LaneWords> = Vec::new();
         if self.around.iter().all(|level| level.unroll == 1) {
-            for_each_load(node, &mut Vec::new(), &mut |inside, load| {
-                let words = self.lane_words(node, inside, load);
+            let mut loads = Vec::new();
+            node.loads(&mut Vec::new(), &mut loads);
+            for (inside, load) in loads {
+                let words = self.lane_words(node, &inside, load);
                 found.extend(words.filter(|words| !found.iter().any(|other| other.are(words))));
-            });
+            }
         }
         found
     }
 
+    /// The words of the lanes of a load in a node, if each lane keeps its word there.
     fn lane_words(&self, node: &Node, inside: &[&Loop], load: &Load) -> Option<LaneWords> {
         let (depth, access) = (self.around.len(), &load.access);
         let runs = |level: &Loop| level.extent > level.unroll;
         let follows_around = depth.checked_sub(1).is_some_and(|innermost| access.follows(innermost));
         let still = || (depth..).zip(inside).all(|(variable, level)| !runs(level) || !access.follows(variable));
-        let affine = access.indices.iter().all(|index| index.as_affine().is_some());
         if access.array >= self.declared
             || load.outside.is_some()
             || !follows_around
-            || !affine
+            || !access.is_affine()
             || !still()
             || node.writes(access.array)
         {
@@ -142,17 +144,7 @@ impl SerialLoads {
             outside: None,
         };
         let target = Access { array, indices: (0..depth + lanes.len()).rev().map(Index::variable).collect(), span };
-        let expression = Expression { kind: ExpressionKind::Load(0), value: element, span };
-        let operation = Operation {
-            name,
-            function: None,
-            target,
-            reduction: None,
-            loads: vec![load],
-            expression,
-            share: None,
-            span,
-        };
+        let operation = Operation::copy(name, target, load, element);
         let innermost = Node::Operation(Box::new(operation));
         let nest = lanes
             .iter()
@@ -176,19 +168,7 @@ impl SerialLoads {
     }
 }
 
-/// Calls with each load in a node, and the loops around it within the node, outermost first.
-fn for_each_load<'a>(node: &'a Node, inside: &mut Vec<&'a Loop>, visit: &mut dyn FnMut(&[&Loop], &Load)) {
-    match node {
-        Node::Operation(operation) => operation.loads.iter().for_each(|load| visit(inside, load)),
-        Node::Loop(inner) => {
-            inside.push(inner);
-            inner.body.iter().for_each(|node| for_each_load(node, inside, visit));
-            inside.pop();
-        }
-    }
-}
-
-/// As [`for_each_load`], to change the loads. The loops have no bodies.
+/// Calls with each load in a node, to change it, and the loops around it within the node, outermost first, without their bodies.
 fn for_each_load_mut(node: &mut Node, inside: &mut Vec<Loop>, visit: &mut dyn FnMut(&[Loop], &mut Load)) {
     match node {
         Node::Operation(operation) => operation.loads.iter_mut().for_each(|load| visit(inside, load)),

@@ -59,7 +59,7 @@ impl<'a> Restoring<'a> {
                 known.push(copy);
                 continue;
             }
-            // What a node changes is not loaded from a copy in it, nor after it.
+            // A copy is void from the node on that writes the array it was made of.
             known.retain(|copy| !writes(node, copy.operation.loads[0].access.array));
             restored.push(match node {
                 Node::Operation(operation) => Node::Operation(Box::new(self.operation(operation, around, &known)?)),

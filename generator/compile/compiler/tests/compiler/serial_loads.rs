@@ -186,7 +186,7 @@ fn copies_that_are_none_are_refused() {
     }
 }
 
-/// What is written between the copy and its loads is not what was copied; what is written before is.
+/// A write between the copy and its loads makes the copy wrong; a write before the copy does not.
 #[test]
 fn copies_of_elements_that_change_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));

@@ -38,3 +38,15 @@ pub fn random_inputs(program: &Program, seed: u64, largest: i64) -> BTreeMap<Str
     });
     inputs.collect()
 }
+
+/// Checks that a pass changes nothing of what a program computes, and that its result is a program without warnings when it is read
+/// again; returns the result and what is read.
+pub fn transformed(program: &Program, pass: impl Fn(Program) -> Program) -> (Program, Program) {
+    let result = pass(program.clone());
+    let inputs = random_inputs(program, 1, 65535);
+    assert_eq!(result.run(&inputs).unwrap(), program.run(&inputs).unwrap(), "{result}");
+    let text = result.to_string();
+    let again = Program::from_document(&Document::parse("transformed", text.clone()).unwrap()).unwrap();
+    assert!(again.warnings.is_empty(), "{text}\n{:?}", again.warnings);
+    (result, again.program)
+}

@@ -3,21 +3,17 @@
 use pushmem_files::Document;
 use pushmem_nest::{ArrayKind, Level, Program};
 
-use crate::common::{app, program, random_inputs};
+use crate::common::{app, program, transformed};
 
 /// Checks that copies change nothing, and that what they made is a program that is as it is; returns it as text.
 fn with_copies(program: &Program) -> String {
-    let copied = program.clone().with_copies();
-    let inputs = random_inputs(program, 1, 65535);
-    assert_eq!(copied.run(&inputs).unwrap(), program.run(&inputs).unwrap(), "{copied}");
+    let (copied, again) = transformed(program, Program::with_copies);
     let text = copied.to_string();
-    let again = Program::from_document(&Document::parse("copied", text.clone()).unwrap()).unwrap();
-    assert!(again.warnings.is_empty(), "{text}\n{:?}", again.warnings);
     let name = |program: &Program| -> Vec<String> {
         program.operations().into_iter().map(|(_, operation)| operation.name.clone()).collect()
     };
-    assert_eq!(name(&again.program), name(&copied), "{text}");
-    assert_eq!(again.program.with_copies().to_string(), text);
+    assert_eq!(name(&again), name(&copied), "{text}");
+    assert_eq!(again.with_copies().to_string(), text);
     text
 }
 

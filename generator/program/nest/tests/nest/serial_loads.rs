@@ -1,19 +1,14 @@
 //! Words of lanes that come one after the other: which loads have them, and that they change nothing of what is computed.
 
-use pushmem_files::Document;
 use pushmem_nest::Program;
 
-use crate::common::{app, program, random_inputs};
+use crate::common::{app, program, transformed};
 
 /// Checks that the loads change nothing, and that what they made is a program that is as it is; returns its nest as text.
 fn with_serial_loads(program: &Program) -> String {
-    let serial = program.clone().with_serial_loads();
-    let inputs = random_inputs(program, 1, 65535);
-    assert_eq!(serial.run(&inputs).unwrap(), program.run(&inputs).unwrap(), "{serial}");
+    let (serial, again) = transformed(program, Program::with_serial_loads);
     let text = serial.to_string();
-    let again = Program::from_document(&Document::parse("serial", text.clone()).unwrap()).unwrap();
-    assert!(again.warnings.is_empty(), "{text}\n{:?}", again.warnings);
-    assert_eq!(again.program.to_string(), text);
+    assert_eq!(again.to_string(), text);
     text.split_once("nest:\n").unwrap().1.to_owned()
 }
 
