@@ -1,7 +1,6 @@
 //! Forms of a program that compute the same, of which the cheapest becomes hardware.
 //!
-//! A pass of the nest makes each from the one before it, and the proof shows that both compute the same. A form that is refused, or whose
-//! hardware is not proven, is not taken: another one is.
+//! A pass of the nest makes each from the one before it, and the proof shows that both compute the same.
 
 use pushmem_assembly::{Constraints, Tiles};
 use pushmem_nest::{Level, Policy, Program};
@@ -28,7 +27,7 @@ impl Forms<'_> {
     /// Compiles a program: the cheapest of its forms. Arrays in memories are copied with the edge that windows read beyond them.
     ///
     /// # Errors
-    /// Those of its first form.
+    /// Those of its first form, and every fault.
     pub fn compiled(&self, source: Program) -> Result<Compiled, CompileError> {
         if source.policy() == Policy::Stencil {
             return self.with_moves(source);
@@ -49,7 +48,7 @@ impl Forms<'_> {
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
         for divided in divided.into_iter().filter(|divided| *divided != coarse) {
             prove_sums(&source, &divided).map_err(|error| fault(&error))?;
-            let Ok(found) = self.with_serial_loads(divided) else { continue };
+            let Some(found) = unless_refused(self.with_serial_loads(divided))? else { continue };
             if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
                 continue;
             }
@@ -70,7 +69,7 @@ impl Forms<'_> {
             return at_once;
         }
         prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
-        let Ok(found) = self.with_moves(serial) else { return at_once };
+        let Some(found) = unless_refused(self.with_moves(serial))? else { return at_once };
         let is_cheaper = |at_once: &Compiled| {
             let ((cycles, tiles), (own_cycles, own_tiles)) = (cost(at_once), cost(&found));
             let (more, fewer) = (own_cycles.saturating_sub(cycles), tiles.saturating_sub(own_tiles));
@@ -101,4 +100,16 @@ fn as_coarse(source: &Program) -> Program {
 /// Cycles and tiles, in the order in which they count.
 fn cost(compiled: &Compiled) -> (u64, u64) {
     (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64)
+}
+
+/// A form that was compiled; nothing if it was refused, as another may still do.
+///
+/// # Errors
+/// A fault: it must be seen, whatever other forms there are.
+fn unless_refused(outcome: Result<Compiled, CompileError>) -> Result<Option<Compiled>, CompileError> {
+    match outcome {
+        Ok(compiled) => Ok(Some(compiled)),
+        Err(fault @ CompileError::Fault(_)) => Err(fault),
+        Err(_) => Ok(None),
+    }
 }

@@ -104,6 +104,16 @@ impl<'a> Dependences<'a> {
         }
     }
 
+    /// How many outermost loops a stage shares with a reader that stands below it in each iteration of them; nothing if it does not,
+    /// or they are in different lanes.
+    pub fn shared_above(&self, writer: usize, reader: usize, load: usize) -> Option<usize> {
+        let (write, read) = (self.sequence.write(writer), self.sequence.read(reader, load));
+        let shared = self.sequence.shared(writer, reader);
+        let possible = self.sequence.compare(&write, &read, Direction { equal: shared, then: None });
+        let same_lane = |outer: usize| write.lane(outer).is_some_and(|lane| read.lane(outer) == Some(lane));
+        (possible.before && !possible.after && (0..shared).all(same_lane)).then_some(shared)
+    }
+
     /// Whether operations write an array, and none of its elements twice.
     pub fn is_single(&self, array: usize) -> bool {
         *self.single.borrow_mut().entry(array).or_insert_with(|| {

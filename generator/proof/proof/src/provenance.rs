@@ -201,12 +201,13 @@ impl Prover<'_> {
         known.entry((stage, load)).or_insert_with(|| self.dependences.producers(stage, load)).clone()
     }
 
-    /// The result that a read takes of an array that is written once, in another iteration than its own, as the last one of a
-    /// running sum: one stage writes all its elements, each in one iteration.
-    fn written_once(&self, stage: usize, load: usize, element: &[i64]) -> Vec<Expected> {
+    /// The result that a read takes in another iteration than its own, as the last one of a running sum: of the only stage that writes
+    /// the element, in the one iteration that does. Either nothing writes an element of the array twice, or it is the iteration
+    /// in the loops around both, above the reader.
+    fn last_written(&self, stage: usize, load: usize, index: &[i64], element: &[i64]) -> Vec<Expected> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
-        if !self.is_stored() || !self.dependences.is_single(read.array) || !is_affine_access(read) {
+        if !self.is_stored() || !is_affine_access(read) {
             return Vec::new();
         }
         let places = Places::of_stage(content, read);
@@ -214,8 +215,13 @@ impl Prover<'_> {
         let meets = |writer: &usize| sequence.write(*writer).places.meet(&places, Direction::ANY);
         let writers = self.dependences.writers.of_access(read.array, &places).into_iter();
         let Ok(writer) = writers.filter(meets).exactly_one() else { return Vec::new() };
-        let index = iteration(&self.staged.pipeline.stages[writer], element).filter(|_| writer != stage);
-        index.map_or(Vec::new(), |index| self.results(writer, &index))
+        let written = &self.staged.pipeline.stages[writer];
+        let shared = self.dependences.shared_above(writer, stage, load);
+        let index = match self.dependences.is_single(read.array) {
+            true => iteration(written, element),
+            false => shared.and_then(|shared| iteration_within(written, element, &index[index.len() - shared..])),
+        };
+        index.filter(|_| writer != stage).map_or(Vec::new(), |index| self.results(writer, &index))
     }
 
     /// Follows every net back to the stage whose result it is.
@@ -253,13 +259,15 @@ impl Prover<'_> {
         stored::check_writes(pipeline, self.schedule, array)?;
         require(array.writes.len() == array.writers.len(), || array.buffer.name.clone(), "a write port takes no word")?;
         for (&stage, &source) in array.writers.iter().zip(&array.writes) {
-            let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();
-            let written = self.schedule.stages[stage].value(&first) + pipeline.stages[stage].latency as i64;
-            let results = match self.is_stored() {
-                true => self.results(stage, &first),
-                false => self.produced_by(stage, &first).into_iter().collect(),
-            };
-            let right = results.iter().any(|expected| self.carries(source, written, expected));
+            // A word that a copy passes on comes as late in all iterations if it does so at the ends of each loop.
+            let right = ends_of_loops(&pipeline.stages[stage]).all(|index| {
+                let written = self.schedule.stages[stage].value(&index) + pipeline.stages[stage].latency as i64;
+                let results = match self.is_stored() {
+                    true => self.results(stage, &index),
+                    false => self.produced_by(stage, &index).into_iter().collect(),
+                };
+                results.iter().any(|expected| self.carries(source, written, expected))
+            });
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
         let reads = self.reads_in_memory(array);
@@ -624,12 +632,15 @@ impl Prover<'_> {
         }
         let expected = match element {
             Some(element) if self.is_stored() => {
-                let producers = self.producers(stage, load).into_iter();
+                let producers = self.producers(stage, load);
                 let carried = is_carried(content, read);
                 let is_there = |own: &Expected| carried || matches!(own, Expected::Constant(_));
-                let once = self.written_once(stage, load, &element);
                 let own = self.produced_once(read.array, &element).into_iter().filter(is_there);
-                producers.flat_map(|producer| self.results(producer, index)).chain(own).chain(once).collect()
+                let last = match producers.is_empty() {
+                    true => self.last_written(stage, load, index, &element),
+                    false => Vec::new(),
+                };
+                producers.into_iter().flat_map(|producer| self.results(producer, index)).chain(own).chain(last).collect()
             }
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
             None => vec![Expected::Constant(self.outside(stage, load))],
@@ -683,7 +694,7 @@ impl Prover<'_> {
         let producers = self.producers(stage, copy.load);
         let element = || element(&self.staged.pipeline.stages[stage].reads[copy.load], index);
         match producers.is_empty() {
-            true => element().map_or(Vec::new(), |element| self.written_once(stage, copy.load, &element)),
+            true => element().map_or(Vec::new(), |element| self.last_written(stage, copy.load, index, &element)),
             false => producers.into_iter().flat_map(|producer| self.results(producer, index)).collect(),
         }
     }
@@ -856,6 +867,20 @@ fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
     access.subscripts.iter().map(|subscript| subscript.at(index)).collect()
 }
 
+/// The first iteration of a stage, and for each loop that in which it is at its end.
+fn ends_of_loops(stage: &Stage) -> impl Iterator<Item = Vec<i64>> {
+    let first = stage.loops.iter().map(|level| level.min).collect_vec();
+    let ends = stage.loops.iter().positions(|level| level.extent > 1).map({
+        let first = first.clone();
+        move |level| {
+            let mut index = first.clone();
+            index[level] = stage.loops[level].max();
+            index
+        }
+    });
+    ends.collect_vec().into_iter().chain([first])
+}
+
 /// The iteration at which a stage writes an element.
 fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
     let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
@@ -865,6 +890,26 @@ fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
         }
     }
     Some(index)
+}
+
+/// The iteration at which a stage writes an element with these indices of its outermost loops, if it is the only one: each of the
+/// loops within runs along a dimension of its own.
+fn iteration_within(stage: &Stage, element: &[i64], outermost: &[i64]) -> Option<Vec<i64>> {
+    let within = stage.loops.len().checked_sub(outermost.len())?;
+    let first: Vec<i64> = stage.loops[..within].iter().map(|level| level.min).chain(outermost.iter().copied()).collect();
+    let runs = |level: &usize| stage.loops[*level].extent > 1;
+    let mut index = first.clone();
+    let mut found = HashSet::new();
+    for (subscript, wanted) in stage.write.subscripts.iter().zip(element) {
+        let mut along = (0..within).filter(runs).filter(|&level| subscript.coefficients[level] != 0);
+        if let (Some(level), None) = (along.next(), along.next()) {
+            index[level] += (wanted - subscript.at(&first)?) / subscript.coefficients[level];
+            found.insert(level);
+        }
+    }
+    let is_inside = index.iter().zip(&stage.loops).all(|(index, level)| (level.min..=level.max()).contains(index));
+    let is_only = (0..within).filter(runs).all(|level| found.contains(&level));
+    (is_inside && is_only && self::element(&stage.write, &index)? == element).then_some(index)
 }
 
 /// The index of the loop along a dimension, if there is one, with which a stage writes elements with this coordinate; nothing

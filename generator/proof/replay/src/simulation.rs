@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     /// Number among the write ports, by number among all ports.
     writer_of_port: Vec<usize>,
     writer_names: Vec<String>,
-    /// Cycle after the last word of a read port, or of an output that serves one: later writes have no effect.
+    /// Cycle after the last event: a write after all reads changes no word, but may break a promise of the tile.
     pub end: u64,
 }
 
@@ -77,11 +77,9 @@ impl Simulation {
             let walker = Walker::new(&port.extents(), &port.schedule, &[(&element, None)]);
             readers.push(Reader { port, walker, tile: place[tile], output });
         }
-        let last = |reader: &Reader| {
-            let shown = tiles[reader.tile].last_shown(reader.output);
-            Some(reader.walker.last).filter(|_| reader.walker.total > 0).max(shown)
-        };
-        let end = readers.iter().filter_map(last).max().map_or(0, |last| last + 1);
+        let of_readers = readers.iter().map(|reader| &reader.walker).filter(|walker| walker.total > 0);
+        let last = of_readers.map(|walker| walker.last).chain(tiles.iter().filter_map(ReplayedTile::last_event));
+        let end = last.max().map_or(0, |last| last + 1);
         Ok(Simulation {
             expectation: Expectation::new(&numbering, &writes, readers.len()),
             tiles,

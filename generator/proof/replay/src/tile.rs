@@ -143,14 +143,10 @@ impl ReplayedTile {
         &self.walkers
     }
 
-    /// The last cycle in which an output shows a word, if it ever does.
-    pub fn last_shown(&self, output: usize) -> Option<u64> {
-        let delay = match self.datapath {
-            Datapath::Wide { .. } => 0,
-            Datapath::Direct { .. } => self.latency,
-        };
-        let walker = &self.walkers[self.output_controller(output)];
-        (walker.total > 0).then_some(walker.last + delay)
+    /// The last cycle in which a controller fires, or a word arrives that it sent, if one ever does.
+    pub fn last_event(&self) -> Option<u64> {
+        let fires = self.walkers.iter().filter(|walker| walker.total > 0);
+        fires.map(|walker| walker.last + self.latency).max()
     }
 
     /// The cycle of the next event.

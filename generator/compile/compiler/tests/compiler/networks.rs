@@ -292,6 +292,12 @@ fn random_networks_that_failed_compute_what_they_say() {
         (5454, "fetch8"),
         (6469, "fetch8"),
         (6801, "dual_port"),
+        // Operands that follow their writer in a loop that writes all elements anew, and copies of such words.
+        (360, "amber"),
+        (392, "quad_port"),
+        (529, "fetch8"),
+        (1038, "fetch2"),
+        (8066, "dual_port"),
     ];
     // These were refused: more writers than inputs, though never at once, more than sixteen reads of an array, and inputs in
     // lanes that have elements in common.
