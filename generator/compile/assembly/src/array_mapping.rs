@@ -7,21 +7,27 @@ use pushmem_tile::TileSpec;
 
 /// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
 /// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
+///
+/// Schedules that differ in other stages often only move an array in time: it is mapped in a time that begins with its first port.
 pub(crate) fn map_in_time(
     buffer: &UnifiedBuffer,
     spec: &TileSpec,
     mappings: &Mappings,
 ) -> Result<(u64, MappedBuffer), MappingError> {
-    mappings.map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
-        let begin = first_start(buffer);
-        let latest = buffer.ports.iter().map(|port| port.schedule.start as u64).max().unwrap_or(0);
-        let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
-        // Controllers within the tile begin some cycles before or after those of the ports.
-        if begin == 0 || latest >> (bits - 1) == 0 {
-            return Err(error);
-        }
-        mappings.map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
-    })
+    let begin = first_start(buffer);
+    let mapped = mappings.map(&earlier(buffer, begin), spec)?;
+    Ok(later(&mapped, begin, spec).map_or((begin, mapped), |mapped| (0, mapped)))
+}
+
+/// The mapping of a buffer that does everything so many cycles later, if its controllers can count so far.
+fn later(mapped: &MappedBuffer, cycles: u64, spec: &TileSpec) -> Option<MappedBuffer> {
+    let mut mapped = mapped.clone();
+    let controllers = mapped.tiles.iter_mut().flat_map(|tile| tile.configuration.controllers.values_mut());
+    for controller in controllers {
+        controller.cycle.start += cycles as i64;
+    }
+    let fits = mapped.tiles.iter().all(|tile| tile.configuration.check(spec).is_ok());
+    fits.then_some(mapped)
 }
 
 /// The cycle in which the first of the ports begins.

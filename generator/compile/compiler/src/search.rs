@@ -508,9 +508,8 @@ fn coarse_relieved_in(
     attempt: &dyn Fn(&CoarseOptions) -> Option<Result<Planned, AssemblyError>>,
 ) -> Option<Result<Planned, AssemblyError>> {
     let mut arrays = vec![array];
-    let mut trials = 0;
-    loop {
-        trials += 1;
+    let mut outcome = None;
+    for trials in 1.. {
         let mut relieve = |array: &usize| {
             order.iter().any(|relief| match relief {
                 Relief::Turns => options.serialized.insert(*array),
@@ -518,16 +517,21 @@ fn coarse_relieved_in(
             })
         };
         // An array without further relief stays refused, whatever the others get.
-        let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
-        match attempt(&options) {
+        let relieved = arrays.iter().filter(|array| relieve(array)).count();
+        if relieved == 0 {
+            break;
+        }
+        outcome = attempt(&options);
+        match &outcome {
             // Relief of an array may serve others, too. Where it does not, all get theirs at once.
-            Some(Err(AssemblyError::Array { array, others, .. })) if relieved => {
-                let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
-                arrays = all.chain([array]).collect();
+            Some(Err(AssemblyError::Array { array, others, .. })) if relieved == arrays.len() => {
+                let all = others.iter().copied().filter(|_| trials >= RELIEVED_ALONE);
+                arrays = all.chain([*array]).collect();
             }
-            outcome => return outcome,
+            _ => break,
         }
     }
+    outcome
 }
 
 /// The cheaper of two schedules, of those that the memories serve; the first if both cost as much.

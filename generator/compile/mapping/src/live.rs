@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use crate::group::{Space, Stream};
 use crate::nest::Nest;
-use crate::past;
+use crate::past::{self, most_at_once};
 use crate::rounds::cut;
 
 /// Most iterations that are enumerated.
@@ -38,27 +38,13 @@ fn live_iterations(write: &Nest, reads: &[&Nest]) -> u64 {
     let mut last: Vec<Option<i64>> = vec![None; written.len()];
     for read in reads {
         let read = prefix(read);
-        read.extent.for_each(|index| {
-            if let Some(last) = last.get_mut(read.functions[0].value(index) as usize) {
-                *last = (*last).max(Some(read.cycle.value(index)));
+        for (cycle, word) in read.cycles().zip(read.extent.values(&read.functions[0])) {
+            if let Some(last) = last.get_mut(word as usize) {
+                *last = (*last).max(Some(cycle));
             }
-        });
+        }
     }
-    // Ends before beginnings within a cycle.
-    let mut events: Vec<(i64, i64)> = written
-        .into_iter()
-        .zip(last)
-        .filter_map(|(written, last)| Some([(written, 1), (last?, -1)]))
-        .flatten()
-        .collect();
-    events.sort_unstable();
-    let mut live = 0;
-    let mut most = 0;
-    for (_, change) in events {
-        live += change;
-        most = most.max(live);
-    }
-    most as u64
+    most_at_once(written.into_iter().zip(last).filter_map(|(written, last)| Some((written, last?))))
 }
 
 /// Closed form where the last read of each word is the write, delayed: the words of the first cycles up to the delay,

@@ -1,7 +1,7 @@
 //! Mappings that are asked for again.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
 use pushmem_tile::TileSpec;
@@ -16,7 +16,7 @@ type Outcome = Result<MappedBuffer, Box<MappingError>>;
 /// others as they are: these are mapped once.
 #[derive(Debug, Default)]
 pub struct Mappings {
-    known: RefCell<HashMap<TileSpec, HashMap<UnifiedBuffer, Outcome>>>,
+    known: Mutex<HashMap<TileSpec, HashMap<UnifiedBuffer, Outcome>>>,
 }
 
 impl Mappings {
@@ -25,10 +25,11 @@ impl Mappings {
     /// # Errors
     /// As those of [`map`](crate::map).
     pub fn map(&self, buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
-        let found = self.known.borrow().get(spec).and_then(|known| known.get(buffer)).cloned();
+        let known = || self.known.lock().expect("no thread ends while it has the mappings");
+        let found = known().get(spec).and_then(|known| known.get(buffer)).cloned();
         let outcome = found.unwrap_or_else(|| {
             let outcome = map(buffer, spec).map_err(Box::new);
-            self.known.borrow_mut().entry(spec.clone()).or_default().insert(buffer.clone(), outcome.clone());
+            known().entry(spec.clone()).or_default().insert(buffer.clone(), outcome.clone());
             outcome
         });
         outcome.map_err(|error| *error)
@@ -70,6 +71,6 @@ mod tests {
             }
         }
         assert_ne!(mappings.map(&delay(100), &specs[0]), mappings.map(&delay(100), &specs[1]));
-        assert_eq!(mappings.known.borrow()[&specs[0]].len(), 3);
+        assert_eq!(mappings.known.lock().unwrap()[&specs[0]].len(), 3);
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Written {
     pub write: usize,
     /// Cycle in which it was on the wire.
     pub cycle: i64,
+    /// How many words were written before it in the run.
+    pub number: usize,
 }
 
 /// The least time from one write of an element to the next by another port: `gaps[before][after]`, if there is one.
@@ -34,6 +36,8 @@ pub(crate) struct Followed {
     pub nest: Nest,
     /// The word of each iteration, in their order, as far as they were enumerated. Cycles are those of the cut run.
     pub words: Vec<Written>,
+    /// The writes whose words it takes, in their order.
+    pub sources: Vec<usize>,
 }
 
 impl Followed {
@@ -84,6 +88,7 @@ impl Past {
         let (reads, writes) = nests.split_at(reads);
         let mut words = vec![Vec::new(); reads.len()];
         let mut gaps: Gaps = vec![vec![None; writes.len()]; writes.len()];
+        let mut number = 0;
         for Firing { cycle, nest, value } in firings(nests) {
             if nest < reads.len() {
                 let written = last.get(value).ok_or(NumberNeverWritten { read: nest, cycle, number: value })?;
@@ -91,14 +96,20 @@ impl Past {
                 continue;
             }
             let write = nest - reads.len();
-            if let Some(before) = last.replace(value, Written { write, cycle })
+            let before = last.replace(value, Written { write, cycle, number });
+            number += 1;
+            if let Some(before) = before
                 && before.write != write
             {
                 let gap = &mut gaps[before.write][write];
                 *gap = Some(gap.map_or(cycle - before.cycle, |gap| gap.min(cycle - before.cycle)));
             }
         }
-        let followed = |(nest, words): (&Nest, Vec<Written>)| Rc::new(Followed { nest: nest.clone(), words });
+        let followed = |(nest, words): (&Nest, Vec<Written>)| {
+            let mut takes = vec![false; writes.len()];
+            words.iter().for_each(|written| takes[written.write] = true);
+            Rc::new(Followed { nest: nest.clone(), words, sources: takes.iter().positions(|takes| *takes).collect() })
+        };
         Ok(Past { reads: reads.iter().zip(words).map(followed).collect(), gaps })
     }
 
@@ -109,11 +120,6 @@ impl Past {
         let whole = nests.iter().map(|nest| numbers.of_nest(nest)).collect_vec();
         let nests = if short { cut(&whole.iter().collect_vec()) } else { whole };
         Past::of_run(&nests, reads).map_err(drop)
-    }
-
-    /// The writes whose words a read takes.
-    pub fn sources(&self, read: usize) -> Vec<usize> {
-        self.reads[read].words.iter().map(|written| written.write).unique().sorted().collect()
     }
 }
 
@@ -231,21 +237,32 @@ pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
 /// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place
 /// for the one written in that cycle.
 pub(crate) fn live<'a>(reads: impl Iterator<Item = &'a Followed>) -> u64 {
-    let mut last: HashMap<Written, i64> = HashMap::new();
-    for Followed { nest, words } in reads {
+    // By the number of each word: when it was written, and read for the last time.
+    let mut spans: Vec<Option<(i64, i64)>> = Vec::new();
+    for Followed { nest, words, .. } in reads {
         for (cycle, written) in nest.cycles().zip(words) {
-            last.entry(*written).and_modify(|last| *last = cycle.max(*last)).or_insert(cycle);
+            if written.number >= spans.len() {
+                spans.resize(written.number + 1, None);
+            }
+            let span = spans[written.number].get_or_insert((written.cycle, cycle));
+            span.1 = span.1.max(cycle);
         }
     }
-    // Ends before beginnings within a cycle.
-    let events = last.into_iter().flat_map(|(written, last)| [(written.cycle, 1), (last, -1)]).sorted_unstable();
-    let mut live = 0_i64;
-    let mut most = 0;
-    for (_, change) in events {
-        live += change;
-        most = most.max(live);
-    }
-    most as u64
+    most_at_once(spans.into_iter().flatten())
+}
+
+/// The most words at once of those that are written in one cycle, and read for the last time in another. They come in the order
+/// of their writes.
+pub(crate) fn most_at_once(spans: impl Iterator<Item = (i64, i64)>) -> u64 {
+    let (begins, mut ends): (Vec<i64>, Vec<i64>) = spans.unzip();
+    ends.sort_unstable();
+    // Ends come before beginnings within a cycle.
+    let mut over = 0;
+    let live = |(begun, begin): (usize, &i64)| {
+        over += ends[over..].iter().take_while(|end| *end <= begin).count();
+        (begun + 1).saturating_sub(over)
+    };
+    begins.iter().enumerate().map(live).max().unwrap_or(0) as u64
 }
 
 #[cfg(test)]
@@ -267,7 +284,7 @@ mod tests {
         let (set, update) = (words(10, 4, 0, 1, 4), words(10, 4, 12, 3, 8));
         let (sum, end) = (words(10, 4, 10, 3, 8), words(11, 2, 40, 1, 4));
         let past = Past::of(&[&set, &update], &[&sum, &end]).expect("all is written");
-        assert_eq!((past.sources(0), past.sources(1)), (vec![0, 1], vec![1]));
+        assert_eq!((&past.reads[0].sources, &past.reads[1].sources), (&vec![0, 1], &vec![1]));
         let cycles = |read: usize| past.reads[read].words.iter().map(|word| word.cycle).collect_vec();
         assert_eq!(cycles(0), [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23]);
         assert_eq!(cycles(1), [29, 30]);

@@ -63,7 +63,7 @@ pub(crate) fn components(buffer: &UnifiedBuffer, known: &mut Known) -> Result<Ve
         for (place, &reader) in readers.iter().enumerate() {
             // Reads that were not followed to the end may take words of any writer.
             if past.reads[place].is_whole() {
-                sources[reader] = past.sources(place).into_iter().map(|write| writers[write]).collect();
+                sources[reader] = past.reads[place].sources.iter().map(|&write| writers[write]).collect();
             }
         }
         followed.insert((writers, readers), Rc::clone(past));

@@ -11,6 +11,7 @@ use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
 use pushmem_schedule::{Access, Boundary, Stage, is_outside, takes_own_results};
 use pushmem_tile::TileSpec;
+use rayon::prelude::*;
 
 use super::{Scheduled, Tiles};
 use crate::array_mapping::{first_start, map_in_time};
@@ -145,15 +146,24 @@ fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<Tap
 
 /// The loads of a hold register, in the cycle before the first read of each word.
 fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Result<HeldRead, TapError> {
+    taken(scheduled, stage, read, still_to_take(scheduled, stage, read, loads))
+}
+
+/// The same, of words that are still to be found.
+fn still_to_take(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> HeldRead {
     let reader = &scheduled.extraction.pipeline.stages[stage];
     let times = &scheduled.schedule.stages[stage];
     let repeats = reader.loops.iter().enumerate().filter(|(level, _)| loads.loops[*level].extent == 1);
     let repeats =
         repeats.filter(|(level, _)| read.subscripts.iter().all(|subscript| subscript.coefficients[*level] == 0));
     let span = repeats.map(|(level, bounds)| (bounds.extent as i64 - 1) * times.stride[level]).sum();
-    let latest = times.shifted(-(waiting::LOAD as i64));
-    let cases = tapped(scheduled, Reader { stage, content: &loads, schedule: &latest }, read)?;
-    Ok(HeldRead { loads, latest, span, cases })
+    HeldRead { loads, latest: times.shifted(-(waiting::LOAD as i64)), span, cases: Vec::new() }
+}
+
+/// The same, with the words.
+fn taken(scheduled: Scheduled, stage: usize, read: &Access, held: HeldRead) -> Result<HeldRead, TapError> {
+    let reader = Reader { stage, content: &held.loads, schedule: &held.latest };
+    Ok(HeldRead { cases: tapped(scheduled, reader, read)?, ..held })
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
@@ -210,7 +220,12 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
     }
     let content = &scheduled.extraction.pipeline.stages[stage];
     let access = &content.reads[read];
-    let held = held(scheduled, stage, access, waiting::loads(content, access)).ok()?;
+    let held = still_to_take(scheduled, stage, access, waiting::loads(content, access));
+    // Loops of a coarse pipeline may be in another order in time than in the nest.
+    if held.has_rounds() && held.gap() <= held.span {
+        return None;
+    }
+    let held = taken(scheduled, stage, access, held).ok()?;
     let pipeline = &scheduled.extraction.pipeline;
     // Registers delay the words of several rounds while those of their round come; beyond that, a memory keeps them.
     let is_short = |producer: usize, delay: i64| {
@@ -223,9 +238,7 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
         Tap::Stage { producer, delay } => delay >= 0 && (!held.has_rounds() || is_short(producer, delay)),
         Tap::Outside | Tap::Port { .. } => false,
     };
-    // Loops of a coarse pipeline may be in another order in time than in the nest.
-    let is_over = !held.has_rounds() || held.gap() > held.span;
-    (is_over && held.cases.iter().all(in_time)).then_some(held)
+    held.cases.iter().all(in_time).then_some(held)
 }
 
 /// The ports that serve each read of kept arrays.
@@ -243,7 +256,7 @@ fn kept(
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
     let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
     let (found, mut refused): (Vec<KeptArray>, Vec<AssemblyError>) =
-        arrays_to_keep.into_iter().map(Keeping::kept).partition_result();
+        arrays_to_keep.into_par_iter().map(Keeping::kept).collect::<Vec<_>>().into_iter().partition_result();
     let also_refused = refused.iter().skip(1).filter_map(AssemblyError::array).collect_vec();
     if let Some(AssemblyError::Array { others, .. }) = refused.first_mut() {
         *others = also_refused;
