@@ -33,6 +33,13 @@ pub enum AssemblyError {
         /// Schedules for which the array was mapped in vain, where the search was given up after so many.
         given_up: Option<usize>,
     },
+    /// A schedule that takes longer than one that is known.
+    TooLong {
+        /// Its cycles.
+        cycles: u64,
+        /// The most cycles that it may take.
+        most: u64,
+    },
     /// An array whose tiles have fewer inputs than stages write the words of one read.
     Inputs {
         /// The array, an index of the program's.
@@ -56,7 +63,7 @@ impl AssemblyError {
     /// The array that its tiles cannot keep, if that is the reason.
     pub fn array(&self) -> Option<usize> {
         match self {
-            AssemblyError::Program(_) | AssemblyError::Memory { .. } => None,
+            AssemblyError::Program(_) | AssemblyError::Memory { .. } | AssemblyError::TooLong { .. } => None,
             AssemblyError::Array { array, .. } | AssemblyError::Inputs { array, .. } => Some(*array),
         }
     }
@@ -67,6 +74,9 @@ impl fmt::Display for AssemblyError {
         match self {
             AssemblyError::Program(diagnostic) => write!(formatter, "{diagnostic}"),
             AssemblyError::Memory { error, .. } | AssemblyError::Array { error, .. } => write!(formatter, "{error}"),
+            AssemblyError::TooLong { cycles, most } => {
+                write!(formatter, "the schedule takes {cycles} cycles; one of {most} is known")
+            }
             AssemblyError::Inputs { array, tile, .. } => {
                 write!(formatter, "array {array} has too many writes for {tile}")
             }

@@ -167,6 +167,19 @@ pub(crate) fn loads(stage: &Stage, read: &Access) -> Stage {
     loads
 }
 
+/// The first of some loads, and for each loop that at its end, each as iterations of a stage of one iteration.
+pub(crate) fn ends(loads: &Stage) -> impl Iterator<Item = Stage> {
+    let mut first = loads.clone();
+    first.loops.iter_mut().for_each(|bounds| bounds.extent = 1);
+    let end = |level: usize| {
+        let mut end = first.clone();
+        end.loops[level].min = loads.loops[level].max();
+        end
+    };
+    let repeating = loads.loops.iter().positions(|bounds| bounds.extent > 1);
+    repeating.map(end).collect_vec().into_iter().chain([first])
+}
+
 /// The loads of a hold register for each word, as iterations of a stage of one iteration, and for each the indices of the loops
 /// that the read follows.
 pub(crate) fn loads_of_each(stage: &Stage, read: &Access) -> Vec<(Vec<(usize, i64)>, Stage)> {

@@ -1,5 +1,6 @@
 //! The passes in their order.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -99,10 +100,10 @@ pub fn compile_observed(
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (program, without_level) = at_levels_of(program, target);
-    let forms = Forms { tiles, constraints, observe };
     let compiled = |program: Program| {
-        let compiled = forms.compiled(program)?;
-        Ok(Compiled { without_level: without_level.clone(), ..compiled })
+        let compiled = Forms { tiles, constraints, observe, moved: RefCell::default() }.compiled(program)?;
+        let proof = compiled.prove()?;
+        Ok(Compiled { proof, without_level: without_level.clone(), ..compiled })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
         return compiled(program);
@@ -153,7 +154,8 @@ pub(crate) enum AtLevels {
     Moves(usize),
 }
 
-/// Compiles a program with its arrays at the levels that it names.
+/// Compiles a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
+/// `most` cycles by more than memory is worth are not tried.
 ///
 /// # Errors
 /// As [`compile`].
@@ -161,6 +163,7 @@ pub(crate) fn compile_at_levels(
     source: &Program,
     tiles: Tiles,
     constraints: &Constraints,
+    most: Option<u64>,
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
     let program = with_complete_outputs(source.clone()).with_copies();
@@ -196,7 +199,7 @@ pub(crate) fn compile_at_levels(
         tiles,
         constraints,
     };
-    let search = Search::new(&passes, observe);
+    let search = Search::new(&passes, most, observe);
     let planned = match program.policy() {
         Policy::Stencil => search.stencil(),
         Policy::Dnn => search.coarse(),
@@ -213,7 +216,7 @@ pub(crate) fn compile_at_levels(
         return Ok(AtLevels::Moves(array));
     }
     check_names(&accelerator)?;
-    let mut compiled = Compiled {
+    Ok(AtLevels::Compiled(Box::new(Compiled {
         source: source.clone(),
         program,
         extraction,
@@ -228,9 +231,7 @@ pub(crate) fn compile_at_levels(
         no_scan: None,
         without_level: Vec::new(),
         proof: Proof::default(),
-    };
-    compiled.proof = compiled.prove()?;
-    Ok(AtLevels::Compiled(Box::new(compiled)))
+    })))
 }
 
 /// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.

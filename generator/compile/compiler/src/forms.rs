@@ -2,6 +2,9 @@
 //!
 //! A pass of the nest makes each from the one before it, and the proof shows that both compute the same.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use pushmem_assembly::{Constraints, Tiles};
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_copies, prove_sums};
@@ -21,6 +24,8 @@ pub(crate) struct Forms<'a> {
     pub constraints: &'a Constraints,
     /// Is told of each schedule that was tried.
     pub observe: &'a dyn Fn(&Trial),
+    /// Names of the arrays that memory tiles have no room for in a form: they hardly have in another.
+    pub moved: RefCell<BTreeSet<String>>,
 }
 
 impl Forms<'_> {
@@ -30,7 +35,7 @@ impl Forms<'_> {
     /// Those of its first form, and every fault.
     pub fn compiled(&self, source: Program) -> Result<Compiled, CompileError> {
         if source.policy() == Policy::Stencil {
-            return self.with_moves(source);
+            return self.with_moves(source, None);
         }
         let padded = source.clone().with_padding();
         prove_copies(&source, &padded).map_err(|error| fault(&error))?;
@@ -40,7 +45,7 @@ impl Forms<'_> {
     /// Sums of reductions are kept in registers where that is faster, or as fast with fewer tiles: those that wait for memories, or
     /// all.
     fn with_accumulators(&self, source: Program) -> Result<Compiled, CompileError> {
-        let mut best = self.with_serial_loads(source.clone());
+        let mut best = self.with_serial_loads(source.clone(), None);
         let slow = accumulators::slow(&source, &best);
         let coarse = as_coarse(&source);
         let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
@@ -48,7 +53,7 @@ impl Forms<'_> {
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
         for divided in divided.into_iter().filter(|divided| *divided != coarse) {
             prove_sums(&source, &divided).map_err(|error| fault(&error))?;
-            let Some(found) = unless_refused(self.with_serial_loads(divided))? else { continue };
+            let Some(found) = unless_refused(self.with_serial_loads(divided, cycles(&best)))? else { continue };
             if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
                 continue;
             }
@@ -57,9 +62,10 @@ impl Forms<'_> {
         best
     }
 
-    /// Lanes that keep words load them one after the other where that takes fewer tiles and hardly more cycles.
-    fn with_serial_loads(&self, source: Program) -> Result<Compiled, CompileError> {
-        let at_once = self.with_moves(source.clone());
+    /// Lanes that keep words load them one after the other where that takes fewer tiles and hardly more cycles. `known` are the cycles
+    /// of another form.
+    fn with_serial_loads(&self, source: Program, known: Option<u64>) -> Result<Compiled, CompileError> {
+        let at_once = self.with_moves(source.clone(), known);
         let coarse = as_coarse(&source);
         let serial = match self.tiles.target.hold_words && self.constraints.serial_loads {
             true => coarse.clone().with_serial_loads(),
@@ -69,7 +75,10 @@ impl Forms<'_> {
             return at_once;
         }
         prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
-        let Some(found) = unless_refused(self.with_moves(serial))? else { return at_once };
+        // Of a schedule that is longer by more, no tiles make up for it.
+        let worthwhile = cycles(&at_once).map(|cycles| cycles + cycles / TILES_FOR_CYCLES);
+        let known = known.into_iter().chain(worthwhile).min();
+        let Some(found) = unless_refused(self.with_moves(serial, known))? else { return at_once };
         let is_cheaper = |at_once: &Compiled| {
             let ((cycles, tiles), (own_cycles, own_tiles)) = (cost(at_once), cost(&found));
             let (more, fewer) = (own_cycles.saturating_sub(cycles), tiles.saturating_sub(own_tiles));
@@ -82,11 +91,17 @@ impl Forms<'_> {
     }
 
     /// Arrays that memory tiles have no room for are in the global buffer.
-    fn with_moves(&self, mut source: Program) -> Result<Compiled, CompileError> {
+    fn with_moves(&self, mut source: Program, known: Option<u64>) -> Result<Compiled, CompileError> {
+        for array in source.arrays.iter_mut().filter(|array| self.moved.borrow().contains(&array.name)) {
+            array.level.get_or_insert(Level::GlobalBuffer);
+        }
         loop {
-            match compile_at_levels(&source, self.tiles, self.constraints, self.observe)? {
+            match compile_at_levels(&source, self.tiles, self.constraints, known, self.observe)? {
                 AtLevels::Compiled(compiled) => return Ok(*compiled),
-                AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
+                AtLevels::Moves(array) => {
+                    source.arrays[array].level = Some(Level::GlobalBuffer);
+                    self.moved.borrow_mut().insert(source.arrays[array].name.clone());
+                }
             }
         }
     }
@@ -100,6 +115,11 @@ fn as_coarse(source: &Program) -> Program {
 /// Cycles and tiles, in the order in which they count.
 fn cost(compiled: &Compiled) -> (u64, u64) {
     (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64)
+}
+
+/// The cycles of a form, if it was compiled.
+fn cycles(form: &Result<Compiled, CompileError>) -> Option<u64> {
+    form.as_ref().ok().map(|compiled| compiled.accelerator.length)
 }
 
 /// A form that was compiled; nothing if it was refused, as another may still do.

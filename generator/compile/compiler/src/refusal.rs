@@ -17,6 +17,7 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
     let words = Words { program, extraction };
     let (array, place, done, help, error, level, given_up) = match error {
         AssemblyError::Program(diagnostic) => return CompileError::Refused(*diagnostic),
+        error @ AssemblyError::TooLong { .. } => return CompileError::Refused(Diagnostic::new(error.to_string())),
         AssemblyError::Inputs { array, level, tile, inputs, first, update, variable } => {
             let refused = words.too_few_inputs(array, (&tile, inputs), (first, update), &variable);
             return words.unmapped(refused, level, &program.arrays[array].name);
@@ -49,7 +50,7 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
 pub(crate) fn shortage(program: &Program, extraction: &Extraction, error: &AssemblyError) -> Option<Shortage> {
     let words = Words { program, extraction };
     let (buffer, level, reason) = match error {
-        AssemblyError::Program(_) => return None,
+        AssemblyError::Program(_) | AssemblyError::TooLong { .. } => return None,
         AssemblyError::Inputs { array, level, tile, .. } => {
             (&program.arrays[*array].name, *level, format!("`{tile}` has too few inputs"))
         }

@@ -161,15 +161,20 @@ impl Problem for Passes<'_> {
 pub(crate) struct Search<'a> {
     passes: Passes<'a>,
     driver: Driver<'a, Passes<'a>>,
+    /// The most cycles that a schedule may take that is tried.
+    most: u64,
     /// The array that was in the way of the last schedule that was refused, where it was to be, and why.
     last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
 }
 
 impl<'a> Search<'a> {
-    /// A search by these passes. `observe` is told of each schedule that was tried.
-    pub fn new(passes: &'a Passes<'a>, observe: &'a dyn Fn(&Trial)) -> Self {
+    /// A search by these passes for a schedule that competes with one of so many cycles, if one is known. `observe` is told of each
+    /// schedule that was tried.
+    pub fn new(passes: &'a Passes<'a>, known: Option<u64>, observe: &'a dyn Fn(&Trial)) -> Self {
         let driver = Driver::new(passes, MOST_REFUSED, observe);
-        Search { passes: *passes, driver, last: RefCell::default() }
+        // Of one that is longer by less, the tiles may decide.
+        let most = known.map_or(u64::MAX, |known| known.saturating_add(known.div_ceil(LEAST_GAIN - 1)));
+        Search { passes: *passes, driver, most, last: RefCell::default() }
     }
 
     /// The schedules that were tried.
@@ -279,7 +284,7 @@ impl<'a> Search<'a> {
     fn matched(&self, best: &CoarseOptions, planned: Result<Planned, AssemblyError>) -> Result<Planned, AssemblyError> {
         let below = match &planned {
             Ok(planned) => planned.accelerator.length,
-            Err(AssemblyError::Array { .. }) => u64::MAX,
+            Err(AssemblyError::Array { .. } | AssemblyError::TooLong { .. }) => self.most.saturating_add(1),
             Err(_) => return planned,
         };
         let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
@@ -490,6 +495,10 @@ impl<'a> Search<'a> {
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
         if let Some(error) = self.given_up() {
             return Err(error);
+        }
+        let cycles = candidate.schedule.length(&self.passes.extraction.pipeline) as u64;
+        if cycles > self.most {
+            return Err(AssemblyError::TooLong { cycles, most: self.most });
         }
         let outcome = self.driver.attempt(candidate);
         if let Err(AssemblyError::Array { array, level, error, .. }) = &outcome {

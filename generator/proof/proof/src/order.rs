@@ -186,12 +186,16 @@ impl Numbered {
     }
 
     /// Whether it touches an element at an iteration.
-    fn is_within(&self, index: &[i64]) -> bool {
-        self.limited.iter().all(|subscript| subscript.at(index).is_some())
+    fn is_within(&self, index: impl Iterator<Item = i64>) -> bool {
+        if self.limited.is_empty() {
+            return true;
+        }
+        let index = index.collect_vec();
+        self.limited.iter().all(|subscript| subscript.at(&index).is_some())
     }
 
     /// The number of the element at an iteration.
-    fn at(&self, index: &[i64]) -> usize {
+    fn at(&self, index: impl Iterator<Item = i64>) -> usize {
         (self.first + self.strides.iter().zip(index).map(|(stride, index)| stride * index).sum::<i64>()) as usize
     }
 }
@@ -230,7 +234,7 @@ impl Walk<'_> {
                 stage,
                 |_| false,
                 |walk, index, cycle| {
-                    let element = walk.write(stage).at(index);
+                    let element = walk.write(stage).at(index.iter().copied());
                     let written = &mut walk.elements[element].written;
                     *written = Some(written.map_or(cycle, |before| before.min(cycle)));
                     Ok(())
@@ -241,7 +245,7 @@ impl Walk<'_> {
             let reads = &self.kept.reads[stage];
             let repeats =
                 |level: usize| !reads.iter().any(|&read| self.pipeline.stages[stage].reads[read].follows(level));
-            self.each_iteration(stage, repeats, |walk, index, cycle| walk.reads(stage, index, cycle))
+            self.each_iteration(stage, repeats, |walk, index, cycle| walk.reads(stage, index.iter().copied(), cycle))
         })
     }
 
@@ -271,29 +275,29 @@ impl Walk<'_> {
     }
 
     /// The reads of one iteration of a stage.
-    fn reads(&mut self, number: usize, index: &[i64], cycle: i64) -> Result<(), PartError> {
-        let stage = &self.pipeline.stages[number];
-        let reads = &self.numbers[number][..self.kept.reads[number].len()];
-        for read in reads.iter().filter(|read| read.is_within(index)) {
-            let element = read.at(index);
-            let last = &mut self.elements[element];
-            let in_time = last.written.is_some_and(|written| written < cycle);
-            require(in_time, || stage.name.clone(), "it reads an element before it is written")?;
-            last.read = last.read.max(cycle);
-        }
-        Ok(())
+    fn reads(&mut self, number: usize, index: impl Iterator<Item = i64> + Clone, cycle: i64) -> Result<(), PartError> {
+        read(
+            &self.pipeline.stages[number].name,
+            &self.numbers[number][..self.kept.reads[number].len()],
+            &mut self.elements,
+            index,
+            cycle,
+        )
     }
 
     /// One iteration of a stage.
     fn iteration(&mut self, number: usize) -> Result<(), PartError> {
-        let stage = &self.pipeline.stages[number];
-        let index = self.outer.iter().rev().zip(&stage.loops).map(|(count, level)| level.min + count).collect_vec();
-        let cycle = self.schedule.stages[number].value(&index);
-        self.reads(number, &index, cycle)?;
-        if stage.write.array == self.kept.array {
+        let Walk { pipeline, schedule, kept, numbers, elements, outer } = self;
+        let (stage, times) = (&pipeline.stages[number], &schedule.stages[number]);
+        // There are as many iterations as products: none of them collects its index.
+        let index = outer.iter().rev().zip(&stage.loops).map(|(count, level)| level.min + count);
+        let cycle =
+            times.start + times.stride.iter().zip(index.clone()).map(|(stride, index)| stride * index).sum::<i64>();
+        let (reads, write) = numbers[number].split_at(kept.reads[number].len());
+        read(&stage.name, reads, elements, index.clone(), cycle)?;
+        if let [write] = write {
             let written = cycle + stage.latency as i64;
-            let element = self.write(number).at(&index);
-            let last = &mut self.elements[element];
+            let last = &mut elements[write.at(index)];
             let in_order = last.read <= written && last.written.is_none_or(|before| before < written);
             require(
                 in_order,
@@ -309,6 +313,23 @@ impl Walk<'_> {
     fn write(&self, stage: usize) -> &Numbered {
         self.numbers[stage].last().expect("it writes the array")
     }
+}
+
+/// Reads elements in a cycle, in an iteration of a stage.
+fn read(
+    stage: &str,
+    reads: &[Numbered],
+    elements: &mut [Last],
+    index: impl Iterator<Item = i64> + Clone,
+    cycle: i64,
+) -> Result<(), PartError> {
+    for read in reads.iter().filter(|read| read.is_within(index.clone())) {
+        let last = &mut elements[read.at(index.clone())];
+        let in_time = last.written.is_some_and(|written| written < cycle);
+        require(in_time, || stage.to_owned(), "it reads an element before it is written")?;
+        last.read = last.read.max(cycle);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use pushmem_buffers::Port;
 use pushmem_nest::{Policy, Program};
 use pushmem_stages::Staged;
 use pushmem_stages::{Access, Schedule, Stage, Subscript};
+use rayon::prelude::*;
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
@@ -86,9 +87,11 @@ pub(crate) fn prove(
     if !prover.is_stored() {
         prover.dependences.check_order()?;
     }
-    for array in &prover.arrays {
-        prover.array(array)?;
-    }
+    let kept: Vec<order::Kept> = prover.arrays.iter().map(|array| prover.array(array)).try_collect()?;
+    let sequence = &dependences.sequence;
+    let outcomes: Vec<Result<(), PartError>> =
+        kept.par_iter().map(|kept| order::check(staged, schedule, sequence, kept)).collect();
+    outcomes.into_iter().try_for_each(|outcome| outcome)?;
     let copies = graph.copies();
     for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
         // Its own net stands for its result; its cases are checked here.
@@ -253,8 +256,8 @@ impl Prover<'_> {
         self.nets[net].map(|past| Past { cycles: past.cycles + delay, ..past })
     }
 
-    /// Checks that an array takes the words of the stages, and that its accesses follow each other as in the program.
-    fn array(&self, array: &NetArray) -> Result<(), PartError> {
+    /// Checks that an array takes the words of the stages. Gives its accesses, which are to follow each other as in the program.
+    fn array(&self, array: &NetArray) -> Result<order::Kept, PartError> {
         let pipeline = &self.staged.pipeline;
         stored::check_writes(pipeline, self.schedule, array)?;
         require(array.writes.len() == array.writers.len(), || array.buffer.name.clone(), "a write port takes no word")?;
@@ -279,8 +282,7 @@ impl Prover<'_> {
                 "it reads a memory at addresses that are not affine",
             )?;
         }
-        let kept = order::Kept { array: array.array, versions: stored::versions(pipeline, array), reads };
-        order::check(self.staged, self.schedule, &self.dependences.sequence, &kept)
+        Ok(order::Kept { array: array.array, versions: stored::versions(pipeline, array), reads })
     }
 
     /// By stage, the loads that take words of an array from its memory.
@@ -640,7 +642,12 @@ impl Prover<'_> {
                     true => self.last_written(stage, load, index, &element),
                     false => Vec::new(),
                 };
-                producers.into_iter().flat_map(|producer| self.results(producer, index)).chain(own).chain(last).collect()
+                producers
+                    .into_iter()
+                    .flat_map(|producer| self.results(producer, index))
+                    .chain(own)
+                    .chain(last)
+                    .collect()
             }
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
             None => vec![Expected::Constant(self.outside(stage, load))],
@@ -896,7 +903,8 @@ fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
 /// loops within runs along a dimension of its own.
 fn iteration_within(stage: &Stage, element: &[i64], outermost: &[i64]) -> Option<Vec<i64>> {
     let within = stage.loops.len().checked_sub(outermost.len())?;
-    let first: Vec<i64> = stage.loops[..within].iter().map(|level| level.min).chain(outermost.iter().copied()).collect();
+    let first: Vec<i64> =
+        stage.loops[..within].iter().map(|level| level.min).chain(outermost.iter().copied()).collect();
     let runs = |level: &usize| stage.loops[*level].extent > 1;
     let mut index = first.clone();
     let mut found = HashSet::new();

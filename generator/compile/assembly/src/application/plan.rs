@@ -146,7 +146,9 @@ fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<Tap
 
 /// The loads of a hold register, in the cycle before the first read of each word.
 fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Result<HeldRead, TapError> {
-    taken(scheduled, stage, read, still_to_take(scheduled, stage, read, loads))
+    let held = still_to_take(scheduled, stage, read, loads);
+    let reader = Reader { stage, content: &held.loads, schedule: &held.latest };
+    Ok(HeldRead { cases: tapped(scheduled, reader, read)?, ..held })
 }
 
 /// The same, of words that are still to be found.
@@ -158,12 +160,6 @@ fn still_to_take(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage
         repeats.filter(|(level, _)| read.subscripts.iter().all(|subscript| subscript.coefficients[*level] == 0));
     let span = repeats.map(|(level, bounds)| (bounds.extent as i64 - 1) * times.stride[level]).sum();
     HeldRead { loads, latest: times.shifted(-(waiting::LOAD as i64)), span, cases: Vec::new() }
-}
-
-/// The same, with the words.
-fn taken(scheduled: Scheduled, stage: usize, read: &Access, held: HeldRead) -> Result<HeldRead, TapError> {
-    let reader = Reader { stage, content: &held.loads, schedule: &held.latest };
-    Ok(HeldRead { cases: tapped(scheduled, reader, read)?, ..held })
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
@@ -225,7 +221,6 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
     if held.has_rounds() && held.gap() <= held.span {
         return None;
     }
-    let held = taken(scheduled, stage, access, held).ok()?;
     let pipeline = &scheduled.extraction.pipeline;
     // Registers delay the words of several rounds while those of their round come; beyond that, a memory keeps them.
     let is_short = |producer: usize, delay: i64| {
@@ -238,7 +233,14 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
         Tap::Stage { producer, delay } => delay >= 0 && (!held.has_rounds() || is_short(producer, delay)),
         Tap::Outside | Tap::Port { .. } => false,
     };
-    held.cases.iter().all(in_time).then_some(held)
+    let taps_of = |content: &Stage| tapped(scheduled, Reader { stage, content, schedule: &held.latest }, access).ok();
+    // The ends of the loops tell of most reads that there is no register for them.
+    let is_in_time = |content: &Stage| taps_of(content).is_some_and(|cases| cases.iter().all(in_time));
+    if !waiting::ends(&held.loads).all(|end| is_in_time(&end)) {
+        return None;
+    }
+    let cases = taps_of(&held.loads)?;
+    cases.iter().all(in_time).then(|| HeldRead { cases, ..held })
 }
 
 /// The ports that serve each read of kept arrays.
@@ -254,17 +256,12 @@ fn kept(
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
+    // So do the arrays that are likely to be refused.
+    let (large, others): (Vec<Keeping>, Vec<Keeping>) = arrays_to_keep.into_iter().partition(Keeping::is_large);
+    let large = all_kept(large)?;
+    let found = large.into_iter().chain(all_kept(others)?);
     let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
-    let (found, mut refused): (Vec<KeptArray>, Vec<AssemblyError>) =
-        arrays_to_keep.into_par_iter().map(Keeping::kept).collect::<Vec<_>>().into_iter().partition_result();
-    let also_refused = refused.iter().skip(1).filter_map(AssemblyError::array).collect_vec();
-    if let Some(AssemblyError::Array { others, .. }) = refused.first_mut() {
-        *others = also_refused;
-    }
-    if !refused.is_empty() {
-        return Err(refused.swap_remove(0));
-    }
-    for kept in found {
+    for kept in found.sorted_by_key(|kept| kept.array) {
         let array = kept.array;
         for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
@@ -283,6 +280,20 @@ fn kept(
         arrays.push(kept);
     }
     Ok((of_ports, arrays))
+}
+
+/// The ports of all arrays that are to be kept.
+///
+/// # Errors
+/// The first array that is refused, with the others.
+fn all_kept(arrays: Vec<Keeping>) -> Result<Vec<KeptArray>, AssemblyError> {
+    let outcomes: Vec<_> = arrays.into_par_iter().map(Keeping::kept).collect();
+    let (found, mut refused): (Vec<KeptArray>, Vec<AssemblyError>) = outcomes.into_iter().partition_result();
+    let also_refused = refused.iter().skip(1).filter_map(AssemblyError::array).collect_vec();
+    if let Some(AssemblyError::Array { others, .. }) = refused.first_mut() {
+        *others = also_refused;
+    }
+    if refused.is_empty() { Ok(found) } else { Err(refused.swap_remove(0)) }
 }
 
 /// An array that is to be kept.
@@ -309,6 +320,14 @@ impl<'a> Keeping<'a> {
     fn refused(&self, error: MappingError) -> AssemblyError {
         let (array, level, error) = (self.array, self.level, Box::new(error));
         AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None }
+    }
+
+    /// Whether it has more words than a chain of tiles for each of its lanes.
+    fn is_large(&self) -> bool {
+        let writes = self.ports.buffer.writes().count();
+        let lanes = writes.max(self.ports.buffer.ports.len() - writes) as u64;
+        let words = self.scheduled.program.arrays[self.array].size() as u64;
+        words > self.spec.largest_memory().saturating_mul(lanes)
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
