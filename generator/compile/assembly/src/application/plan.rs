@@ -240,7 +240,8 @@ fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead
         return None;
     }
     let cases = taps_of(&held.loads)?;
-    cases.iter().all(in_time).then(|| HeldRead { cases, ..held })
+    let all_in_time = cases.iter().all(in_time);
+    all_in_time.then_some(HeldRead { cases, ..held })
 }
 
 /// The ports that serve each read of kept arrays.
