@@ -145,8 +145,15 @@ impl ReplayedTile {
 
     /// The last cycle in which a controller fires, or a word arrives that it sent, if one ever does.
     pub fn last_event(&self) -> Option<u64> {
-        let fires = self.walkers.iter().filter(|walker| walker.total > 0);
-        fires.map(|walker| walker.last + self.latency).max()
+        // The controllers that read the SRAM: those before the last, or the last.
+        let readers = match self.datapath {
+            Datapath::Wide { .. } => 2 * self.inputs..2 * self.inputs + self.outputs,
+            Datapath::Direct { .. } => self.inputs..self.inputs + self.outputs,
+        };
+        let fires = self.walkers.iter().enumerate().filter(|(_, walker)| walker.total > 0);
+        let last =
+            |(number, walker): (usize, &Walker)| walker.last + if readers.contains(&number) { self.latency } else { 0 };
+        fires.map(last).max()
     }
 
     /// The cycle of the next event.
