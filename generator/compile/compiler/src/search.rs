@@ -270,13 +270,15 @@ impl<'a> Search<'a> {
         let pipeline = &self.passes.extraction.pipeline;
         let baseline = sequential(pipeline, best);
         let cycles = baseline.length(pipeline) as u64;
-        let mut planned = self.pipelined(best, cycles)?;
-        planned = self.unpadded(best, planned, cycles)?;
-        if planned.accelerator.length > cycles {
-            let plan = CoarsePlan { coarse: None, options: best.clone() };
-            planned = cheaper(Ok(planned), self.attempted(self.candidate(baseline, Some(plan))))?;
+        let planned = self.pipelined(best, cycles);
+        let planned = self.unpadded(best, planned, cycles);
+        match length(&planned) {
+            Some(length) if length > cycles => {
+                let plan = CoarsePlan { coarse: None, options: best.clone() };
+                cheaper(planned, self.attempted(self.candidate(baseline, Some(plan))))
+            }
+            _ => planned,
         }
-        Ok(planned)
     }
 
     /// The plan, or one whose rows follow the rate of the slowest nest, where that is shorter and the memories serve it. It keeps fewer
@@ -350,18 +352,24 @@ impl<'a> Search<'a> {
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
     /// One stage after the other takes `baseline` cycles: a plan of more may also be relieved without padding.
-    fn unpadded(&self, best: &CoarseOptions, planned: Planned, baseline: u64) -> Result<Planned, AssemblyError> {
+    fn unpadded(
+        &self,
+        best: &CoarseOptions,
+        planned: Result<Planned, AssemblyError>,
+        baseline: u64,
+    ) -> Result<Planned, AssemblyError> {
         let options = CoarseOptions { row_multiple: 1, ..best.clone() };
-        if planned.accelerator.length > baseline {
-            return cheaper(Ok(planned), self.coarse_or_slower(&options));
-        }
-        if best.row_multiple == 1 {
-            return Ok(planned);
-        }
-        let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
-        match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
-            Ok(plan) if length(&plan) < planned.accelerator.length => cheaper(Ok(planned), self.coarse_at_once(plan)),
-            _ => Ok(planned),
+        match length(&planned) {
+            None => planned,
+            Some(length) if length > baseline => cheaper(planned, self.coarse_or_slower(&options)),
+            Some(_) if best.row_multiple == 1 => planned,
+            Some(padded) => {
+                let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
+                match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
+                    Ok(plan) if length(&plan) < padded => cheaper(planned, self.coarse_at_once(plan)),
+                    _ => planned,
+                }
+            }
         }
     }
 
@@ -383,8 +391,8 @@ impl<'a> Search<'a> {
             false => planned,
         };
         // Loops in the order of the program, where another order only waits.
-        let planned = match &planned {
-            Ok(slow) if slow.accelerator.length > baseline => {
+        let planned = match length(&planned) {
+            Some(length) if length > baseline => {
                 let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
                 cheaper(planned, self.coarse_or_slower(&plain))
             }
@@ -549,6 +557,15 @@ fn cheaper(
     other: Result<Planned, AssemblyError>,
 ) -> Result<Planned, AssemblyError> {
     Driver::<Passes>::cheaper(one, other)
+}
+
+/// The cycles of a schedule that the memories serve, or that takes too long; nothing of one that is refused.
+fn length(planned: &Result<Planned, AssemblyError>) -> Option<u64> {
+    match planned {
+        Ok(planned) => Some(planned.accelerator.length),
+        Err(AssemblyError::TooLong { cycles, .. }) => Some(*cycles),
+        Err(_) => None,
+    }
 }
 
 /// Whether some array has more than two versions.
