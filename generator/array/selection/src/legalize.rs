@@ -280,7 +280,9 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         match operator {
             Unary::BfloatFromInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatFromInteger, low))),
             Unary::BfloatToInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatToInteger, low))),
-            Unary::BfloatNegate | Unary::BfloatAbsolute => unreachable!("datapaths have operations of bits for it"),
+            Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_) => {
+                unreachable!("datapaths have operations of bits for it")
+            }
             Unary::Negate => {
                 let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
                 self.wrapped(node, Some((-greatest, -least)), negative, |this| {

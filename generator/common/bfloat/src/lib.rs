@@ -4,6 +4,7 @@
 
 mod arithmetic;
 mod decimal;
+mod functions;
 mod modules;
 
 pub use arithmetic::{
@@ -11,4 +12,5 @@ pub use arithmetic::{
     multiply, negate, subtract, to_f64, to_integer,
 };
 pub use decimal::{from_decimal, to_decimal};
+pub use functions::{BIAS, FRACTION, FRACTIONS, Function, parts};
 pub use modules::{MODULES, Module, used};

@@ -72,6 +72,10 @@ impl Copy<'_, '_, '_> {
                 let operand = self.add(operand);
                 return self.graph.bfloat_magnitude(operand);
             }
+            ExpressionKind::Unary { operator: Unary::BfloatFunction(function), operand } => {
+                let operand = self.add(operand);
+                return self.graph.bfloat_function(*function, operand);
+            }
             ExpressionKind::Unary { operator, operand } => {
                 NodeKind::Unary { operator: *operator, operand: self.add(operand) }
             }

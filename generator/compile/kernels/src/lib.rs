@@ -38,6 +38,7 @@ mod datapath;
 mod datapath_graph;
 mod digits;
 mod evaluate;
+mod functions;
 mod graph;
 mod keywords;
 mod module;

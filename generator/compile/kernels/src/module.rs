@@ -288,7 +288,7 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
             Unary::Negate | Unary::BfloatNegate => "negative",
             Unary::Not => "inverse",
             Unary::Absolute | Unary::BfloatAbsolute => "magnitude",
-            Unary::BfloatFromInteger => "number",
+            Unary::BfloatFromInteger | Unary::BfloatFunction(_) => "number",
             Unary::BfloatToInteger => "integer",
         },
         NodeKind::Binary { operator, .. } => match operator {

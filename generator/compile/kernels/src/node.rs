@@ -127,6 +127,7 @@ impl NodeKind {
                 Unary::BfloatAbsolute => "bfloat_absolute",
                 Unary::BfloatFromInteger => "bfloat_from_integer",
                 Unary::BfloatToInteger => "bfloat_to_integer",
+                Unary::BfloatFunction(function) => function.name(),
             },
             NodeKind::Binary { operator, .. } => match operator {
                 Binary::Add => "add",

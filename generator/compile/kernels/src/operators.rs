@@ -129,7 +129,7 @@ impl Operators for DedicatedOperators {
                 Unary::Negate => ADD,
                 Unary::Not => 0,
                 Unary::Absolute => ADD + SELECT,
-                Unary::BfloatNegate | Unary::BfloatAbsolute => 0,
+                Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_) => 0,
                 // An absolute value, a shift by as many bits as lead, and a sum.
                 Unary::BfloatFromInteger => MULTIPLY,
                 Unary::BfloatToInteger => BFLOAT_TO_INTEGER,

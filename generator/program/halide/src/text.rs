@@ -170,7 +170,11 @@ impl Printer<'_> {
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
             Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
             Value::Unary(
-                Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFromInteger | Unary::BfloatToInteger,
+                Unary::BfloatNegate
+                | Unary::BfloatAbsolute
+                | Unary::BfloatFromInteger
+                | Unary::BfloatToInteger
+                | Unary::BfloatFunction(_),
                 _,
             ) => unreachable!("programs of Halide have integers only"),
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.

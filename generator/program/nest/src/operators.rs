@@ -8,6 +8,7 @@
 //! Numbers of bfloat16 have operators of their own, so that nothing that is true of integers only is said of them.
 
 use pushmem_bfloat as bfloat;
+use pushmem_bfloat::Function;
 
 use crate::types::Type;
 
@@ -28,6 +29,8 @@ pub enum Unary {
     BfloatFromInteger,
     /// The integer of 16 bits with sign nearest to a bfloat16 number, towards zero, in datapaths; expressions have casts.
     BfloatToInteger,
+    /// A function of a bfloat16 number, as `sqrt(a)`: datapaths have its table and operations of integers.
+    BfloatFunction(Function),
 }
 
 /// An operator of two operands of one type.
@@ -110,6 +113,7 @@ impl Unary {
             Unary::BfloatAbsolute => bfloat::absolute(value as u16).into(),
             Unary::BfloatFromInteger => bfloat::from_integer(value).into(),
             Unary::BfloatToInteger => bfloat::to_integer(value as u16, Type::I16.min(), Type::I16.max()),
+            Unary::BfloatFunction(function) => function.apply(value as u16).into(),
         };
         self.result(operand).wrap(value)
     }

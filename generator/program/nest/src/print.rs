@@ -35,10 +35,12 @@ impl Display for Program {
                 writeln!(formatter, "}}")?;
             }
         }
-        if !self.tables.is_empty() {
+        // The others come with the functions.
+        let declared = self.tables.iter().filter(|table| table.function.is_none());
+        if declared.clone().next().is_some() {
             writeln!(formatter, "tables:")?;
         }
-        for table in &self.tables {
+        for table in declared {
             writeln!(formatter, "  {}:", table.name)?;
             writeln!(formatter, "    type: {}", table.element.name())?;
             let lines = table
@@ -206,6 +208,7 @@ impl Printer<'_> {
             }
             ExpressionKind::Unary { operator, operand } => match operator {
                 Unary::Absolute | Unary::BfloatAbsolute => self.function("abs", &[operand], false, text),
+                Unary::BfloatFunction(function) => self.function(function.name(), &[operand], false, text),
                 Unary::BfloatFromInteger | Unary::BfloatToInteger => {
                     unreachable!("expressions have casts")
                 }

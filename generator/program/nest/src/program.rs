@@ -1,6 +1,9 @@
 //! Programs: arrays, tables, and loops of operations on them.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
+use pushmem_bfloat::Function;
 use pushmem_files::Diagnostic;
 use serde::Deserialize;
 
@@ -147,6 +150,8 @@ pub struct Table {
     pub element: Type,
     /// The entries.
     pub values: Vec<i64>,
+    /// The function of numbers that it is for, where the program calls that; nothing for tables that it declares.
+    pub function: Option<Function>,
     /// Where it is declared: its name.
     pub span: Span,
 }
@@ -309,6 +314,14 @@ impl Expression {
             ExpressionKind::Binary { left, right, .. } => vec![left, right],
             ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
         }
+    }
+
+    /// Finds the functions of numbers that it calls.
+    pub(crate) fn functions(&self, found: &mut BTreeSet<Function>) {
+        if let ExpressionKind::Unary { operator: Unary::BfloatFunction(function), .. } = self.kind {
+            found.insert(function);
+        }
+        self.operands().into_iter().for_each(|operand| operand.functions(found));
     }
 }
 

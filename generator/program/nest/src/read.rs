@@ -1,6 +1,6 @@
 //! Reading a program, and checking what does not need the whole of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
 
@@ -392,6 +392,7 @@ impl Reader<'_> {
             self.problems.push(Problem::new(span, "the program does nothing"));
         }
         let mut program = Program { name: file.name.clone(), schedule: file.schedule, arrays, tables, nest, source };
+        add_tables_of_functions(&mut program);
         number_operations(&mut program);
         recognize(&mut program);
         program
@@ -443,7 +444,7 @@ impl Reader<'_> {
             }));
         }
         let values = values.map(Option::unwrap_or_default).collect();
-        Table { name: name.to_owned(), element, values, span: self.key_span(path) }
+        Table { name: name.to_owned(), element, values, function: None, span: self.key_span(path) }
     }
 
     /// The type of the elements of an array or a table; some type where there is none of this name.
@@ -672,6 +673,18 @@ struct NestScope<'a> {
     tables: &'a [Table],
     /// The loops around, outermost first, without their bodies.
     loops: Vec<Loop>,
+}
+
+/// Adds the tables of the functions of numbers that operations call, behind those that the program declares.
+fn add_tables_of_functions(program: &mut Program) {
+    let mut called = BTreeSet::new();
+    program.operations().into_iter().for_each(|(_, operation)| operation.expression.functions(&mut called));
+    for function in called {
+        let name = program.unused_name(&format!("{}_of_bf16", function.name()), &[]);
+        let values = function.table().into_iter().map(i64::from).collect();
+        let (element, span) = (Type::U16, Span::default());
+        program.tables.push(Table { name, element, values, function: Some(function), span });
+    }
 }
 
 /// Makes the names of operations unique: those of a target with several are numbered.

@@ -1,5 +1,6 @@
 //! From trees to operations: names are looked up, types are checked, constants are folded.
 
+use pushmem_bfloat::Function;
 use pushmem_files::nearest;
 
 use crate::index::{INDEX_LIMIT, Index};
@@ -22,7 +23,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// The functions with their numbers of arguments, and how they are called.
-const FUNCTIONS: [(&str, usize, &str); 8] = [
+const FUNCTIONS: [(&str, usize, &str); 12] = [
     ("min", 2, "min(a, b)"),
     ("max", 2, "max(a, b)"),
     ("abs", 1, "abs(a)"),
@@ -31,6 +32,10 @@ const FUNCTIONS: [(&str, usize, &str); 8] = [
     ("sel", 3, "sel(condition, a, b)"),
     ("outside", 2, "outside(array[…], value)"),
     ("mirror", 3, "mirror(index, low, high)"),
+    ("sqrt", 1, "sqrt(a)"),
+    ("reciprocal", 1, "reciprocal(a)"),
+    ("exp", 1, "exp(a)"),
+    ("log", 1, "log(a)"),
 ];
 
 impl Scope<'_> {
@@ -303,7 +308,7 @@ impl Draft {
 fn reciprocal(divisor: &Expression) -> Result<Expression, Problem> {
     let ExpressionKind::Constant(number) = divisor.kind else {
         return Err(Problem::new(divisor.span, "bf16 is divided by constants only")
-            .with_help("multiply by a reciprocal, from a table or an input"));
+            .with_help("multiply by the reciprocal: `a * reciprocal(b)`"));
     };
     let number = pushmem_bfloat::to_f64(number as u16);
     let near = pushmem_bfloat::from_f64(1.0 / number);
@@ -490,6 +495,9 @@ impl Resolver<'_, '_> {
             let (left, right) = (self.draft(&arguments[0])?, self.draft(&arguments[1])?);
             return self.binary(operator, left, right, span);
         }
+        if let Some(function) = Function::of_name(&name.text) {
+            return self.function(function, &arguments[0], span);
+        }
         match name.text.as_str() {
             "abs" => {
                 let operand = self.draft(&arguments[0])?;
@@ -506,6 +514,23 @@ impl Resolver<'_, '_> {
             _ => Err(Problem::new(name.span, "`mirror` reflects the index of an array, not a value")
                 .with_help("write it in the brackets: `array[mirror(x, 0, 63)]`")),
         }
+    }
+
+    /// A function of a number of bfloat16.
+    fn function(&mut self, function: Function, argument: &Syntax, span: Span) -> Result<Draft, Problem> {
+        let draft = self.draft(argument)?;
+        let operand = self.settle(draft, Type::Bf16);
+        if operand.value != Type::Bf16 {
+            let (name, found) = (function.name(), operand.value.name());
+            let problem = Problem::new(operand.span, format!("`{name}` takes a number of bf16, not {found}"));
+            return Err(problem.with_help(format!("cast it: `{name}((…) as bf16)`")));
+        }
+        let operator = Unary::BfloatFunction(function);
+        if let ExpressionKind::Constant(number) = operand.kind {
+            return Ok(Draft::Typed(constant(operator.apply(Type::Bf16, number), Type::Bf16, span)));
+        }
+        let kind = ExpressionKind::Unary { operator, operand: Box::new(operand) };
+        Ok(Draft::Typed(Expression { kind, value: Type::Bf16, span }))
     }
 
     fn select(&mut self, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {

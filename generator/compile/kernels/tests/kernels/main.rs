@@ -3,6 +3,7 @@
 mod apps;
 mod common;
 mod expressions;
+mod functions;
 mod operators;
 mod properties;
 mod shapes;

@@ -100,6 +100,10 @@ const NUMBERS: &[&str] = &[
     "t[g[x, y] as u16 & 3] as bf16 + g[0, y]",
     "outside(g[x - 1, y], 7.25) + g[x, y]",
     "g[x, y] + g[0, y] + g[1, y] + g[2, y] + g[3, y] + 0.0 + 1.0 + 2.0",
+    "sqrt(g[x, y] * g[x, y] + g[0, y] * g[0, y])",
+    "g[x, y] * reciprocal(g[0, y])",
+    "exp(g[x, y])",
+    "log(abs(g[x, y]))",
 ];
 
 /// The module of a kernel, with its datapath, ports and program.

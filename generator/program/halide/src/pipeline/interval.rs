@@ -49,7 +49,8 @@ impl<'a> Intervals<'a> {
                     | Unary::BfloatNegate
                     | Unary::BfloatAbsolute
                     | Unary::BfloatFromInteger
-                    | Unary::BfloatToInteger => (result.min(), result.max()),
+                    | Unary::BfloatToInteger
+                    | Unary::BfloatFunction(_) => (result.min(), result.max()),
                     Unary::Absolute if range.0 >= 0 => range,
                     Unary::Absolute => (0, range.1.max(-range.0)),
                 };

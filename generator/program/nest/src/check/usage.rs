@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::program::{ArrayKind, Expression, ExpressionKind, Program};
+use crate::program::{ArrayKind, Expression, ExpressionKind, Program, Table};
 use crate::source::Problem;
 
 const UNUSED: &str = "remove it, or use it in the nest";
@@ -44,7 +44,8 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
     for (_, operation) in &operations {
         tables(&operation.expression, &mut used);
     }
-    for (_, table) in program.tables.iter().enumerate().filter(|(number, _)| !used.contains(number)) {
+    let unused = |(number, table): &(usize, &Table)| table.function.is_none() && !used.contains(number);
+    for (_, table) in program.tables.iter().enumerate().filter(unused) {
         let message = format!("the table `{}` is never used", table.name);
         warnings.push(Problem::new(table.span, message).with_help(UNUSED));
     }
