@@ -134,7 +134,15 @@ impl Legalizer<'_, '_> {
 
     /// The shift to the right of a word that is a value, or its high word.
     fn right(&self, value: usize) -> Operation {
-        if self.is_natural(value) { Operation::ShiftRightUnsigned } else { Operation::ShiftRightSigned }
+        let is_without_sign = || self.range(value).1 >> (self.word_bits() - 1) == 0;
+        match self.is_natural(value) {
+            // The highest bit of the word is 0, which both copy.
+            true if !self.builder.has(Operation::ShiftRightUnsigned) && self.is_narrow(value) && is_without_sign() => {
+                Operation::ShiftRightSigned
+            }
+            true => Operation::ShiftRightUnsigned,
+            false => Operation::ShiftRightSigned,
+        }
     }
 
     /// The low word of a value of two words, shifted to the right.
@@ -202,8 +210,18 @@ impl Legalizer<'_, '_> {
         Ok(self.builder.logic(low, high, |low, high| low && high))
     }
 
+    /// As `common_sign`, for a comparison: numbers without the highest bit compare alike with sign and without, where the processing
+    /// element has only one.
+    fn compared_sign(&self, left: usize, right: usize) -> Option<bool> {
+        let half = 1_i64 << (self.word_bits() - 1);
+        let are_small = self.range(left).1 < half && self.range(right).1 < half;
+        let has = |operation: Operation| self.builder.has(operation);
+        let without_sign = has(Operation::LessUnsigned) || has(Operation::LessEqualUnsigned);
+        self.common_sign(left, right).map(|signed| signed || (are_small && !without_sign))
+    }
+
     pub(crate) fn less(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
-        match self.common_sign(left, right) {
+        match self.compared_sign(left, right) {
             Some(signed) => {
                 let (a, b) = (self.low(left)?, self.low(right)?);
                 Ok(self.builder.less(a, b, signed))
@@ -213,7 +231,7 @@ impl Legalizer<'_, '_> {
     }
 
     pub(crate) fn less_equal(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
-        match self.common_sign(left, right) {
+        match self.compared_sign(left, right) {
             Some(signed) => {
                 let (a, b) = (self.low(left)?, self.low(right)?);
                 Ok(self.builder.less_equal(a, b, signed))

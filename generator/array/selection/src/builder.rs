@@ -167,6 +167,14 @@ impl<'a> Builder<'a> {
         match amount {
             0 => a,
             _ if amount >= self.spec.word_bits && operation != Operation::ShiftRightSigned => Word::Constant(0),
+            // A shift of the sign, and a mask, where there is no other.
+            _ if operation == Operation::ShiftRightUnsigned
+                && !self.has(operation)
+                && self.has(Operation::ShiftRightSigned) =>
+            {
+                let shifted = self.shift(Operation::ShiftRightSigned, a, amount);
+                self.bitwise(Operation::And, shifted, Word::Constant(self.mask() >> amount))
+            }
             _ => self.binary(operation, a, Word::Constant(amount.min(self.spec.word_bits - 1))),
         }
     }

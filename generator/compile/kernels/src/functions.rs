@@ -6,7 +6,7 @@ use pushmem_bfloat::parts::{
     RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SMALL_POWER, SUBNORMAL_POWER, SUBNORMAL_POWER_BITS,
 };
 use pushmem_bfloat::{BIAS, FRACTION, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
-use pushmem_nest::{Binary, Type};
+use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
 use crate::node::NodeKind;
@@ -14,7 +14,7 @@ use crate::node::NodeKind;
 /// The word of a number in its parts.
 struct Parts {
     word: usize,
-    /// The word without its sign.
+    /// The word without its sign: as it is a number from 0 on with sign, processing elements need no operations without.
     magnitude: usize,
     /// The exponent, as it is in the word.
     exponent: usize,
@@ -30,15 +30,15 @@ impl Graph<'_> {
     /// # Panics
     /// When the program has no table of the function.
     pub fn bfloat_function(&mut self, function: Function, word: usize) -> usize {
-        let (others, sign, zero) = (self.word(!SIGN), self.word(SIGN), self.word(0));
+        let (others, zero) = (self.word(!SIGN), self.magnitude(0));
         let magnitude = self.binary(Binary::And, word, others);
-        let (bits, fractions) = (self.word(FRACTION as u16), self.word(FRACTIONS - 1));
+        let magnitude = self.cast(magnitude, Type::I16);
+        let (bits, fractions) = (self.magnitude(FRACTION as u16), self.magnitude(FRACTIONS - 1));
         let exponent = self.binary(Binary::ShiftRight, magnitude, bits);
         let fraction = self.binary(Binary::And, magnitude, fractions);
-        let own_sign = self.binary(Binary::And, word, sign);
-        let is_negative = self.binary(Binary::NotEqual, own_sign, zero);
-        let first = self.word(FRACTIONS);
-        let is_small = self.binary(Binary::Less, magnitude, first);
+        let signed = self.cast(word, Type::I16);
+        let is_negative = self.binary(Binary::Less, signed, zero);
+        let is_small = self.is_below(magnitude, FRACTIONS);
         let parts = Parts { word, magnitude, exponent, fraction, is_negative, is_small };
         let regular = match function {
             Function::SquareRoot => self.root(&parts),
@@ -46,13 +46,18 @@ impl Graph<'_> {
             Function::Exponential => self.power(&parts),
             Function::Logarithm => self.logarithm(&parts),
         };
-        let (infinity, no_number) = (self.word(INFINITY), self.word(NOT_A_NUMBER));
-        let is_no_number = self.binary(Binary::Less, infinity, magnitude);
-        self.select(is_no_number, no_number, regular)
+        let no_number = self.word(NOT_A_NUMBER);
+        let is_number = self.is_below(magnitude, INFINITY + 1);
+        self.select(is_number, regular, no_number)
     }
 
     fn word(&mut self, word: u16) -> usize {
         self.constant(word.into(), Type::U16)
+    }
+
+    /// A part of a word, or a word without sign.
+    fn magnitude(&mut self, magnitude: u16) -> usize {
+        self.constant(magnitude.into(), Type::I16)
     }
 
     /// An entry of the table of a function.
@@ -63,41 +68,42 @@ impl Graph<'_> {
     }
 
     fn plus(&mut self, number: usize, constant: u16) -> usize {
-        let constant = self.word(constant);
+        let constant = self.magnitude(constant);
         self.binary(Binary::Add, number, constant)
     }
 
-    /// Whether a magnitude is at least this.
-    fn is_from(&mut self, magnitude: usize, least: u16) -> usize {
-        let least = self.word(least);
-        self.binary(Binary::LessEqual, least, magnitude)
+    /// Whether a magnitude is less than this.
+    fn is_below(&mut self, magnitude: usize, limit: u16) -> usize {
+        let limit = self.magnitude(limit);
+        self.binary(Binary::Less, magnitude, limit)
     }
 
-    /// The first bits of a word, moved to those of an exponent.
-    fn as_exponent(&mut self, exponent: usize) -> usize {
-        let bits = self.word(FRACTION as u16);
-        self.binary(Binary::ShiftLeft, exponent, bits)
+    /// A word with this exponent, and no fraction.
+    fn of_exponent(&mut self, exponent: usize) -> usize {
+        let bits = self.magnitude(FRACTION as u16);
+        let word = self.binary(Binary::ShiftLeft, exponent, bits);
+        self.cast(word, Type::U16)
     }
 
     fn root(&mut self, parts: &Parts) -> usize {
         let &Parts { word, magnitude, exponent, fraction, is_negative, is_small } = parts;
-        let both = self.word(2 * FRACTIONS - 1);
+        let both = self.magnitude(2 * FRACTIONS - 1);
         let of_regular = self.binary(Binary::And, magnitude, both);
         let of_small = self.plus(fraction, ROOT_OF_SUBNORMAL);
         let index = self.select(is_small, of_small, of_regular);
         let entry = self.entry(Function::SquareRoot, index);
-        let one = self.word(1);
+        let one = self.magnitude(1);
         let doubled = self.plus(exponent, BIAS);
         let half = self.binary(Binary::ShiftRight, doubled, one);
-        let half = self.as_exponent(half);
-        let zero = self.word(0);
-        let half = self.select(is_small, zero, half);
+        let half = self.of_exponent(half);
+        let none = self.word(0);
+        let half = self.select(is_small, none, half);
         let root = self.binary(Binary::Add, half, entry);
-        let is_infinite = self.is_from(magnitude, INFINITY);
+        let is_finite = self.is_below(magnitude, INFINITY);
         let infinity = self.word(INFINITY);
-        let root = self.select(is_infinite, infinity, root);
+        let root = self.select(is_finite, root, infinity);
         // The root of zero has its sign.
-        let is_zero = self.binary(Binary::Equal, magnitude, zero);
+        let is_zero = self.is_below(magnitude, 1);
         let no_number = self.word(NOT_A_NUMBER);
         let of_negative = self.select(is_zero, word, no_number);
         self.select(is_negative, of_negative, root)
@@ -106,24 +112,24 @@ impl Graph<'_> {
     fn reciprocal(&mut self, parts: &Parts) -> usize {
         let &Parts { word, magnitude, exponent, fraction, is_small, .. } = parts;
         let [large, largest] = [253, 254];
-        let (is_large, is_largest) =
-            (self.is_from(magnitude, large * FRACTIONS), self.is_from(magnitude, largest * FRACTIONS));
-        let zero = self.word(0);
-        let (of_large, of_largest) = (self.word(RECIPROCAL_OF_LARGE), self.word(RECIPROCAL_OF_LARGEST));
-        let part = self.select(is_large, of_large, zero);
-        let part = self.select(is_largest, of_largest, part);
-        let of_small = self.word(RECIPROCAL_OF_SUBNORMAL);
+        let (below_large, below_largest) =
+            (self.is_below(magnitude, large * FRACTIONS), self.is_below(magnitude, largest * FRACTIONS));
+        let (zero, none) = (self.magnitude(0), self.word(0));
+        let (of_large, of_largest) = (self.magnitude(RECIPROCAL_OF_LARGE), self.magnitude(RECIPROCAL_OF_LARGEST));
+        let part = self.select(below_largest, of_large, of_largest);
+        let part = self.select(below_large, zero, part);
+        let of_small = self.magnitude(RECIPROCAL_OF_SUBNORMAL);
         let part = self.select(is_small, of_small, part);
         let index = self.binary(Binary::Add, part, fraction);
         let entry = self.entry(Function::Reciprocal, index);
-        let large = self.word(large);
+        let large = self.magnitude(large);
         let opposite = self.binary(Binary::Subtract, large, exponent);
-        let opposite = self.as_exponent(opposite);
-        let is_whole = self.binary(Binary::Or, is_small, is_large);
-        let opposite = self.select(is_whole, zero, opposite);
+        let opposite = self.of_exponent(opposite);
+        let opposite = self.select(below_large, opposite, none);
+        let opposite = self.select(is_small, none, opposite);
         let reciprocal = self.binary(Binary::Add, opposite, entry);
-        let is_infinite = self.is_from(magnitude, INFINITY);
-        let reciprocal = self.select(is_infinite, zero, reciprocal);
+        let is_finite = self.is_below(magnitude, INFINITY);
+        let reciprocal = self.select(is_finite, reciprocal, none);
         let sign = self.word(SIGN);
         let sign = self.binary(Binary::And, word, sign);
         self.binary(Binary::Or, reciprocal, sign)
@@ -132,31 +138,32 @@ impl Graph<'_> {
     fn power(&mut self, parts: &Parts) -> usize {
         let &Parts { magnitude, exponent, fraction, is_negative, .. } = parts;
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
-        // The magnitude in fixed point, times the logarithm of Euler's number.
+        // The magnitude in fixed point, of which 16 bits are enough below a power that is infinite.
         let significand = self.plus(fraction, FRACTIONS);
-        let (significand, exponent) = (self.cast(significand, Type::I32), self.cast(exponent, Type::I32));
-        let unit = number(self, i64::from(BIAS) + i64::from(FRACTION) - POWER_BITS);
+        let unit = self.constant(i64::from(BIAS) + i64::from(FRACTION) - POWER_BITS, Type::I16);
         let amount = self.binary(Binary::Subtract, exponent, unit);
         let fixed = self.binary(Binary::ShiftLeft, significand, amount);
+        let fixed = self.cast(fixed, Type::U16);
+        // Times the logarithm of Euler's number: the whole part is the exponent; the bits behind the point choose the entry.
+        let fixed = self.cast(fixed, Type::I32);
         let factor = number(self, BINARY_OF_EULER);
         let product = self.binary(Binary::Multiply, fixed, factor);
         let zero = number(self, 0);
         let negative = self.binary(Binary::Subtract, zero, product);
         let product = self.select(is_negative, negative, product);
-        // Its whole part is the exponent; the bits behind the point choose the entry.
         let (bits, index_bits) = (number(self, PRODUCT_BITS), number(self, PRODUCT_BITS - POWER_INDEX_BITS));
         let whole = self.binary(Binary::ShiftRight, product, bits);
-        let bias = number(self, BIAS.into());
-        let power = self.binary(Binary::Add, whole, bias);
-        let power = self.cast(power, Type::U16);
-        let power = self.as_exponent(power);
+        let whole = self.cast(whole, Type::I16);
+        let power = self.plus(whole, BIAS);
+        let power = self.of_exponent(power);
         let index = self.binary(Binary::ShiftRight, product, index_bits);
-        let index = self.cast(index, Type::U16);
-        let mask = self.word((1 << POWER_INDEX_BITS) - 1);
+        let index = self.cast(index, Type::I16);
+        let mask = self.magnitude((1 << POWER_INDEX_BITS) - 1);
         let index = self.binary(Binary::And, index, mask);
-        let is_from_small = self.is_from(magnitude, SMALL_POWER);
+        let below_small = self.is_below(magnitude, SMALL_POWER);
+        let is_from_small = self.unary(Unary::Not, below_small);
         let is_subnormal = self.binary(Binary::And, is_negative, is_from_small);
-        let low = self.word(SUBNORMAL_POWER_BITS);
+        let low = self.magnitude(SUBNORMAL_POWER_BITS);
         let low = self.binary(Binary::And, magnitude, low);
         let of_subnormal = self.plus(low, SUBNORMAL_POWER);
         let index = self.select(is_subnormal, of_subnormal, index);
@@ -164,10 +171,10 @@ impl Graph<'_> {
         let power = self.select(is_subnormal, none, power);
         let entry = self.entry(Function::Exponential, index);
         let result = self.binary(Binary::Add, power, entry);
-        let (is_large, is_none) = (self.is_from(magnitude, LARGE_POWER), self.is_from(magnitude, NO_POWER));
+        let (is_finite, is_there) = (self.is_below(magnitude, LARGE_POWER), self.is_below(magnitude, NO_POWER));
         let infinity = self.word(INFINITY);
-        let of_positive = self.select(is_large, infinity, result);
-        let of_negative = self.select(is_none, none, result);
+        let of_positive = self.select(is_finite, result, infinity);
+        let of_negative = self.select(is_there, result, none);
         self.select(is_negative, of_negative, of_positive)
     }
 
@@ -175,11 +182,11 @@ impl Graph<'_> {
         let &Parts { magnitude, exponent, fraction, is_negative, is_small, .. } = parts;
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
         // From a half to two, the table has the words.
-        let (from_half, to_two) =
-            (self.is_from(magnitude, (BIAS - 1) * FRACTIONS), self.is_from(magnitude, (BIAS + 1) * FRACTIONS));
-        let below_two = self.unary(pushmem_nest::Unary::Not, to_two);
+        let (below_half, below_two) =
+            (self.is_below(magnitude, (BIAS - 1) * FRACTIONS), self.is_below(magnitude, (BIAS + 1) * FRACTIONS));
+        let from_half = self.unary(Unary::Not, below_half);
         let is_near = self.binary(Binary::And, from_half, below_two);
-        let both = self.word(2 * FRACTIONS - 1);
+        let both = self.magnitude(2 * FRACTIONS - 1);
         let of_near = self.binary(Binary::And, magnitude, both);
         let (of_small, of_fraction) =
             (self.plus(fraction, LOGARITHM_OF_SUBNORMAL), self.plus(fraction, LOGARITHM_OF_FRACTION));
@@ -187,13 +194,13 @@ impl Graph<'_> {
         let index = self.select(is_small, of_small, index);
         let entry = self.entry(Function::Logarithm, index);
         // Elsewhere it is in fixed point.
-        let bias = number(self, BIAS.into());
         let exponent = self.cast(exponent, Type::I32);
-        let power = self.binary(Binary::Subtract, exponent, bias);
         let two = number(self, LOGARITHM_OF_TWO);
-        let of_power = self.binary(Binary::Multiply, power, two);
-        let scaled = self.cast(entry, Type::I32);
-        let scaled = self.binary(Binary::Add, of_power, scaled);
+        let of_exponent = self.binary(Binary::Multiply, exponent, two);
+        let of_bias = number(self, i64::from(BIAS) * LOGARITHM_OF_TWO);
+        let of_fraction = self.cast(entry, Type::I32);
+        let scaled = self.binary(Binary::Add, of_exponent, of_fraction);
+        let scaled = self.binary(Binary::Subtract, scaled, of_bias);
         let dropped = LOGARITHM_BITS - ROUNDED_BITS;
         let (half, dropped) = (number(self, 1 << (dropped - 1)), number(self, dropped));
         let scaled = self.binary(Binary::Add, scaled, half);
@@ -205,11 +212,10 @@ impl Graph<'_> {
         let is_whole = self.binary(Binary::Or, is_near, is_small);
         let logarithm = self.select(is_whole, entry, far);
         let (infinity, no_number, least) = (self.word(INFINITY), self.word(NOT_A_NUMBER), self.word(INFINITY | SIGN));
-        let is_infinite = self.is_from(magnitude, INFINITY);
-        let logarithm = self.select(is_infinite, infinity, logarithm);
+        let is_finite = self.is_below(magnitude, INFINITY);
+        let logarithm = self.select(is_finite, logarithm, infinity);
         let logarithm = self.select(is_negative, no_number, logarithm);
-        let zero = self.word(0);
-        let is_zero = self.binary(Binary::Equal, magnitude, zero);
+        let is_zero = self.is_below(magnitude, 1);
         self.select(is_zero, least, logarithm)
     }
 }

@@ -173,9 +173,9 @@ fn words_of_two_writers_are_read_together() {
     assert!(replay_all(&buffer, &mapped, &spec).is_ok());
 }
 
-/// A port that goes on writing for millions of cycles after the last read.
+/// A port that goes on writing for millions of cycles after the last read: in each of them it keeps the promises of the tile as before.
 #[test]
-fn the_proof_ends_with_the_last_read() {
+fn the_proof_skips_what_comes_after_the_last_read() {
     let buffer = UnifiedBuffer {
         name: "two".to_owned(),
         ports: vec![
@@ -193,7 +193,8 @@ fn the_proof_ends_with_the_last_read() {
     let spec = spec("quad_port");
     let mapped = map(&buffer, &spec).unwrap();
     assert_eq!(mapped.tiles.len(), 1);
-    assert_eq!(replay(&buffer, &mapped, &spec).unwrap().cycles_total, 192);
+    let report = replay(&buffer, &mapped, &spec).unwrap();
+    assert!(report.cycles_total > 1 << 29 && report.cycles_simulated < 1 << 12, "{report:?}");
 }
 
 /// Two accumulators share a tile that has inputs and outputs for both.
