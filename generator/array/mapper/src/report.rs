@@ -5,7 +5,7 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
-use pushmem_compiler::{Compiled, InitiationInterval};
+use pushmem_compiler::{Bottleneck, Compiled, InitiationInterval, NextStep};
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
@@ -76,6 +76,8 @@ pub struct Report {
     pub first_word: u64,
     /// Cycles from the start of a run to the last word that leaves, with that, on the array.
     pub cycles: u64,
+    /// The bottleneck of the run. The next step counts the processing elements of hardware of its own.
+    pub bottleneck: Option<Bottleneck>,
     /// The images in banks of the global buffer; left out without one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub banks: Vec<BankImage>,
@@ -144,6 +146,7 @@ impl Report {
             schedule_cycles: accelerator.length,
             first_word: first.unwrap_or(0) as u64,
             cycles: last.unwrap_or(-1) as u64 + 1,
+            bottleneck: Bottleneck::of(compiled),
             banks: bank_images(compiled, mapped, spec),
             proven_words: mapped.proof.words,
             seed: mapped.implementation.seed,
@@ -172,6 +175,9 @@ impl Report {
         if self.held_operands > 0 {
             registers += &format!(", {} that hold words", self.held_operands);
         }
+        let next = self.bottleneck.as_ref().and_then(|bottleneck| bottleneck.next_step.as_ref());
+        let busiest = self.bottleneck.as_ref().map_or_else(String::new, Bottleneck::to_string);
+        let next_step = next.map_or_else(String::new, NextStep::to_string);
         let mut lines = vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
@@ -184,9 +190,12 @@ impl Report {
             ("bitstream", format!("{} words", self.bitstream_words)),
             ("first word", format!("leaves in cycle {}", self.first_word)),
             ("cycles", cycles),
+            ("busiest", busiest),
+            ("next step", next_step),
             ("seed", self.seed.to_string()),
             ("proof", proof),
         ];
+        lines.retain(|(_, value)| !value.is_empty());
         if !self.banks.is_empty() {
             let bank = |BankImage { bank, transfer, image, first_word, .. }: &BankImage| {
                 let at = if *first_word > 0 { format!(" at word {first_word}") } else { String::new() };

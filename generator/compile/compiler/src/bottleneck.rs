@@ -83,7 +83,7 @@ struct Busy {
 
 impl Bottleneck {
     /// That of a compiled program; nothing if it has no stage.
-    pub(crate) fn of(compiled: &Compiled) -> Option<Bottleneck> {
+    pub fn of(compiled: &Compiled) -> Option<Bottleneck> {
         let users = users(compiled);
         // Of several, operations that wait for their own results first.
         let (most, busy) = users.iter().max_by_key(|(_, busy)| (busy.cycles, busy.interval))?;

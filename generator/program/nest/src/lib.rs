@@ -62,8 +62,8 @@ pub use program::{
     Table, ranges,
 };
 pub use read::{
-    Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_TABLE, MOST_DIMENSIONS, MOST_ITERATIONS,
-    MOST_OPERATIONS,
+    Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS,
+    MOST_ITERATIONS, MOST_OPERATIONS,
 };
 pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;

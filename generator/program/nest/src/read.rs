@@ -19,11 +19,14 @@ use crate::source::{Language, PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
 use crate::types::Type;
 
-/// The most elements of an array: 2^24.
-pub const LARGEST_ARRAY: i64 = 1 << 24;
+/// The most elements of an array: 2^26, as those of an image.
+pub const LARGEST_ARRAY: i64 = pushmem_images::LARGEST_IMAGE as i64;
 
-/// The most elements of all arrays together: 2^26.
-pub const LARGEST_PROGRAM: i64 = 1 << 26;
+/// The most elements of all arrays together: 2^32. Compiling takes memory for none of them.
+pub const LARGEST_PROGRAM: i64 = 1 << 32;
+
+/// The most elements of all arrays together of a program that is run: 2^28.
+pub const LARGEST_RUN: i64 = 1 << 28;
 
 /// The most entries of a table: 2^16.
 pub const LARGEST_TABLE: usize = 1 << 16;

@@ -116,6 +116,36 @@ buffers:
     assert_eq!(found.accelerator.kernels.len(), count);
 }
 
+/// Fifty windows one after the other on an image in HD, with a hundred million elements: none of them takes memory.
+#[test]
+fn large_images_are_compiled_at_once() {
+    let (count, [width, height]) = (50, [1920, 1080]);
+    let name = |number: usize| match number {
+        0 => "input".to_owned(),
+        number if number == count => "output".to_owned(),
+        number => format!("blurred{number}"),
+    };
+    let shape = |number: usize| format!("{{type: u8, shape: [{}, {}]}}", width - 2 * number, height - 2 * number);
+    let buffers: String = (1..count).map(|number| format!("  {}: {}\n", name(number), shape(number))).collect();
+    let stage = |number: usize| {
+        let from = name(number - 1);
+        format!(
+            "  - for y in 0..{}:\n    - for x in 0..{}:\n      - {}[x, y] = ((({from}[x, y] as u16) + ({from}[x+2, y+2] as u16)) / 2) as u8\n",
+            height - 2 * number,
+            width - 2 * number,
+            name(number)
+        )
+    };
+    let nest: String = (1..=count).map(stage).collect();
+    let (input, output) = (shape(0), shape(count));
+    let blurs = program(&format!(
+        "name: blurs\ninputs: {{input: {input}}}\noutputs: {{output: {output}}}\nbuffers:\n{buffers}nest:\n{nest}"
+    ));
+    let found = compiled(blurs, "amber_long");
+    assert!(found.program.arrays.iter().map(|array| array.size()).sum::<usize>() > 90_000_000);
+    assert!(found.accelerator.length < (width * height + 1000) as u64, "{}", found.accelerator.length);
+}
+
 /// An array that is computed in lanes is read by copies and kernels in any order, in nests of their own, with lanes or without.
 #[test]
 fn random_copies_and_kernels_of_lanes_share_them() {

@@ -236,7 +236,7 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("shape: [64, 64]", "shape: [64, 0]", "0", "0 elements in dimension 1"),
         ("shape: [64, 64]", "shape: [-3, 64]", "-3", "-3 elements in dimension 0"),
         ("shape: [64, 64]", "shape: []", "[]", "an array has 1 to 8 dimensions, not 0"),
-        ("shape: [64, 64]", "shape: [65536, 65536]", "[65536, 65536]", "an array has at most 16777216 elements"),
+        ("shape: [64, 64]", "shape: [65536, 65536]", "[65536, 65536]", "an array has at most 67108864 elements"),
         ("shape: [64, 64]", "shape: [99999999, 1]", "99999999", "99999999 elements in dimension 0"),
         ("min: [-1, 0]", "min: [0]", "[0]", "1 least indices for 2 dimensions"),
         ("min: [-1, 0]", "min: [0, 99999999]", "99999999", "indices are from -16777216 to 16777216"),
@@ -468,4 +468,21 @@ fn other_languages_are_helped() {
         let text = good.replacen(from, to, 1);
         assert_eq!(read(&text).unwrap_err().help(), Some(help), "{to}");
     }
+}
+
+#[test]
+fn a_program_too_large_to_run_says_so() {
+    let shape = "{type: u8, shape: [8192, 8192]}";
+    let buffers: String = (1..5).map(|number| format!("  b{number}: {shape}\n")).collect();
+    let copy = |from: &str, to: &str| {
+        format!("  - for y in 0..8192:\n    - for x in 0..8192:\n      - {to}[x, y] = {from}[x, y]\n")
+    };
+    let names = ["input", "b1", "b2", "b3", "b4", "output"];
+    let nest: String = names.windows(2).map(|pair| copy(pair[0], pair[1])).collect();
+    let text =
+        format!("name: p\ninputs: {{input: {shape}}}\noutputs: {{output: {shape}}}\nbuffers:\n{buffers}nest:\n{nest}");
+    let document = Document::parse("p.yaml", &text).unwrap();
+    let program = Program::from_document(&document).unwrap().program;
+    let error = program.run(&std::collections::BTreeMap::new()).unwrap_err().to_string();
+    assert!(error.contains("with `b3` the arrays have more than 268435456 elements together"), "{error}");
 }
