@@ -32,12 +32,15 @@ pub mod parts {
     /// Square root: fractions of the root by the lowest bit of the exponent and the fraction come first, then the roots of subnormal
     /// numbers.
     pub const ROOT_OF_SUBNORMAL: u16 = 256;
-    /// Reciprocal: words to add to an exponent come first, then reciprocals of numbers with the greatest exponents but one, those with
-    /// the greatest, and those of subnormal numbers. They are words without a sign.
+    /// The greatest exponents but one, whose reciprocals are subnormal: one plus another exponent is that of a reciprocal.
+    pub const LARGE_EXPONENT: u16 = 253;
+    /// The greatest exponent of a number.
+    pub const LARGEST_EXPONENT: u16 = LARGE_EXPONENT + 1;
+    /// Reciprocal: words to add to an exponent come first. Then come words without a sign: of numbers with the greatest exponent but one.
     pub const RECIPROCAL_OF_LARGE: u16 = 128;
-    /// As above.
+    /// Reciprocals of numbers with the greatest exponent.
     pub const RECIPROCAL_OF_LARGEST: u16 = 256;
-    /// As above.
+    /// Reciprocals of subnormal numbers.
     pub const RECIPROCAL_OF_SUBNORMAL: u16 = 384;
     /// Exponential: what powers of two add to their exponent, by bits of the power behind the point, comes first, then powers that are subnormal, by
     /// the low bits of the word.
@@ -46,7 +49,7 @@ pub mod parts {
     pub const LARGE_POWER: u16 = 0x42b2;
     /// The magnitude of a number below zero from which on its power is subnormal.
     pub const SMALL_POWER: u16 = 0x42af;
-    /// The same for a power of zero.
+    /// The magnitude of a number below zero from which on its power is zero.
     pub const NO_POWER: u16 = 0x42ba;
     /// Low bits of words with subnormal powers.
     pub const SUBNORMAL_POWER_BITS: u16 = 0xf;
@@ -61,7 +64,7 @@ pub mod parts {
     /// Logarithm: words for numbers from a half to two, by the lowest bit of the exponent and the fraction, come first, then those of
     /// subnormal numbers, then the logarithms of fractions with 16 bits behind the point.
     pub const LOGARITHM_OF_SUBNORMAL: u16 = 256;
-    /// As above.
+    /// The first logarithm of a fraction.
     pub const LOGARITHM_OF_FRACTION: u16 = 384;
     /// The logarithm of two with 16 bits behind the point.
     pub const LOGARITHM_OF_TWO: i64 = 45426;
@@ -124,7 +127,7 @@ impl Function {
             Function::Reciprocal => {
                 // From one to two: the exponent is one less, but for one.
                 let of_one = of_exponent(BIAS).map(|word| word - (BIAS - 1) * FRACTIONS);
-                let [large, largest] = [253, 254];
+                let [large, largest] = [LARGE_EXPONENT, LARGEST_EXPONENT];
                 of_one.chain(of_exponent(large)).chain(of_exponent(largest)).chain(of_exponent(0)).collect()
             }
             Function::Exponential => {
@@ -181,13 +184,12 @@ impl Function {
 
     fn logarithm(self, magnitude: u16) -> u16 {
         let (exponent, fraction) = (magnitude / FRACTIONS, magnitude % FRACTIONS);
-        if magnitude == 0 {
-            return INFINITY | SIGN;
-        }
+        let below_one = BIAS - 1;
         match exponent {
+            _ if magnitude == 0 => INFINITY | SIGN,
+            _ if magnitude >= INFINITY => INFINITY,
             0 => self.entry(LOGARITHM_OF_SUBNORMAL + fraction),
-            255 => INFINITY,
-            126 | 127 => self.entry(magnitude % (2 * FRACTIONS)),
+            exponent if exponent == below_one || exponent == BIAS => self.entry(magnitude % (2 * FRACTIONS)),
             _ => {
                 let of_fraction = i64::from(self.entry(LOGARITHM_OF_FRACTION + fraction));
                 let scaled = (i64::from(exponent) - i64::from(BIAS)) * LOGARITHM_OF_TWO + of_fraction;
@@ -253,9 +255,9 @@ mod tests {
             let reciprocal = |part: u16| Function::Reciprocal.entry(part + fraction);
             let found = match exponent {
                 0 => reciprocal(RECIPROCAL_OF_SUBNORMAL),
-                253 => reciprocal(RECIPROCAL_OF_LARGE),
-                254 => reciprocal(RECIPROCAL_OF_LARGEST),
-                _ => word(253 - exponent, reciprocal(0)),
+                LARGE_EXPONENT => reciprocal(RECIPROCAL_OF_LARGE),
+                LARGEST_EXPONENT => reciprocal(RECIPROCAL_OF_LARGEST),
+                _ => word(LARGE_EXPONENT - exponent, reciprocal(0)),
             };
             assert_eq!(found, Function::Reciprocal.apply(number), "{number:#x}");
         }

@@ -3,7 +3,7 @@
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
 use pushmem_graph::earlier;
 use pushmem_mapping::{MappingError, Mappings};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Kind, TileSpec};
 
 /// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
 /// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
@@ -15,7 +15,13 @@ pub(crate) fn map_in_time(
     mappings: &Mappings,
 ) -> Result<(u64, MappedBuffer), MappingError> {
     let begin = first_start(buffer);
-    let mapped = mappings.map(&earlier(buffer, begin), spec)?;
+    let from_first = mappings.map(&earlier(buffer, begin), spec);
+    // Rows may be fetched before the first port begins.
+    let is_early = begin > 0 && matches!(spec.kind, Kind::WideFetch { .. });
+    if from_first.is_err() && is_early {
+        return mappings.map(buffer, spec).map(|mapped| (0, mapped));
+    }
+    let mapped = from_first?;
     Ok(later(&mapped, begin, spec).map_or((begin, mapped), |mapped| (0, mapped)))
 }
 

@@ -115,6 +115,7 @@ pub fn compile_observed(
     };
     match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
         Ok(compiled) => Ok(Compiled { no_scan: Some(refused.into()), ..compiled }),
+        Err(fault @ CompileError::Fault(_)) => Err(fault),
         // The first refusal is the one of the schedule that the rule chooses.
         Err(_) => Err(refused),
     }
@@ -155,7 +156,7 @@ pub(crate) enum AtLevels {
 }
 
 /// Compiles a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
-/// `most` cycles by more than memory is worth are not tried.
+/// the `known` cycles of another form by more than memory is worth are not tried.
 ///
 /// # Errors
 /// As [`compile`].
@@ -163,7 +164,7 @@ pub(crate) fn compile_at_levels(
     source: &Program,
     tiles: Tiles,
     constraints: &Constraints,
-    most: Option<u64>,
+    known: Option<u64>,
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
     let program = with_complete_outputs(source.clone()).with_copies();
@@ -199,7 +200,7 @@ pub(crate) fn compile_at_levels(
         tiles,
         constraints,
     };
-    let search = Search::new(&passes, most, observe);
+    let search = Search::new(&passes, known, observe);
     let planned = match program.policy() {
         Policy::Stencil => search.stencil(),
         Policy::Dnn => search.coarse(),

@@ -24,7 +24,7 @@ pub(crate) struct Forms<'a> {
     pub constraints: &'a Constraints,
     /// Is told of each schedule that was tried.
     pub observe: &'a dyn Fn(&Trial),
-    /// Names of the arrays that memory tiles have no room for in a form: they hardly have in another.
+    /// Names of the arrays that are too large for memory tiles in a form: they hardly fit in another.
     pub moved: RefCell<BTreeSet<String>>,
 }
 
@@ -46,6 +46,9 @@ impl Forms<'_> {
     /// all.
     fn with_accumulators(&self, source: Program) -> Result<Compiled, CompileError> {
         let mut best = self.with_serial_loads(source.clone(), None);
+        if matches!(best, Err(CompileError::Fault(_))) {
+            return best;
+        }
         let slow = accumulators::slow(&source, &best);
         let coarse = as_coarse(&source);
         let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
@@ -99,8 +102,12 @@ impl Forms<'_> {
             match compile_at_levels(&source, self.tiles, self.constraints, known, self.observe)? {
                 AtLevels::Compiled(compiled) => return Ok(*compiled),
                 AtLevels::Moves(array) => {
-                    source.arrays[array].level = Some(Level::GlobalBuffer);
-                    self.moved.borrow_mut().insert(source.arrays[array].name.clone());
+                    let moved = &mut source.arrays[array];
+                    moved.level = Some(Level::GlobalBuffer);
+                    // Others move because tiles are too few, which they may not be in another form.
+                    if moved.size() as u64 > self.tiles.target.memory().largest_memory() {
+                        self.moved.borrow_mut().insert(moved.name.clone());
+                    }
                 }
             }
         }

@@ -163,6 +163,8 @@ pub(crate) struct Search<'a> {
     driver: Driver<'a, Passes<'a>>,
     /// The most cycles that a schedule may take that is tried.
     most: u64,
+    /// Whether one was not tried for that.
+    too_long: Cell<bool>,
     /// The array that was in the way of the last schedule that was refused, where it was to be, and why.
     last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
 }
@@ -172,9 +174,9 @@ impl<'a> Search<'a> {
     /// schedule that was tried.
     pub fn new(passes: &'a Passes<'a>, known: Option<u64>, observe: &'a dyn Fn(&Trial)) -> Self {
         let driver = Driver::new(passes, MOST_REFUSED, observe);
-        // Of one that is longer by less, the tiles may decide.
+        // A schedule that is longer by less may be preferred to one whose rows follow the slowest, for its tiles.
         let most = known.map_or(u64::MAX, |known| known.saturating_add(known.div_ceil(LEAST_GAIN - 1)));
-        Search { passes: *passes, driver, most, last: RefCell::default() }
+        Search { passes: *passes, driver, most, too_long: Cell::default(), last: RefCell::default() }
     }
 
     /// The schedules that were tried.
@@ -262,7 +264,22 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        self.matched(&best, self.dense(&best))
+        match (self.matched(&best, self.dense(&best)), self.last.borrow().clone()) {
+            // An array that was refused before may move.
+            (Err(AssemblyError::TooLong { .. }), Some((array, level, error))) => {
+                Err(AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None })
+            }
+            (planned, _) => planned,
+        }
+    }
+
+    /// Whether a plan takes longer than so many cycles. One that is refused may be the rest of those that take too long.
+    fn is_longer(&self, planned: &Result<Planned, AssemblyError>, than: u64) -> bool {
+        match planned {
+            Ok(planned) => planned.accelerator.length > than,
+            Err(AssemblyError::TooLong { cycles, .. }) => *cycles > than,
+            Err(_) => self.too_long.get(),
+        }
     }
 
     /// A coarse pipeline whose nests run densely.
@@ -272,12 +289,12 @@ impl<'a> Search<'a> {
         let cycles = baseline.length(pipeline) as u64;
         let planned = self.pipelined(best, cycles);
         let planned = self.unpadded(best, planned, cycles);
-        match length(&planned) {
-            Some(length) if length > cycles => {
+        match self.is_longer(&planned, cycles) {
+            true => {
                 let plan = CoarsePlan { coarse: None, options: best.clone() };
                 cheaper(planned, self.attempted(self.candidate(baseline, Some(plan))))
             }
-            _ => planned,
+            false => planned,
         }
     }
 
@@ -359,10 +376,11 @@ impl<'a> Search<'a> {
         baseline: u64,
     ) -> Result<Planned, AssemblyError> {
         let options = CoarseOptions { row_multiple: 1, ..best.clone() };
-        match length(&planned) {
+        if self.is_longer(&planned, baseline) {
+            return cheaper(planned, self.coarse_or_slower(&options));
+        }
+        match length(&planned).filter(|_| best.row_multiple > 1) {
             None => planned,
-            Some(length) if length > baseline => cheaper(planned, self.coarse_or_slower(&options)),
-            Some(_) if best.row_multiple == 1 => planned,
             Some(padded) => {
                 let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
                 match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
@@ -391,12 +409,12 @@ impl<'a> Search<'a> {
             false => planned,
         };
         // Loops in the order of the program, where another order only waits.
-        let planned = match length(&planned) {
-            Some(length) if length > baseline => {
+        let planned = match self.is_longer(&planned, baseline) {
+            true => {
                 let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
                 cheaper(planned, self.coarse_or_slower(&plain))
             }
-            _ => planned,
+            false => planned,
         };
         planned.or_else(|_| self.coarse_or_slower(&whole)).or_else(|error| match self.balances(&whole) {
             true => self.coarse_or_slower(&CoarseOptions { balance_paths: false, ..whole }).map_err(|_| error),
@@ -506,6 +524,7 @@ impl<'a> Search<'a> {
         }
         let cycles = candidate.schedule.length(&self.passes.extraction.pipeline) as u64;
         if cycles > self.most {
+            self.too_long.set(true);
             return Err(AssemblyError::TooLong { cycles, most: self.most });
         }
         let outcome = self.driver.attempt(candidate);

@@ -1,9 +1,10 @@
 //! Functions of bfloat16 numbers in datapaths: a look-up in the table of the function, and operations of integers on the words around it.
 
 use pushmem_bfloat::parts::{
-    BINARY_OF_EULER, LARGE_POWER, LOGARITHM_BITS, LOGARITHM_OF_FRACTION, LOGARITHM_OF_SUBNORMAL, LOGARITHM_OF_TWO,
-    NO_POWER, POWER_BITS, POWER_INDEX_BITS, PRODUCT_BITS, RECIPROCAL_OF_LARGE, RECIPROCAL_OF_LARGEST,
-    RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SMALL_POWER, SUBNORMAL_POWER, SUBNORMAL_POWER_BITS,
+    BINARY_OF_EULER, LARGE_EXPONENT, LARGE_POWER, LARGEST_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_FRACTION,
+    LOGARITHM_OF_SUBNORMAL, LOGARITHM_OF_TWO, NO_POWER, POWER_BITS, POWER_INDEX_BITS, PRODUCT_BITS,
+    RECIPROCAL_OF_LARGE, RECIPROCAL_OF_LARGEST, RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SMALL_POWER,
+    SUBNORMAL_POWER, SUBNORMAL_POWER_BITS,
 };
 use pushmem_bfloat::{BIAS, FRACTION, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
 use pushmem_nest::{Binary, Type, Unary};
@@ -111,7 +112,7 @@ impl Graph<'_> {
 
     fn reciprocal(&mut self, parts: &Parts) -> usize {
         let &Parts { word, magnitude, exponent, fraction, is_small, .. } = parts;
-        let [large, largest] = [253, 254];
+        let [large, largest] = [LARGE_EXPONENT, LARGEST_EXPONENT];
         let (below_large, below_largest) =
             (self.is_below(magnitude, large * FRACTIONS), self.is_below(magnitude, largest * FRACTIONS));
         let (zero, none) = (self.magnitude(0), self.word(0));

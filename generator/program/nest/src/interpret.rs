@@ -66,7 +66,7 @@ impl Program {
                 let message =
                     format!("with `{}` the arrays have more than {LARGEST_RUN} elements together", array.name);
                 Err(self.diagnostic(array.span, message).with_help(
-                    "a program of this size is compiled, but not run: compile it without `-o`, and run one with smaller images",
+                    "a program of this size is compiled, but not run: leave out `-o` and `--array`, or make its images smaller",
                 ))
             }
             None => Ok(()),

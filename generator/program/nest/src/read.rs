@@ -22,7 +22,7 @@ use crate::types::Type;
 /// The most elements of an array: 2^26, as those of an image.
 pub const LARGEST_ARRAY: i64 = pushmem_images::LARGEST_IMAGE as i64;
 
-/// The most elements of all arrays together: 2^32. Compiling takes memory for none of them.
+/// The most elements of all arrays together: 2^32. A raster scan is compiled without memory for them.
 pub const LARGEST_PROGRAM: i64 = 1 << 32;
 
 /// The most elements of all arrays together of a program that is run: 2^28.

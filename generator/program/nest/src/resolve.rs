@@ -323,6 +323,14 @@ fn reciprocal(divisor: &Expression) -> Result<Expression, Problem> {
     })
 }
 
+/// The word of a number of bfloat16, if it is finite.
+fn finite(number: i64, span: Span) -> Result<i64, Problem> {
+    match pushmem_bfloat::absolute(number as u16) >= pushmem_bfloat::INFINITY {
+        true => Err(Problem::new(span, "this constant is beyond the numbers of bf16")),
+        false => Ok(number),
+    }
+}
+
 fn constant(number: i64, value: Type, span: Span) -> Expression {
     Expression { kind: ExpressionKind::Constant(number), value, span }
 }
@@ -527,7 +535,8 @@ impl Resolver<'_, '_> {
         }
         let operator = Unary::BfloatFunction(function);
         if let ExpressionKind::Constant(number) = operand.kind {
-            return Ok(Draft::Typed(constant(operator.apply(Type::Bf16, number), Type::Bf16, span)));
+            let number = finite(operator.apply(Type::Bf16, number), span)?;
+            return Ok(Draft::Typed(constant(number, Type::Bf16, span)));
         }
         let kind = ExpressionKind::Unary { operator, operand: Box::new(operand) };
         Ok(Draft::Typed(Expression { kind, value: Type::Bf16, span }))
@@ -699,9 +708,7 @@ impl Resolver<'_, '_> {
         let value = own.result(Type::Bf16);
         if let (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) = (&left.kind, &right.kind) {
             let number = own.apply(Type::Bf16, *one, *other);
-            if value == Type::Bf16 && pushmem_bfloat::absolute(number as u16) >= pushmem_bfloat::INFINITY {
-                return Err(Problem::new(span, "this constant is beyond the numbers of bf16"));
-            }
+            let number = if value == Type::Bf16 { finite(number, span)? } else { number };
             return Ok(constant(number, value, span));
         }
         let kind = ExpressionKind::Binary { operator: own, left: Box::new(left), right: Box::new(right) };

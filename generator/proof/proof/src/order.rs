@@ -274,7 +274,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The reads of one iteration of a stage.
+    /// The reads of one iteration of a stage of an input.
     fn reads(&mut self, number: usize, index: impl Iterator<Item = i64> + Clone, cycle: i64) -> Result<(), PartError> {
         read(
             &self.pipeline.stages[number].name,

@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_buffers::Port;
 use pushmem_nest::{Policy, Program};
 use pushmem_stages::Staged;
@@ -29,6 +30,9 @@ use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetO
 use crate::places::{Direction, Places, is_affine_access, is_affine_within};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
+
+/// The most elements of an array that is looked at beside others.
+const SIDE_BY_SIDE: usize = 1 << 24;
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +93,14 @@ pub(crate) fn prove(
     }
     let kept: Vec<order::Kept> = prover.arrays.iter().map(|array| prover.array(array)).try_collect()?;
     let sequence = &dependences.sequence;
-    let outcomes: Vec<Result<(), PartError>> =
-        kept.par_iter().map(|kept| order::check(staged, schedule, sequence, kept)).collect();
+    let check = |kept: &order::Kept| order::check(staged, schedule, sequence, kept);
+    let size = |kept: &order::Kept| program.arrays.get(kept.array).map_or(0, |array| array.size());
+    // Each has memory for its array.
+    let outcomes: Vec<Result<(), PartError>> = match kept.iter().map(size).max().is_some_and(|size| size > SIDE_BY_SIDE)
+    {
+        true => kept.iter().map(check).collect(),
+        false => kept.par_iter().map(check).collect(),
+    };
     outcomes.into_iter().try_for_each(|outcome| outcome)?;
     let copies = graph.copies();
     for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
@@ -206,7 +216,7 @@ impl Prover<'_> {
 
     /// The result that a read takes in another iteration than its own, as the last one of a running sum: of the only stage that writes
     /// the element, in the one iteration that does. Either nothing writes an element of the array twice, or it is the iteration
-    /// in the loops around both, above the reader.
+    /// in the loops around both: the writer stands above the reader, and ends all its loops within before the reader begins.
     fn last_written(&self, stage: usize, load: usize, index: &[i64], element: &[i64]) -> Vec<Expected> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
@@ -222,7 +232,9 @@ impl Prover<'_> {
         let shared = self.dependences.shared_above(writer, stage, load);
         let index = match self.dependences.is_single(read.array) {
             true => iteration(written, element),
-            false => shared.and_then(|shared| iteration_within(written, element, &index[index.len() - shared..])),
+            false => shared
+                .filter(|&shared| writes_all_of(written, content, read, shared))
+                .and_then(|shared| iteration_within(written, element, &index[index.len() - shared..])),
         };
         index.filter(|_| writer != stage).map_or(Vec::new(), |index| self.results(writer, &index))
     }
@@ -899,6 +911,38 @@ fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
     Some(index)
 }
 
+/// Whether a stage writes all elements of a read in each iteration of the outermost loops that both have, whatever the points at which
+/// that is looked at: in each dimension both move alike along these loops, and the elements of the read along its other loops are
+/// among those of the writer.
+fn writes_all_of(writer: &Stage, reader: &Stage, read: &Access, shared: usize) -> bool {
+    is_affine_access(&writer.write)
+        && writer.write.subscripts.iter().zip(&read.subscripts).all(|(written, read)| {
+            let within = |stage: &Stage| stage.loops.len() - shared;
+            let (own, others) = written.coefficients.split_at(within(writer));
+            let (steps, along) = read.coefficients.split_at(within(reader));
+            let range = |stage: &Stage, subscript: &Subscript, steps: &[i64]| {
+                let first = subscript.constant + subscript.offset;
+                steps.iter().zip(&stage.loops).fold((first, first), |(low, high), (step, level)| {
+                    let ends = [step * level.min, step * level.max()];
+                    (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
+                })
+            };
+            let (low, high) = range(writer, written, own);
+            let (least, greatest) = range(reader, read, steps);
+            let runs = |stage: &Stage, level: usize| stage.loops[level].extent > 1;
+            // A writer that leaves out elements has a step that all of the read are apart by.
+            let apart =
+                (0..own.len()).filter(|&level| runs(writer, level)).fold(0, |step, level| gcd(step, own[level]));
+            let is_step = |distance: i64| if apart == 0 { distance == 0 } else { distance % apart == 0 };
+            let read_steps = (0..steps.len()).filter(|&level| runs(reader, level)).map(|level| steps[level]);
+            others == along
+                && low <= least
+                && greatest <= high
+                && is_step(least - low)
+                && read_steps.into_iter().all(is_step)
+        })
+}
+
 /// The iteration at which a stage writes an element with these indices of its outermost loops, if it is the only one: each of the
 /// loops within runs along a dimension of its own.
 fn iteration_within(stage: &Stage, element: &[i64], outermost: &[i64]) -> Option<Vec<i64>> {
@@ -911,7 +955,7 @@ fn iteration_within(stage: &Stage, element: &[i64], outermost: &[i64]) -> Option
     for (subscript, wanted) in stage.write.subscripts.iter().zip(element) {
         let mut along = (0..within).filter(runs).filter(|&level| subscript.coefficients[level] != 0);
         if let (Some(level), None) = (along.next(), along.next()) {
-            index[level] += (wanted - subscript.at(&first)?) / subscript.coefficients[level];
+            index[level] = first[level] + (wanted - subscript.at(&first)?) / subscript.coefficients[level];
             found.insert(level);
         }
     }

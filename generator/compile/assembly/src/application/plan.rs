@@ -151,7 +151,7 @@ fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Resu
     Ok(HeldRead { cases: tapped(scheduled, reader, read)?, ..held })
 }
 
-/// The same, of words that are still to be found.
+/// The same without its cases: the words that come at the loads.
 fn still_to_take(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> HeldRead {
     let reader = &scheduled.extraction.pipeline.stages[stage];
     let times = &scheduled.schedule.stages[stage];

@@ -174,6 +174,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ("output[x, y] = (input[x, y] as bf16 / 3) as u16", "3", "bf16 is divided by powers of two only"),
     ("output[x, y] = (1 / (input[x, y] as bf16)) as u16", "(input[x, y] as bf16)", "bf16 is divided by constants only"),
     ("output[x, y] = sqrt(input[x, y]) as u16", "input[x, y]", "`sqrt` takes a number of bf16, not u16"),
+    ("output[x, y] = exp(100) as u16", "exp(100)", "this constant is beyond the numbers of bf16"),
     ("output[x, y] = exp(1, 2) as u16", "exp(1, 2)", "`exp` takes 1 argument, not 2"),
     (
         "output[x, y] = curve[input[x, y] as bf16]",
