@@ -339,10 +339,7 @@ impl<'a> Lowering<'a> {
             self.inputs.push(cells);
         }
         for tile in &self.accelerator.tiles {
-            let mut configuration = tile.configuration.clone();
-            for controller in configuration.controllers.values_mut() {
-                controller.cycle.start += tile.begin as i64;
-            }
+            let configuration = tile.configuration.clone().later(tile.begin as i64);
             let cell = self.add(tile.name.clone(), Core::Memory(configuration));
             self.tiles.push(cell);
         }

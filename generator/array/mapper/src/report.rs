@@ -5,7 +5,7 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
-use pushmem_compiler::{Bottleneck, Compiled, InitiationInterval, NextStep};
+use pushmem_compiler::{Bottleneck, Compiled, InitiationInterval};
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
@@ -175,9 +175,6 @@ impl Report {
         if self.held_operands > 0 {
             registers += &format!(", {} that hold words", self.held_operands);
         }
-        let next = self.bottleneck.as_ref().and_then(|bottleneck| bottleneck.next_step.as_ref());
-        let busiest = self.bottleneck.as_ref().map_or_else(String::new, Bottleneck::to_string);
-        let next_step = next.map_or_else(String::new, NextStep::to_string);
         let mut lines = vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
@@ -190,12 +187,9 @@ impl Report {
             ("bitstream", format!("{} words", self.bitstream_words)),
             ("first word", format!("leaves in cycle {}", self.first_word)),
             ("cycles", cycles),
-            ("busiest", busiest),
-            ("next step", next_step),
-            ("seed", self.seed.to_string()),
-            ("proof", proof),
         ];
-        lines.retain(|(_, value)| !value.is_empty());
+        lines.extend(self.bottleneck.iter().flat_map(Bottleneck::lines));
+        lines.extend([("seed", self.seed.to_string()), ("proof", proof)]);
         if !self.banks.is_empty() {
             let bank = |BankImage { bank, transfer, image, first_word, .. }: &BankImage| {
                 let at = if *first_word > 0 { format!(" at word {first_word}") } else { String::new() };

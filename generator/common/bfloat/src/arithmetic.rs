@@ -8,10 +8,12 @@
 /// The result of operations that have no number, as the hardware gives it.
 pub const NOT_A_NUMBER: u16 = 0x7fc0;
 
-const FRACTION_BITS: u32 = 7;
+/// The bits of a fraction.
+pub const FRACTION_BITS: u32 = 7;
 const SINGLE_FRACTION_BITS: u32 = 23;
 const DOUBLE_FRACTION_BITS: u32 = 52;
-const BIAS: i32 = 127;
+/// The bias of exponents.
+pub const BIAS: u16 = 127;
 const DOUBLE_BIAS: i32 = 1023;
 /// The least of the words that stand for no finite number, but for the sign.
 pub const INFINITY: u16 = 0x7f80;
@@ -31,12 +33,12 @@ pub fn from_f64(number: f64) -> u16 {
     }
     let bits = number.to_bits();
     let sign = ((bits >> 63) as u16) << 15;
-    let exponent = ((bits >> DOUBLE_FRACTION_BITS) & 0x7ff) as i32 - DOUBLE_BIAS + BIAS;
+    let exponent = ((bits >> DOUBLE_FRACTION_BITS) & 0x7ff) as i32 - DOUBLE_BIAS + i32::from(BIAS);
     let significand = bits & ((1 << DOUBLE_FRACTION_BITS) - 1) | 1 << DOUBLE_FRACTION_BITS;
     if number == 0.0 || exponent < -(FRACTION_BITS as i32) - 1 {
         return sign;
     }
-    if exponent > 2 * BIAS {
+    if exponent > 2 * i32::from(BIAS) {
         return sign | INFINITY;
     }
     // Subnormal numbers have the least exponent and fewer bits.

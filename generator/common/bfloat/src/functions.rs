@@ -3,16 +3,10 @@
 //! Square root and reciprocal are rounded as if exact, subnormal numbers included. Exponential and logarithm are the number nearest to
 //! the exact one, or a neighbour of it.
 
-use crate::arithmetic::{INFINITY, NOT_A_NUMBER, SIGN, from_f64, from_integer, to_f64};
+use crate::arithmetic::{BIAS, FRACTION_BITS, INFINITY, NOT_A_NUMBER, SIGN, from_f64, from_integer, to_f64};
 
-/// Bits of a fraction.
-pub const FRACTION: u32 = 7;
-
-/// Numbers with one exponent and one sign.
-pub const FRACTIONS: u16 = 1 << FRACTION;
-
-/// What is added to an exponent.
-pub const BIAS: u16 = 127;
+/// The numbers with one exponent and one sign.
+pub const FRACTIONS: u16 = 1 << FRACTION_BITS;
 
 /// A function of one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,8 +36,8 @@ pub mod parts {
     pub const RECIPROCAL_OF_LARGEST: u16 = 256;
     /// Reciprocals of subnormal numbers.
     pub const RECIPROCAL_OF_SUBNORMAL: u16 = 384;
-    /// Exponential: what powers of two add to their exponent, by bits of the power behind the point, comes first, then powers that are subnormal, by
-    /// the low bits of the word.
+    /// Exponential: significands of powers of two, without the one before the point, come first, by the bits of the power behind the
+    /// point. Subnormal powers follow, by the low bits of the word.
     pub const SUBNORMAL_POWER: u16 = 256;
     /// The magnitude from which on a power is infinite.
     pub const LARGE_POWER: u16 = 0x42b2;
@@ -174,7 +168,7 @@ impl Function {
             _ => {}
         }
         let (exponent, significand) = (i64::from(magnitude / FRACTIONS), i64::from(magnitude % FRACTIONS + FRACTIONS));
-        let amount = exponent - i64::from(BIAS) - i64::from(FRACTION) + POWER_BITS;
+        let amount = exponent - i64::from(BIAS) - i64::from(FRACTION_BITS) + POWER_BITS;
         let fixed = if amount >= 0 { significand << amount } else { significand >> -amount.max(-63) };
         let product = fixed * BINARY_OF_EULER * if is_negative { -1 } else { 1 };
         let index = product >> (PRODUCT_BITS - POWER_INDEX_BITS) & ((1 << POWER_INDEX_BITS) - 1);

@@ -8,9 +8,9 @@ mod functions;
 mod modules;
 
 pub use arithmetic::{
-    INFINITY, NOT_A_NUMBER, SIGN, absolute, add, equal, from_f64, from_integer, less, less_equal, maximum, minimum,
-    multiply, negate, subtract, to_f64, to_integer,
+    BIAS, FRACTION_BITS, INFINITY, NOT_A_NUMBER, SIGN, absolute, add, equal, from_f64, from_integer, less, less_equal,
+    maximum, minimum, multiply, negate, subtract, to_f64, to_integer,
 };
 pub use decimal::{from_decimal, to_decimal};
-pub use functions::{BIAS, FRACTION, FRACTIONS, Function, parts};
+pub use functions::{FRACTIONS, Function, parts};
 pub use modules::{MODULES, Module, used};

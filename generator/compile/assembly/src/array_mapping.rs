@@ -15,22 +15,21 @@ pub(crate) fn map_in_time(
     mappings: &Mappings,
 ) -> Result<(u64, MappedBuffer), MappingError> {
     let begin = first_start(buffer);
-    let from_first = mappings.map(&earlier(buffer, begin), spec);
-    // Rows may be fetched before the first port begins.
-    let is_early = begin > 0 && matches!(spec.kind, Kind::WideFetch { .. });
-    if from_first.is_err() && is_early {
-        return mappings.map(buffer, spec).map(|mapped| (0, mapped));
+    match mappings.map(&earlier(buffer, begin), spec) {
+        Ok(mapped) => Ok(later(&mapped, begin, spec).map_or((begin, mapped), |mapped| (0, mapped))),
+        // Rows may be fetched before the first port begins.
+        Err(_) if begin > 0 && matches!(spec.kind, Kind::WideFetch { .. }) => {
+            mappings.map(buffer, spec).map(|mapped| (0, mapped))
+        }
+        Err(error) => Err(error),
     }
-    let mapped = from_first?;
-    Ok(later(&mapped, begin, spec).map_or((begin, mapped), |mapped| (0, mapped)))
 }
 
 /// The mapping of a buffer that does everything so many cycles later, if its controllers can count so far.
 fn later(mapped: &MappedBuffer, cycles: u64, spec: &TileSpec) -> Option<MappedBuffer> {
     let mut mapped = mapped.clone();
-    let controllers = mapped.tiles.iter_mut().flat_map(|tile| tile.configuration.controllers.values_mut());
-    for controller in controllers {
-        controller.cycle.start += cycles as i64;
+    for tile in &mut mapped.tiles {
+        tile.configuration = std::mem::take(&mut tile.configuration).later(cycles as i64);
     }
     let fits = mapped.tiles.iter().all(|tile| tile.configuration.check(spec).is_ok());
     fits.then_some(mapped)

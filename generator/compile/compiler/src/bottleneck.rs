@@ -180,6 +180,14 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
 }
 
 /// `sums` in line 42, busy in 8064 of … cycles.
+impl Bottleneck {
+    /// The lines of a report, each with its name.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let next = self.next_step.iter().map(|next| ("next step", next.to_string()));
+        [("busiest", self.to_string())].into_iter().chain(next)
+    }
+}
+
 impl fmt::Display for Bottleneck {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}`", self.name)?;

@@ -187,11 +187,8 @@ impl fmt::Display for Report {
         if let Some(interval) = &self.initiation_interval {
             line("initiation interval", interval.to_string())?;
         }
-        if let Some(bottleneck) = &self.bottleneck {
-            line("busiest", bottleneck.to_string())?;
-            if let Some(next) = &bottleneck.next_step {
-                line("next step", next.to_string())?;
-            }
+        for (name, value) in self.bottleneck.iter().flat_map(Bottleneck::lines) {
+            line(name, value)?;
         }
         let others = [
             (self.global_buffer_banks, self.global_buffer.as_ref()),

@@ -186,9 +186,18 @@ impl<'a> Search<'a> {
 
     /// The error with which the search ends, if it has tried enough.
     fn given_up(&self) -> Option<AssemblyError> {
-        let refused = self.driver.given_up()?;
+        self.last_refusal(Some(self.driver.given_up()?))
+    }
+
+    /// The error of the last array that was in the way, after so many schedules if the search is given up.
+    fn last_refusal(&self, given_up: Option<usize>) -> Option<AssemblyError> {
         let (array, level, error) = self.last.borrow().clone()?;
-        Some(AssemblyError::Array { array, level, error, others: Vec::new(), given_up: Some(refused) })
+        Some(AssemblyError::Array { array, level, error, others: Vec::new(), given_up })
+    }
+
+    /// The cycles of a schedule.
+    fn cycles(&self, schedule: &Schedule) -> u64 {
+        schedule.length(&self.passes.extraction.pipeline) as u64
     }
 
     /// All stages fused into one raster scan. Words that are read again in each row wait in memories, if the tiles have such
@@ -264,29 +273,23 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        match (self.matched(&best, self.dense(&best)), self.last.borrow().clone()) {
+        match self.matched(&best, self.dense(&best)) {
             // An array that was refused before may move.
-            (Err(AssemblyError::TooLong { .. }), Some((array, level, error))) => {
-                Err(AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None })
-            }
-            (planned, _) => planned,
+            Err(error @ AssemblyError::TooLong { .. }) => Err(self.last_refusal(None).unwrap_or(error)),
+            planned => planned,
         }
     }
 
     /// Whether a plan takes longer than so many cycles. One that is refused may be the rest of those that take too long.
     fn is_longer(&self, planned: &Result<Planned, AssemblyError>, than: u64) -> bool {
-        match planned {
-            Ok(planned) => planned.accelerator.length > than,
-            Err(AssemblyError::TooLong { cycles, .. }) => *cycles > than,
-            Err(_) => self.too_long.get(),
-        }
+        length(planned).map_or(self.too_long.get(), |cycles| cycles > than)
     }
 
     /// A coarse pipeline whose nests run densely.
     fn dense(&self, best: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let pipeline = &self.passes.extraction.pipeline;
         let baseline = sequential(pipeline, best);
-        let cycles = baseline.length(pipeline) as u64;
+        let cycles = self.cycles(&baseline);
         let planned = self.pipelined(best, cycles);
         let planned = self.unpadded(best, planned, cycles);
         match self.is_longer(&planned, cycles) {
@@ -363,7 +366,7 @@ impl<'a> Search<'a> {
         let coarse = coarse(pipeline, options).ok()?;
         let follows = !options.match_rates || coarse.matches_rates();
         let plan = Plan { coarse, options: options.clone() };
-        let is_shorter = (plan.coarse.schedule.length(pipeline) as u64) < below;
+        let is_shorter = self.cycles(&plan.coarse.schedule) < below;
         (follows && is_shorter).then(|| self.driver.attempt(self.candidate_of(plan)))
     }
 
@@ -379,15 +382,10 @@ impl<'a> Search<'a> {
         if self.is_longer(&planned, baseline) {
             return cheaper(planned, self.coarse_or_slower(&options));
         }
-        match length(&planned).filter(|_| best.row_multiple > 1) {
-            None => planned,
-            Some(padded) => {
-                let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
-                match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
-                    Ok(plan) if length(&plan) < padded => cheaper(planned, self.coarse_at_once(plan)),
-                    _ => planned,
-                }
-            }
+        let Some(padded) = length(&planned).filter(|_| best.row_multiple > 1) else { return planned };
+        match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
+            Ok(plan) if self.cycles(&plan.coarse.schedule) < padded => cheaper(planned, self.coarse_at_once(plan)),
+            _ => planned,
         }
     }
 
@@ -433,7 +431,7 @@ impl<'a> Search<'a> {
         let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
         let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
         // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
-        let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline);
+        let length = |plan: &Plan| self.cycles(&plan.coarse.schedule);
         if let [(_, Ok(one)), (_, Ok(other))] = &plans
             && length(other) < length(one)
         {
@@ -522,7 +520,7 @@ impl<'a> Search<'a> {
         if let Some(error) = self.given_up() {
             return Err(error);
         }
-        let cycles = candidate.schedule.length(&self.passes.extraction.pipeline) as u64;
+        let cycles = self.cycles(&candidate.schedule);
         if cycles > self.most {
             self.too_long.set(true);
             return Err(AssemblyError::TooLong { cycles, most: self.most });

@@ -6,7 +6,7 @@ use pushmem_bfloat::parts::{
     RECIPROCAL_OF_LARGE, RECIPROCAL_OF_LARGEST, RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SMALL_POWER,
     SUBNORMAL_POWER, SUBNORMAL_POWER_BITS,
 };
-use pushmem_bfloat::{BIAS, FRACTION, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
+use pushmem_bfloat::{BIAS, FRACTION_BITS, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
@@ -34,7 +34,7 @@ impl Graph<'_> {
         let (others, zero) = (self.word(!SIGN), self.magnitude(0));
         let magnitude = self.binary(Binary::And, word, others);
         let magnitude = self.cast(magnitude, Type::I16);
-        let (bits, fractions) = (self.magnitude(FRACTION as u16), self.magnitude(FRACTIONS - 1));
+        let (bits, fractions) = (self.magnitude(FRACTION_BITS as u16), self.magnitude(FRACTIONS - 1));
         let exponent = self.binary(Binary::ShiftRight, magnitude, bits);
         let fraction = self.binary(Binary::And, magnitude, fractions);
         let signed = self.cast(word, Type::I16);
@@ -81,7 +81,7 @@ impl Graph<'_> {
 
     /// A word with this exponent, and no fraction.
     fn of_exponent(&mut self, exponent: usize) -> usize {
-        let bits = self.magnitude(FRACTION as u16);
+        let bits = self.magnitude(FRACTION_BITS as u16);
         let word = self.binary(Binary::ShiftLeft, exponent, bits);
         self.cast(word, Type::U16)
     }
@@ -141,7 +141,7 @@ impl Graph<'_> {
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
         // The magnitude in fixed point, of which 16 bits are enough below a power that is infinite.
         let significand = self.plus(fraction, FRACTIONS);
-        let unit = self.constant(i64::from(BIAS) + i64::from(FRACTION) - POWER_BITS, Type::I16);
+        let unit = self.constant(i64::from(BIAS) + i64::from(FRACTION_BITS) - POWER_BITS, Type::I16);
         let amount = self.binary(Binary::Subtract, exponent, unit);
         let fixed = self.binary(Binary::ShiftLeft, significand, amount);
         let fixed = self.cast(fixed, Type::U16);

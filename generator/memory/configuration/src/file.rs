@@ -110,6 +110,13 @@ struct Yaml<'a> {
 }
 
 impl Configuration {
+    /// The same, so many cycles later.
+    #[must_use]
+    pub fn later(mut self, cycles: i64) -> Self {
+        self.controllers.values_mut().for_each(|controller| controller.cycle.start += cycles);
+        self
+    }
+
     /// Reads a configuration file and checks it against the specification of its tile.
     ///
     /// # Errors

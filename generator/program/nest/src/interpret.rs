@@ -12,7 +12,7 @@ use pushmem_images::Image;
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
 use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Loop, Node, Operation, Program};
-use crate::read::LARGEST_RUN;
+use crate::read::{LARGEST_RUN, too_many_elements};
 use crate::source::Problem;
 use crate::types::Type;
 
@@ -47,30 +47,16 @@ impl Program {
         inputs: &BTreeMap<String, Image>,
         observer: &mut impl Observer,
     ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        self.check_size()?;
+        if let Some(problem) = too_many_elements(&self.arrays, LARGEST_RUN) {
+            return Err(self.source.locate(problem.with_help(
+                "a program of this size is compiled, but not run: leave out `-o` and `--array`, or make its images smaller",
+            )));
+        }
         let memories = self.arrays.iter().map(|array| self.memory(array, inputs)).collect::<Result<_, _>>()?;
         let mut machine = Machine::new(self, memories, Work::All);
         machine.run(observer).map_err(|problem| self.source.locate(problem))?;
         let outputs = self.arrays.iter().zip(machine.memories).filter(|(array, _)| array.kind == ArrayKind::Output);
         outputs.map(|(array, memory)| Ok((array.name.clone(), image(array, memory.values)?))).collect()
-    }
-
-    /// Checks that there is memory for all arrays together.
-    fn check_size(&self) -> Result<(), Diagnostic> {
-        let sizes = self.arrays.iter().scan(0, |total, array| {
-            *total += array.size() as i64;
-            Some((array, *total))
-        });
-        match sizes.into_iter().find(|(_, total)| *total > LARGEST_RUN) {
-            Some((array, _)) => {
-                let message =
-                    format!("with `{}` the arrays have more than {LARGEST_RUN} elements together", array.name);
-                Err(self.diagnostic(array.span, message).with_help(
-                    "a program of this size is compiled, but not run: leave out `-o` and `--array`, or make its images smaller",
-                ))
-            }
-            None => Ok(()),
-        }
     }
 
     fn memory(&self, array: &Array, inputs: &BTreeMap<String, Image>) -> Result<Memory, Diagnostic> {

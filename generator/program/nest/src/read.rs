@@ -362,22 +362,7 @@ impl Reader<'_> {
                 arrays.push(self.array(name, array, kind, &path));
             }
         }
-        let mut total = 0;
-        for array in &arrays {
-            // Arrays that are too large by themselves have been refused.
-            total += array
-                .shape
-                .iter()
-                .map(|extent| (*extent).clamp(1, LARGEST_ARRAY))
-                .fold(1, i64::saturating_mul)
-                .min(LARGEST_ARRAY);
-            if total > LARGEST_PROGRAM {
-                let message =
-                    format!("with `{}` the arrays have more than {LARGEST_PROGRAM} elements together", array.name);
-                self.problems.push(Problem::new(array.span, message));
-                break;
-            }
-        }
+        self.problems.extend(too_many_elements(&arrays, LARGEST_PROGRAM));
         let tables = file.tables.0.iter().map(|(name, table)| self.table(name, table, &root.key("tables").key(name)));
         let tables: Vec<Table> = tables.collect();
         self.check_names(&file.name, &arrays, &tables);
@@ -676,6 +661,19 @@ struct NestScope<'a> {
     tables: &'a [Table],
     /// The loops around, outermost first, without their bodies.
     loops: Vec<Loop>,
+}
+
+/// The first array with which all arrays together have more elements than that.
+pub(crate) fn too_many_elements(arrays: &[Array], most: i64) -> Option<Problem> {
+    let mut total = 0;
+    let array = arrays.iter().find(|array| {
+        // Arrays that are too large by themselves have been refused.
+        let extents = array.shape.iter().map(|extent| (*extent).clamp(1, LARGEST_ARRAY));
+        total += extents.fold(1, i64::saturating_mul).min(LARGEST_ARRAY);
+        total > most
+    })?;
+    let message = format!("with `{}` the arrays have more than {most} elements together", array.name);
+    Some(Problem::new(array.span, message))
 }
 
 /// Adds the tables of the functions of numbers that operations call, behind those that the program declares.

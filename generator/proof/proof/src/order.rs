@@ -245,7 +245,10 @@ impl Walk<'_> {
             let reads = &self.kept.reads[stage];
             let repeats =
                 |level: usize| !reads.iter().any(|&read| self.pipeline.stages[stage].reads[read].follows(level));
-            self.each_iteration(stage, repeats, |walk, index, cycle| walk.reads(stage, index.iter().copied(), cycle))
+            self.each_iteration(stage, repeats, |walk, index, cycle| {
+                let reads = &walk.numbers[stage][..walk.kept.reads[stage].len()];
+                read(&walk.pipeline.stages[stage].name, reads, &mut walk.elements, index.iter().copied(), cycle)
+            })
         })
     }
 
@@ -272,17 +275,6 @@ impl Walk<'_> {
             index[walked[place]] += 1;
             walked[..place].iter().for_each(|&level| index[level] = loops[level].min);
         }
-    }
-
-    /// The reads of one iteration of a stage of an input.
-    fn reads(&mut self, number: usize, index: impl Iterator<Item = i64> + Clone, cycle: i64) -> Result<(), PartError> {
-        read(
-            &self.pipeline.stages[number].name,
-            &self.numbers[number][..self.kept.reads[number].len()],
-            &mut self.elements,
-            index,
-            cycle,
-        )
     }
 
     /// One iteration of a stage.

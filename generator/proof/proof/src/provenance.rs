@@ -28,6 +28,7 @@ use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::{Content, Shown};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource, View};
 use crate::places::{Direction, Places, is_affine_access, is_affine_within};
+use crate::stages::{ends, ends_of_loops};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
@@ -886,20 +887,6 @@ fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
     access.subscripts.iter().map(|subscript| subscript.at(index)).collect()
 }
 
-/// The first iteration of a stage, and for each loop that in which it is at its end.
-fn ends_of_loops(stage: &Stage) -> impl Iterator<Item = Vec<i64>> {
-    let first = stage.loops.iter().map(|level| level.min).collect_vec();
-    let ends = stage.loops.iter().positions(|level| level.extent > 1).map({
-        let first = first.clone();
-        move |level| {
-            let mut index = first.clone();
-            index[level] = stage.loops[level].max();
-            index
-        }
-    });
-    ends.collect_vec().into_iter().chain([first])
-}
-
 /// The iteration at which a stage writes an element.
 fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
     let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
@@ -917,29 +904,20 @@ fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
 fn writes_all_of(writer: &Stage, reader: &Stage, read: &Access, shared: usize) -> bool {
     is_affine_access(&writer.write)
         && writer.write.subscripts.iter().zip(&read.subscripts).all(|(written, read)| {
-            let within = |stage: &Stage| stage.loops.len() - shared;
-            let (own, others) = written.coefficients.split_at(within(writer));
-            let (steps, along) = read.coefficients.split_at(within(reader));
-            let range = |stage: &Stage, subscript: &Subscript, steps: &[i64]| {
-                let first = subscript.constant + subscript.offset;
-                steps.iter().zip(&stage.loops).fold((first, first), |(low, high), (step, level)| {
-                    let ends = [step * level.min, step * level.max()];
-                    (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
-                })
+            let inner = |stage: &Stage, subscript: &Subscript| {
+                let levels = stage.loops.iter().zip(&subscript.coefficients).take(stage.loops.len() - shared);
+                levels.filter(|(level, _)| level.extent > 1).map(|(_, step)| *step).collect_vec()
             };
-            let (low, high) = range(writer, written, own);
-            let (least, greatest) = range(reader, read, steps);
-            let runs = |stage: &Stage, level: usize| stage.loops[level].extent > 1;
+            let outer = |subscript: &Subscript| subscript.coefficients.iter().rev().take(shared).copied().collect_vec();
+            let ((low, high), (least, greatest)) = (ends(writer, written), ends(reader, read));
             // A writer that leaves out elements has a step that all of the read are apart by.
-            let apart =
-                (0..own.len()).filter(|&level| runs(writer, level)).fold(0, |step, level| gcd(step, own[level]));
+            let apart = inner(writer, written).into_iter().fold(0, gcd);
             let is_step = |distance: i64| if apart == 0 { distance == 0 } else { distance % apart == 0 };
-            let read_steps = (0..steps.len()).filter(|&level| runs(reader, level)).map(|level| steps[level]);
-            others == along
+            outer(written) == outer(read)
                 && low <= least
                 && greatest <= high
                 && is_step(least - low)
-                && read_steps.into_iter().all(is_step)
+                && inner(reader, read).into_iter().all(is_step)
         })
 }
 

@@ -101,6 +101,18 @@ pub(crate) fn ends(stage: &Stage, subscript: &Subscript) -> (i64, i64) {
     })
 }
 
+/// The first iteration of a stage, and for each loop the one at its end.
+pub(crate) fn ends_of_loops(stage: &Stage) -> impl Iterator<Item = Vec<i64>> {
+    let first = stage.loops.iter().map(|level| level.min).collect_vec();
+    let at_end = |level: usize| {
+        let mut index = first.clone();
+        index[level] = stage.loops[level].max();
+        index
+    };
+    let ends = (0..stage.loops.len()).map(at_end).collect_vec();
+    ends.into_iter().chain([first])
+}
+
 /// A copy of an operation, as the loop nest says.
 struct Copy<'a> {
     program: &'a Program,

@@ -1,11 +1,13 @@
 //! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
 
+use itertools::Itertools;
 use pushmem_buffers::{Direction, Port};
 use pushmem_nest::Level;
 use pushmem_stages::{Pipeline, Schedule};
 
 use crate::error::{PartError, require};
 use crate::nets::NetArray;
+use crate::stages::ends_of_loops;
 use crate::tiles::Mapped;
 use pushmem_graph::{Accelerator, StoredArray};
 
@@ -68,14 +70,8 @@ fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: u
     if !extents.eq(port.extents()) || versions > depth {
         return false;
     }
-    let ends = (0..depth).map(|level| {
-        let mut index = vec![0; depth];
-        index[level] = content.loops[level].extent - 1;
-        index
-    });
-    ends.chain([vec![0; depth]]).all(|counts| {
-        let index: Vec<i64> =
-            counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
+    ends_of_loops(content).all(|index| {
+        let counts = index.iter().zip(&content.loops).map(|(index, level)| (index - level.min) as u64).collect_vec();
         let element = content.write.subscripts.iter().map(|subscript| subscript.at(&index).map(i128::from));
         let version = (0..versions).rev().map(|outer| Some(i128::from(counts[depth - 1 - outer])));
         let cycle = scheduled.value(&index) + content.latency as i64;

@@ -77,9 +77,7 @@ impl Array {
         }
         for (cell, lag) in late.cells.iter_mut().zip(lags) {
             match &mut cell.core {
-                Core::Memory(memory) => {
-                    memory.controllers.values_mut().for_each(|controller| controller.cycle.start += lag);
-                }
+                Core::Memory(memory) => *memory = memory.clone().later(*lag),
                 Core::Predicate(schedule) => schedule.cycle.start += lag,
                 Core::Pe(_) | Core::Input | Core::Output => {}
             }
