@@ -14,7 +14,7 @@ function buildSummary() {
     check("RTL", build.rtl !== null, build.rtl ? `${plural(build.rtl.scenarios.length, "scenario")}, ${plural(build.rtl.words, "word")} compared` : ["not run in this build; ", html("code", {}, "make"), " in its folder runs it"]));
   const figure = (value, what, ...more) => html("div", { class: "figure" }, html("b", {}, typeof value === "number" ? shown(value) : value), html("span", {}, value === 1 ? what.replace(/s\b/, "") : what), more.filter(Boolean).map(text => html("span", { class: "more" }, text)));
   const beside = name => published && published[name] !== null && published[name] !== undefined ? `published: ${shown(published[name])}` : "";
-  const others = [[figures.rom_tiles, "ROM"], [figures.global_buffer_banks, "global-buffer bank"], [figures.register_files, "register file"]];
+  const others = [[figures.rom_tiles, "ROM"], [figures.global_buffer_banks, "global-buffer bank"], [figures.register_files, "register file"], [figures.random_access_memories, "RAM"]];
   document.getElementById("summary").append(html("div", { class: "figures" },
     figure(figures.cycles, "cycles", `one stage after the other: ${shown(figures.sequential_cycles)}`, beside("cycles")),
     figure(figures.memory_tiles, "memory tiles", others.filter(([count]) => count).map(([count, what]) => plural(count, what)).join(", "), beside("memory_tiles")),

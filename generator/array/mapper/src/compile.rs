@@ -53,7 +53,16 @@ pub fn compile_unplaced(
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
 ) -> Result<Compiled, Diagnostic> {
+    check_addresses(program)?;
     compile(program.clone(), &hardware(target, beside)?, constraints).map_err(Diagnostic::from)
+}
+
+/// Checks that no data choose elements of arrays: memory tiles have addresses of controllers alone.
+fn check_addresses(program: &Program) -> Result<(), Diagnostic> {
+    let Some(array) = program.arrays.iter().find(|array| array.random_access) else { return Ok(()) };
+    let message =
+        format!("data decide which elements of `{}` are used, and arrays have no random-access memories", array.name);
+    Err(program.diagnostic(array.span, message).with_help("build dedicated hardware, without `--array`"))
 }
 
 /// Bits of the words of programs, in streams and memories.
@@ -77,6 +86,7 @@ pub(crate) fn within_budgets<Found>(
     edited: Option<&Edited>,
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Course), Diagnostic> {
+    check_addresses(program)?;
     let hardware = hardware(target, beside)?;
     let found = attempts(program, &hardware, constraints, edited.and_then(|edited| edited.graph.as_ref()), map);
     let is_unedited = edited.is_none_or(Edited::is_empty);
@@ -166,7 +176,11 @@ fn missing_holds(
         driver = match driver {
             Driver::Hold { of, .. } | Driver::ShiftRegister { of, .. } => &accelerator.wires[*of].driver,
             Driver::Input { stream, .. } => break Some(*stream),
-            Driver::Tile { .. } | Driver::Kernel { .. } | Driver::Turns { .. } | Driver::Select { .. } => break None,
+            Driver::Tile { .. }
+            | Driver::Kernel { .. }
+            | Driver::Turns { .. }
+            | Driver::Select { .. }
+            | Driver::Ram { .. } => break None,
         };
     };
     let refused =

@@ -647,6 +647,7 @@ impl<'a> Lowering<'a> {
                 },
                 Driver::Hold { .. } => Signal::word(self.holds[&wire], 0),
                 Driver::Turns { .. } => unreachable!("operands of shared units are taken from each kernel"),
+                Driver::Ram { .. } => unreachable!("programs with random-access memories are refused before"),
             };
             return signal.ago(cycles);
         }

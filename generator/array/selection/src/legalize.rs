@@ -226,6 +226,7 @@ impl<'a, 'b> Legalizer<'a, 'b> {
                 let index = self.low(index)?;
                 Ok(self.entry(node, table, index))
             }
+            NodeKind::Read { .. } => unreachable!("programs with random-access memories are refused before"),
             NodeKind::Unary { operator, operand } => self.unary(node, operator, operand),
             NodeKind::Binary { operator, left, right } => self.binary(node, operator, left, right),
             NodeKind::Select { condition, then, otherwise } => self.select(node, condition, then, otherwise),

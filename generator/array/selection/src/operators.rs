@@ -35,9 +35,9 @@ impl Operators for PeOperators<'_> {
         false
     }
 
-    /// Selection itself says which operators it cannot legalize.
-    fn computes(&self, _: &Operator) -> bool {
-        true
+    /// Arrays have no random-access memories. Of other operators, selection itself says which it cannot legalize.
+    fn computes(&self, operator: &Operator) -> bool {
+        !matches!(operator.kind, NodeKind::Read { .. })
     }
 
     fn delay(&self, operator: &Operator) -> Delay {

@@ -70,7 +70,7 @@ pub(crate) fn variables(values: &Values) -> Vec<Option<usize>> {
             || (operands.peek().is_some() && value.kind.operands().all(|operand| is_constant[operand]));
         let variable = match value.kind {
             NodeKind::Variable(variable) => Some(variable),
-            NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => None,
+            NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } | NodeKind::Read { .. } => None,
             _ => {
                 let mut found = operands.filter(|operand| !is_constant[*operand]).map(|operand| known[operand]);
                 found.next().flatten().filter(|first| found.all(|other| other == Some(*first)))
@@ -142,7 +142,11 @@ fn evaluate(values: &Values, node: usize, results: &[i64]) -> i64 {
             results[if results[condition] != 0 { then } else { otherwise }]
         }
         NodeKind::Cast(operand) => values.values[node].value.wrap(results[operand]),
-        NodeKind::Variable(_) | NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => {
+        NodeKind::Variable(_)
+        | NodeKind::Load(_)
+        | NodeKind::Lookup { .. }
+        | NodeKind::Fetch { .. }
+        | NodeKind::Read { .. } => {
             unreachable!("the value depends on one other value only")
         }
     }

@@ -8,12 +8,13 @@ mod units;
 
 use std::collections::{BTreeMap, HashMap};
 
+use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span, Word};
-use pushmem_schedule::{Schedule, Stage, Writers};
+use pushmem_schedule::{Schedule, Stage, Writers, coincide};
 
 use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
 use crate::arrays::ArrayPorts;
@@ -22,7 +23,7 @@ use crate::outputs::final_stages;
 use crate::waiting::Waits;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
-    ProgramNames, StageResult, Target, WordDriver, WordId, WordNet, counted_levels,
+    ProgramNames, RamNode, RamReadNode, RamWriteNode, StageResult, Target, WordDriver, WordId, WordNet, counted_levels,
 };
 
 /// The program through the passes so far.
@@ -77,6 +78,7 @@ pub fn application_graph(
         graph: ApplicationGraph::new(&program.name, ProgramNames::of(program, &extraction.pipeline)),
         nets: BTreeMap::new(),
         port_nets: BTreeMap::new(),
+        ram_nets: BTreeMap::new(),
         bits: HashMap::new(),
         selections: Vec::new(),
     };
@@ -87,6 +89,7 @@ pub fn application_graph(
     // Results that come back are there before all that takes them.
     let carried = plan::carried(scheduled, &reads, &builder.outcomes)?;
     carried.iter().for_each(|&stage| builder.announce_kernel(stage));
+    builder.add_rams();
     for (stage, reads) in reads.iter().enumerate() {
         if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
             builder.add_wireless(stage);
@@ -96,6 +99,7 @@ pub fn application_graph(
     }
     carried.iter().for_each(|&stage| builder.connect_kernel(stage, &reads[stage]));
     builder.connect_arrays();
+    builder.connect_rams();
     builder.add_units();
     builder.add_outputs(&final_stages);
     Ok(builder.graph)
@@ -109,6 +113,8 @@ struct Builder<'a> {
     nets: BTreeMap<(usize, Word), WordId>,
     /// The net of each read port of each array that is kept, for each word of its elements.
     port_nets: BTreeMap<(usize, usize, Word), WordId>,
+    /// The net of each read of a random-access memory.
+    ram_nets: BTreeMap<(usize, usize), WordId>,
     /// The net of each condition.
     bits: HashMap<BitDriver, BitId>,
     /// The selections that loads of kernels use.
@@ -131,7 +137,15 @@ impl Scheduled<'_> {
 
     /// The words of the results of a stage.
     fn words_of(self, stage: usize) -> &'static [Word] {
-        self.words(self.extraction.pipeline.stages[stage].write.array)
+        self.program.arrays[self.extraction.pipeline.stages[stage].write.array].written().words()
+    }
+
+    /// Cycles after the begin of an iteration in which a stage gives the address of one of its reads of a random-access memory; nothing
+    /// if its result does not depend on the read.
+    fn address_stage(self, stage: usize, read: usize) -> Option<u64> {
+        let Origin::Operation { operation, .. } = &self.extraction.origins[stage] else { return None };
+        let reads = self.datapaths[*operation].memory_reads();
+        reads.into_iter().find(|of| of.load == read).map(|of| of.stage)
     }
 
     /// Whether the result of a stage depends on one of its reads.
@@ -246,6 +260,52 @@ impl Builder<'_> {
         for number in self.graph.arrays.indices() {
             let ArrayNode { writers, word, .. } = self.graph.arrays[number].clone();
             self.graph.arrays[number].writes = writers.into_iter().map(|stage| self.outcome(stage, word)).collect();
+        }
+    }
+
+    /// Adds the random-access memories, with nets for the elements that they show.
+    fn add_rams(&mut self) {
+        let Scheduled { program, extraction, .. } = self.scheduled;
+        let stages = &extraction.pipeline.stages;
+        for array in (0..program.arrays.len()).filter(|&array| program.arrays[array].random_access) {
+            let ram = self.graph.rams.next_idx();
+            let mut ports: Vec<Vec<(usize, Affine)>> = Vec::new();
+            let mut reads: Vec<RamReadNode> = Vec::new();
+            for (stage, content) in stages.iter().enumerate() {
+                for load in content.reads.iter().positions(|read| read.array == array) {
+                    let Some(late) = self.scheduled.address_stage(stage, load) else { continue };
+                    // Reads share the first port at which no other has an address in the same cycle.
+                    let cycle = self.timed(stage).cycle.shifted(late as i64);
+                    let is_free = |others: &Vec<(usize, Affine)>| {
+                        others.iter().all(|(other, at)| !coincide((content, &cycle), (&stages[*other], at), 0))
+                    };
+                    let port = ports.iter().position(is_free).unwrap_or(ports.len());
+                    ports.resize(ports.len().max(port + 1), Vec::new());
+                    ports[port].push((stage, cycle));
+                    let name = format!("{}_read_{}_{load}", self.stage_name(stage), program.arrays[array].name);
+                    let net = self.add_net(name, WordDriver::Ram { ram, read: reads.len() }, None);
+                    self.ram_nets.insert((stage, load), net);
+                    reads.push(RamReadNode { stage, load, port, counter: self.counter(stage, late) });
+                }
+            }
+            self.graph.rams.push(RamNode { array, writes: Vec::new(), reads });
+        }
+    }
+
+    /// Connects the writes of random-access memories.
+    fn connect_rams(&mut self) {
+        for ram in self.graph.rams.indices() {
+            let array = self.graph.rams[ram].array;
+            let stages = &self.scheduled.extraction.pipeline.stages;
+            for (stage, content) in stages.iter().enumerate().filter(|(_, content)| content.write.array == array) {
+                let counter = self.counter(stage, content.latency);
+                let edge = |word: Word| match self.outcomes[stage] {
+                    Outcome::At(place) => self.edge(place, word),
+                    Outcome::Constant(number) => Edge::Constant(word.of(number)),
+                };
+                let (element, address) = (edge(Word::Low), edge(Word::High));
+                self.graph.rams[ram].writes.push(RamWriteNode { stage, counter, element, address });
+            }
         }
     }
 

@@ -31,7 +31,7 @@ pub fn check_inputs(
         let level = program.arrays[array].level.unwrap_or(Level::Memory);
         let tile = target.at(level).unwrap_or_else(|| target.memory());
         let Some(read) = stage.reads.iter().position(|read| *read == stage.write) else { continue };
-        if tile.inputs > 1 || !datapaths[operation].uses(read) {
+        if tile.inputs > 1 || !datapaths[operation].uses(read) || program.arrays[array].random_access {
             continue;
         }
         if let Some((first, variable)) = first_writer(pipeline, update) {

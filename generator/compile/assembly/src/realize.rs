@@ -3,6 +3,7 @@
 mod arrays;
 mod delays;
 mod merge;
+mod rams;
 mod roms;
 mod selections;
 mod stream;
@@ -48,6 +49,7 @@ pub fn realize(
     }
     let operations = program.operations();
     let mut realizer = Realizer {
+        program,
         operations: &operations,
         datapaths,
         graph,
@@ -72,6 +74,7 @@ pub fn realize(
         realizer.add_kernel(kernel, Vec::new());
         graph.kernels[kernel].nets.iter().try_for_each(|&net| realizer.add_delays(net))?;
     }
+    realizer.add_rams();
     for (_, net) in realizer.results() {
         match graph.words[net].driver {
             WordDriver::Kernel { kernel, .. } if carried.contains(&kernel) => continue,
@@ -82,7 +85,7 @@ pub fn realize(
                 realizer.add_kernel(kernel, operands);
             }
             WordDriver::Select(_) | WordDriver::Hold(_) => _ = realizer.wire(net, 0)?,
-            WordDriver::Input { .. } | WordDriver::Port { .. } => {}
+            WordDriver::Input { .. } | WordDriver::Port { .. } | WordDriver::Ram { .. } => {}
         }
         realizer.add_delays(net)?;
     }
@@ -90,6 +93,7 @@ pub fn realize(
         realizer.connect_kernel(kernel)?;
     }
     realizer.connect_arrays()?;
+    realizer.connect_rams()?;
     realizer.add_units()?;
     realizer.add_outputs()?;
     realizer.add_copies()?;
@@ -103,6 +107,7 @@ pub fn realize(
 }
 
 struct Realizer<'a> {
+    program: &'a Program,
     operations: &'a [(Vec<&'a Loop>, &'a Operation)],
     datapaths: &'a [Datapath],
     graph: &'a ApplicationGraph,
@@ -142,7 +147,8 @@ impl Realizer<'_> {
         nets.filter_map(stage).sorted().dedup().collect()
     }
 
-    /// The kernels with registers whose results come back: their own operands, or those of stages above, are some of them.
+    /// The kernels with registers whose results come back: their own operands, or those of stages above, are some of them, or they go
+    /// to random-access memories.
     fn carried(&self) -> BTreeSet<KernelId> {
         let places: BTreeMap<WordId, usize> = self.results().into_iter().map(|(stage, net)| (net, stage)).collect();
         let mut carried = BTreeSet::new();
@@ -158,6 +164,13 @@ impl Realizer<'_> {
                 }
             }
         }
+        // Random-access memories show what is written in the same cycle.
+        let written =
+            self.graph.rams.iter().flat_map(|ram| &ram.writes).flat_map(|write| [write.element, write.address]);
+        carried.extend(written.filter_map(|edge| match edge {
+            Edge::Net { net, .. } => Some(net),
+            Edge::Constant(_) => None,
+        }));
         let kernel = |net: WordId| match self.graph.words[net].driver {
             WordDriver::Kernel { kernel, .. } => Some(kernel).filter(|&kernel| self.graph.kernels[kernel].latency > 0),
             _ => None,
@@ -171,7 +184,7 @@ impl Realizer<'_> {
             WordDriver::Kernel { kernel, .. } => self.graph.kernels[*kernel].operands.clone(),
             WordDriver::Select(choices) => choices.iter().map(|choice| choice.edge).collect(),
             WordDriver::Hold(hold) => vec![hold.edge],
-            WordDriver::Input { .. } | WordDriver::Port { .. } => Vec::new(),
+            WordDriver::Input { .. } | WordDriver::Port { .. } | WordDriver::Ram { .. } => Vec::new(),
         };
         let net = |edge: Edge| match edge {
             Edge::Net { net, .. } => Some(net),

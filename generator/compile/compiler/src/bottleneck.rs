@@ -77,7 +77,8 @@ impl User {
 struct Busy {
     cycles: u64,
     interval: u64,
-    /// Whether an iteration takes the result of the one before, so that the copies of several would wait for each other.
+    /// Whether an iteration takes the result of the one before, or writes to a memory of one port, so that the copies of several would
+    /// wait for each other.
     recurs: bool,
 }
 
@@ -123,7 +124,9 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
         };
         let interval = interval(number);
         let comes_back = |operation: usize| recurrent.as_ref().is_some_and(|loads| !loads[operation].is_empty());
-        let recurs = interval > 1 || part.is_some_and(comes_back);
+        // A random-access memory takes one element a cycle.
+        let is_alone = compiled.program.arrays[stage.write.array].random_access;
+        let recurs = interval > 1 || is_alone || part.is_some_and(comes_back);
         let iterations: u64 = stage.loops.iter().map(|level| level.extent).product();
         let busy = of_operations.entry((User::of(compiled, &operations, number), part)).or_default();
         // The last iteration of a loop need not wait for another.

@@ -12,7 +12,7 @@ use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Ta
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_graph, prove_roms};
+use pushmem_proof::{prove, prove_graph, prove_random_access, prove_roms};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -99,11 +99,13 @@ pub fn compile_observed(
 ) -> Result<Compiled, CompileError> {
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
-    let (program, without_level) = at_levels_of(program, target);
+    let (written, without_level) = at_levels_of(program, target);
+    let program = written.clone().with_random_access()?;
+    prove_random_access(&written, &program).map_err(|error| fault(&error))?;
     let compiled = |program: Program| {
         let compiled = Forms { tiles, constraints, observe, moved: RefCell::default() }.compiled(program)?;
         let proof = compiled.prove()?;
-        Ok(Compiled { proof, without_level: without_level.clone(), ..compiled })
+        Ok(Compiled { proof, without_level: without_level.clone(), ..compiled.of_source(&written) })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
         return compiled(program);
@@ -185,7 +187,10 @@ pub(crate) fn compile_at_levels(
         // does a result that comes back: all of its way but the delays is part of the kernel.
         let comes_back = graph.operation().updates() || *comes_back;
         let distance = if comes_back { tiles.target.transport } else { 0 };
-        let datapath = datapath.map(|datapath| datapath.later(distance));
+        let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
+        // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
+        let writes_ram = program.arrays[graph.operation().target.array].random_access;
+        let datapath = datapath.map(|of| if writes_ram && of.latency() == 0 { of.later(1) } else { of });
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
     let datapaths: Vec<Datapath> =

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Rom, Source, StoredArray};
+use pushmem_graph::{
+    Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Ram, RamWrite, Rom, Source, StoredArray,
+};
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{Level, Operation, Word};
 use pushmem_schedule::{Access, Loop, Stage};
@@ -117,11 +119,12 @@ fn mapping(compiled: &Compiled) -> String {
     let arrays = accelerator.arrays.iter().map(|array| stored_array(accelerator, array));
     let memories = accelerator.memories.iter().map(|memory| delays(accelerator, memory));
     let roms = accelerator.roms.iter().map(|of| rom(compiled, of));
+    let rams = accelerator.rams.iter().map(|of| ram(accelerator, of));
     let outputs = accelerator.outputs.iter().map(|stream| {
         let lanes = stream.lanes.iter().map(|lane| &accelerator.wires[lane.wire].name).join(", ");
         format!("output stream {}: {lanes}\n", stream.name)
     });
-    wires.chain(arrays).chain(memories).chain(roms).chain(outputs).collect()
+    wires.chain(arrays).chain(memories).chain(roms).chain(rams).chain(outputs).collect()
 }
 
 /// The name of a wire, or a constant.
@@ -157,6 +160,7 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
             let when = if when.is_empty() { when } else { format!(" if {when}") };
             format!("hold register on {}, loaded in cycle {}{when}", accelerator.wires[*of].name, cycle.text(loops))
         }
+        Driver::Ram { ram, read } => format!("read {read} of {}", accelerator.rams[*ram].name),
         Driver::Turns { turns } => format!("{}, by turns", turns.iter().map(|turn| name(turn.source)).join(" or ")),
         Driver::Select { counter, cases } => {
             let loops = &accelerator.counters[*counter].loops;
@@ -192,6 +196,18 @@ fn delays(accelerator: &Accelerator, memory: &DelayMemory) -> String {
     let streams = memory.streams.iter().map(stream).join(" and of ");
     let (tiles, words) = (counted(memory.mapped.tiles.len(), "tile"), counted(memory.mapped.live_words, "word"));
     format!("memory of {streams} in {tiles}, {words} live\n")
+}
+
+fn ram(accelerator: &Accelerator, ram: &Ram) -> String {
+    let write = |write: &RamWrite| {
+        let [element, address] = [write.element, write.address].map(|of| source(accelerator, of));
+        let Counter { loops, cycle, .. } = &accelerator.counters[write.counter];
+        format!("{element} at {address} in cycle {}", cycle.text(loops))
+    };
+    let writes = ram.writes.iter().map(write).join("; ");
+    let (words, reads, ports) =
+        (counted(ram.words as usize, "word"), counted(ram.reads.len(), "read"), counted(ram.ports(), "port"));
+    format!("random-access memory {}: {}, {} at {}; writes {writes}\n", ram.name, words, reads, ports)
 }
 
 fn rom(compiled: &Compiled, rom: &Rom) -> String {

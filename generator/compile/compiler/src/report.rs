@@ -56,6 +56,12 @@ pub struct Report {
     /// Hold registers, each of a word; left out if there are none.
     #[serde(skip_serializing_if = "is_zero")]
     pub hold_registers: usize,
+    /// Random-access memories; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub random_access_memories: usize,
+    /// Their words: of each memory as often as it has read ports; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub random_access_words: usize,
     /// Operations of the datapaths, in processing elements.
     pub processing_elements: u64,
     /// Multipliers of the datapaths.
@@ -160,6 +166,8 @@ impl Report {
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
             hold_registers: accelerator.hold_registers(),
+            random_access_memories: accelerator.rams.len(),
+            random_access_words: accelerator.rams.iter().map(|ram| ram.words as usize * ram.ports()).sum(),
             processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
             multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
             occupancy: compiled.coarse.as_ref().and_then(|plan| OccupancyComparison::of(compiled, plan)),
@@ -202,6 +210,13 @@ impl fmt::Display for Report {
         line("shift-register words", self.shift_register_words.to_string())?;
         if self.hold_registers > 0 {
             line("hold registers", self.hold_registers.to_string())?;
+        }
+        if self.random_access_memories > 0 {
+            let memories = match self.random_access_memories {
+                1 => "1 memory".to_owned(),
+                several => format!("{several} memories"),
+            };
+            line("random-access words", format!("{} in {memories}", self.random_access_words))?;
         }
         let multiplexed = match self.multiplexed_words {
             0 => String::new(),

@@ -478,6 +478,10 @@ impl<'a> Search<'a> {
         let mut options = coarse_options(self.passes.tiles.target.memory());
         options.transport = self.passes.transport();
         for (number, array) in self.passes.program.arrays.iter().enumerate() {
+            if array.random_access {
+                options.ports_of.insert(number, (1, 1));
+                options.random_access.insert(number);
+            }
             let level = array.level.filter(|level| *level != Level::Memory);
             if let Some(spec) = level.and_then(|level| self.passes.tiles.target.at(level)) {
                 let own = coarse_options(spec);

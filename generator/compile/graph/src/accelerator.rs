@@ -8,7 +8,7 @@ use pushmem_nest::{Level, Type, Word};
 use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;
 
-use crate::ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
+use crate::ids::{CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId};
 use crate::target::Target;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type; those of 32 bits are two words on two
@@ -53,6 +53,8 @@ pub struct Accelerator {
     pub memories: Vec<DelayMemory>,
     /// The ROM tiles, one for each look-up in a large table.
     pub roms: Vec<Rom>,
+    /// The random-access memories, one for each array whose elements data choose.
+    pub rams: IndexVec<RamId, Ram>,
 }
 
 /// A word wide wire.
@@ -116,6 +118,13 @@ pub enum Driver {
         counter: CounterId,
         /// Conditions on their indices, each on that of a level, all of which must hold for a step to load it.
         conditions: Vec<(usize, Condition)>,
+    },
+    /// An element of a random-access memory.
+    Ram {
+        /// The memory.
+        ram: RamId,
+        /// Which of its reads.
+        read: usize,
     },
 }
 
@@ -338,7 +347,7 @@ impl Driver {
     /// The wires that it reads itself: reads of kernels and tiles are not among them.
     pub fn wires(&self) -> Vec<WireId> {
         match self {
-            Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),
+            Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } | Driver::Ram { .. } => Vec::new(),
             Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => vec![*of],
             Driver::Select { cases, .. } => cases.iter().filter_map(|case| case.source.wire()).collect(),
             Driver::Turns { turns } => turns.iter().filter_map(|turn| turn.source.wire()).collect(),
@@ -449,6 +458,63 @@ pub struct Rom {
     pub configuration: Configuration,
 }
 
+/// An array in a random-access memory, in the order of memory.
+///
+/// A read shows, a cycle after its address, the element with all writes up to the cycle in which it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ram {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// The words.
+    pub words: u64,
+    /// The writes, one for each stage that writes the array. No two are in the same cycle.
+    pub writes: Vec<RamWrite>,
+    /// The reads, each with a wire of its own.
+    pub reads: Vec<RamRead>,
+}
+
+/// A write of a random-access memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RamWrite {
+    /// The stage.
+    pub stage: usize,
+    /// The loops of the stage: an element is written at each of their steps.
+    pub counter: CounterId,
+    /// Source of the element.
+    pub element: Source,
+    /// Source of its address.
+    pub address: Source,
+}
+
+/// A read of a random-access memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamRead {
+    /// The kernel that gives the address.
+    pub kernel: KernelId,
+    /// The load that is read.
+    pub load: usize,
+    /// The read port. Of several reads that share one, that at whose steps it is gives the address; in other cycles the last.
+    pub port: usize,
+    /// The loops of the stage: an address is given at each of their steps.
+    pub counter: CounterId,
+    /// The wire of the element.
+    pub wire: WireId,
+}
+
+impl Ram {
+    /// The number of read ports, each with a memory that holds all words.
+    pub fn ports(&self) -> usize {
+        self.reads.iter().map(|read| read.port + 1).max().unwrap_or(0)
+    }
+
+    /// The reads of a port, by their numbers.
+    pub fn reads_of(&self, port: usize) -> impl Iterator<Item = usize> {
+        (0..self.reads.len()).filter(move |&read| self.reads[read].port == port)
+    }
+}
+
 /// A tile with its configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Configured<'a> {
@@ -481,6 +547,7 @@ impl Accelerator {
             arrays: Vec::new(),
             memories: Vec::new(),
             roms: Vec::new(),
+            rams: IndexVec::new(),
         }
     }
 
@@ -528,6 +595,20 @@ impl Accelerator {
         let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();
         roms.sort_by_key(|&rom| self.roms[rom].fetch);
         roms
+    }
+
+    /// The memory and the read of each of the [`memory_reads`](Datapath::memory_reads) of a kernel, in their order.
+    ///
+    /// # Panics
+    /// If a read has no memory: the proof refuses such an accelerator.
+    pub fn ram_reads_of(&self, kernel: KernelId) -> Vec<(RamId, usize)> {
+        let place = |load: usize| {
+            let is_read = |read: &RamRead| (read.kernel, read.load) == (kernel, load);
+            let mut rams = self.rams.iter_enumerated();
+            rams.find_map(|(number, ram)| ram.reads.iter().position(is_read).map(|read| (number, read)))
+        };
+        let reads = self.datapaths[self.kernels[kernel].datapath].datapath.memory_reads();
+        reads.iter().map(|read| place(read.load).expect("each read has a memory")).collect()
     }
 
     /// The unit that a kernel shares with others, an index of [`Accelerator::units`].

@@ -20,7 +20,7 @@ use pushmem_nest::{Level, Program, Type, Word};
 use pushmem_stages::{Pipeline, Stage};
 
 use crate::accelerator::{Condition, Counter, Variable};
-use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
+use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 
 /// Operations, selections, streams and arrays in memory, and the nets between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct ApplicationGraph {
     pub constants: Vec<ConstantNode>,
     /// Arrays that stay in memory from their writes to their last reads.
     pub arrays: IndexVec<ArrayId, ArrayNode>,
+    /// Arrays whose elements data choose.
+    pub rams: IndexVec<RamId, RamNode>,
 }
 
 /// Names of the parts of a program, by their numbers.
@@ -166,6 +168,13 @@ pub enum WordDriver {
     },
     /// The word that an edge had when it was last loaded: a hold register. It shows a word from the cycle after the load on.
     Hold(Hold),
+    /// An element of a random-access memory.
+    Ram {
+        /// The memory.
+        ram: RamId,
+        /// Which of its reads.
+        read: usize,
+    },
 }
 
 /// The word of a hold register, and the cycles of its loads: an iteration domain and a schedule, perhaps only some of its
@@ -335,6 +344,45 @@ pub struct ArrayNode {
     pub buffer: UnifiedBuffer,
 }
 
+/// An array in a random-access memory, in the order of memory.
+///
+/// A read shows, a cycle after its address, the element with all writes up to the cycle in which it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RamNode {
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// The writes, one for each stage that writes the array. No two are in the same cycle.
+    pub writes: Vec<RamWriteNode>,
+    /// The reads, each of which drives a net.
+    pub reads: Vec<RamReadNode>,
+}
+
+/// A write of a random-access memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RamWriteNode {
+    /// The stage.
+    pub stage: usize,
+    /// The loops of the stage: an element is written at each of their steps.
+    pub counter: CounterId,
+    /// Source of the element.
+    pub element: Edge,
+    /// Source of its address.
+    pub address: Edge,
+}
+
+/// A read of a random-access memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamReadNode {
+    /// The stage whose kernel gives the address.
+    pub stage: usize,
+    /// The load that is read.
+    pub load: usize,
+    /// The read port. Reads that share one never have an address in the same cycle.
+    pub port: usize,
+    /// The loops of the stage: an address is given at each of their steps.
+    pub counter: CounterId,
+}
+
 impl KernelNode {
     /// The net that has the name of the kernel: that of the low word of its result.
     ///
@@ -362,6 +410,7 @@ impl ApplicationGraph {
             copies: Vec::new(),
             constants: Vec::new(),
             arrays: IndexVec::new(),
+            rams: IndexVec::new(),
         }
     }
 
@@ -387,8 +436,9 @@ impl ApplicationGraph {
         let operands = self.kernels.iter().flat_map(|kernel| kernel.operands.iter().copied());
         let shared = self.units.iter().flat_map(|unit| unit.operands.iter().copied());
         let written = self.arrays.iter().flat_map(|array| array.writes.iter().copied());
+        let accessed = self.rams.iter().flat_map(|ram| &ram.writes).flat_map(|write| [write.element, write.address]);
         let lanes = self.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.edge));
-        selected.chain(held).chain(operands).chain(shared).chain(written).chain(lanes)
+        selected.chain(held).chain(operands).chain(shared).chain(written).chain(accessed).chain(lanes)
     }
 
     /// The name of a net of one bit that has this driver: the conditions, as an identifier.

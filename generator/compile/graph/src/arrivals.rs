@@ -17,8 +17,15 @@ pub(crate) struct Arrivals {
 impl Arrivals {
     /// Those of a datapath.
     pub fn of(datapath: &Datapath) -> Self {
-        let late: Vec<u64> = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load)).collect();
-        let most = late.iter().copied().max().unwrap_or(0) as usize;
+        let latest = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load)).max();
+        Self::up_to(datapath, latest.unwrap_or(0))
+    }
+
+    /// Those of a datapath up to a stage: operands that come later are those of an iteration before.
+    pub fn up_to(datapath: &Datapath, stage: u64) -> Self {
+        let late = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load).min(stage));
+        let late: Vec<u64> = late.collect();
+        let most = stage as usize;
         let before = VecDeque::from(vec![(vec![0; late.len()], None); most]);
         Arrivals { late, before }
     }

@@ -49,6 +49,13 @@ index_vec::define_index_type! {
 }
 
 index_vec::define_index_type! {
+    /// A random-access memory, an index of [`Accelerator::rams`](crate::Accelerator::rams) or
+    /// [`ApplicationGraph::rams`](crate::ApplicationGraph::rams).
+    pub struct RamId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
     /// An array in memory, an index of [`ApplicationGraph::arrays`](crate::ApplicationGraph::arrays).
     pub struct ArrayId = u32;
     DISPLAY_FORMAT = "{}";

@@ -8,23 +8,26 @@
 //! only read it. Its cycle-accurate model is [`Accelerator::run`].
 
 mod accelerator;
+mod addresses;
 mod application;
 mod arrivals;
 mod ids;
 mod lanes;
+mod ram;
 mod run;
 mod target;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, DelayMemory, Delayed, Driver, Kernel, Lane,
-    OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire,
-    counted_levels, earlier,
+    OperationDatapath, Ram, RamRead, RamWrite, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable,
+    WORD_BITS, Wire, counted_levels, earlier,
 };
 pub use application::{
     ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
-    KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
+    KernelNode, OutputLane, OutputNode, ProgramNames, RamNode, RamReadNode, RamWriteNode, StageResult, UnitNode,
+    WordDriver, WordNet,
 };
-pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, TileId, WireId, WordId};
+pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Function, Run};
 pub use target::{Mode, Target, TileKind};

@@ -8,11 +8,13 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_nest::{ArrayKind, Program, Table, Type};
 
-use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Source, Stream, Turn};
+use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Ram, Source, Stream, Turn};
+use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
-use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
+use crate::ids::{CounterId, InputId, KernelId, RamId, TileId, WireId};
+use crate::ram::RamState;
 
 /// Result of a run of the model.
 #[derive(Clone, Debug)]
@@ -148,15 +150,16 @@ impl Accelerator {
     /// Runs the accelerator on the words of its input streams, cycle by cycle: those of its output streams, and what the tiles complain
     /// about, by their names.
     pub fn run_beats(&self, program: &Program, inputs: Vec<Beats>) -> (Vec<Beats>, Vec<(String, Violation)>) {
-        let mut machine = Machine::new(self, &|kernel| self.datapath_of(kernel, program));
+        let mut machine = Machine::new(self, &program.tables, &|kernel| self.datapath_of(kernel, program));
         let outputs = machine.run(&IndexVec::from(inputs));
         (outputs, machine.violations())
     }
 
     /// The words of the output streams for these words of the input streams, of an accelerator whose kernels compute something
-    /// else: `kernel` gives the function of each, of the words of its loads and the values of its variables.
+    /// else: `kernel` gives the function of each, of the words of its loads and the values of its variables. It has no random-access
+    /// memories.
     pub fn run_with<'a>(&'a self, beats: Vec<Beats>, kernel: &dyn Fn(KernelId) -> Function<'a>) -> Vec<Beats> {
-        Machine::new(self, kernel).run(&IndexVec::from(beats))
+        Machine::new(self, &[], kernel).run(&IndexVec::from(beats))
     }
 
     /// The function of the datapath of a kernel.
@@ -220,6 +223,8 @@ struct KernelState<'a> {
     operands: &'a [Source],
     loads: Vec<u16>,
     variables: Vec<i64>,
+    /// The addresses that it gives, each with the memory and the read.
+    addresses: Vec<(AddressPipeline<'a>, RamId, usize)>,
 }
 
 struct Machine<'a> {
@@ -232,6 +237,7 @@ struct Machine<'a> {
     registers: IndexVec<WireId, VecDeque<u16>>,
     tiles: IndexVec<TileId, TileModel>,
     tile_outputs: IndexVec<TileId, Outputs>,
+    rams: IndexVec<RamId, RamState>,
     /// Tiles, each after the one whose outputs it passes on.
     tile_order: Vec<TileId>,
     values: IndexVec<WireId, u16>,
@@ -240,7 +246,7 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(accelerator: &'a Accelerator, function: &dyn Fn(KernelId) -> Function<'a>) -> Self {
+    fn new(accelerator: &'a Accelerator, tables: &[Table], function: &dyn Fn(KernelId) -> Function<'a>) -> Self {
         let mut instances: Vec<KernelState> = Vec::new();
         let mut instance_of: IndexVec<KernelId, usize> = IndexVec::new();
         for (number, kernel) in accelerator.kernels.iter_enumerated() {
@@ -264,6 +270,11 @@ impl<'a> Machine<'a> {
                     operands,
                     loads: vec![0; operands.len()],
                     variables: vec![0; operation.depth],
+                    addresses: AddressPipeline::all(&operation.datapath, tables)
+                        .into_iter()
+                        .zip(accelerator.ram_reads_of(number))
+                        .map(|(pipeline, (ram, read))| (pipeline, ram, read))
+                        .collect(),
                 }
             });
         }
@@ -281,6 +292,7 @@ impl<'a> Machine<'a> {
             }
             tiles.push(tile);
         }
+        let ram = |ram: &Ram| RamState::new(ram.words as usize, ram.reads.iter().map(|read| read.port).collect());
         Machine {
             accelerator,
             counters: accelerator.counters.iter().map(CounterState::new).collect(),
@@ -290,6 +302,7 @@ impl<'a> Machine<'a> {
             tile_outputs: index_vec::index_vec![Outputs::default(); tiles.len()],
             tile_order: tile_order(accelerator),
             tiles,
+            rams: accelerator.rams.iter().map(ram).collect(),
             values: index_vec::index_vec![0; accelerator.wires.len()],
             now: 0,
         }
@@ -324,6 +337,7 @@ impl<'a> Machine<'a> {
                 Driver::Kernel { kernel, word } => word.of(self.kernel_result(self.instance_of[*kernel])),
                 Driver::Turns { turns } => self.word_of_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
+                Driver::Ram { ram, read } => self.rams[*ram].shown(*read, self.ram_writes(*ram)),
             };
         }
         for (stream, words) in self.accelerator.outputs.iter().zip(outputs) {
@@ -351,6 +365,12 @@ impl<'a> Machine<'a> {
             }
         }
         inputs
+    }
+
+    /// What is written to a random-access memory in this cycle: addresses and elements.
+    fn ram_writes(&self, ram: RamId) -> impl Iterator<Item = (usize, u16)> {
+        let due = self.accelerator.rams[ram].writes.iter().filter(|write| self.counters[write.counter].steps());
+        due.map(|write| (usize::from(self.value(write.address)), self.value(write.element)))
     }
 
     fn value(&self, source: Source) -> u16 {
@@ -386,6 +406,9 @@ impl<'a> Machine<'a> {
     fn evaluate(&mut self, number: usize) -> i64 {
         self.load(number);
         let kernel = &mut self.instances[number];
+        for (pipeline, ram, read) in &mut kernel.addresses {
+            self.rams[*ram].given[*read] = pipeline.step(&kernel.loads, &kernel.variables);
+        }
         kernel.arrivals.join(&mut kernel.loads, &mut kernel.variables);
         (kernel.function)(&kernel.loads, &kernel.variables)
     }
@@ -411,11 +434,18 @@ impl<'a> Machine<'a> {
     }
 
     fn clock(&mut self) {
+        for ram in self.accelerator.rams.indices() {
+            let writes = self.ram_writes(ram).collect::<Vec<_>>();
+            self.rams[ram].write(writes);
+        }
         for number in 0..self.instances.len() {
             if self.instances[number].results.pop_front().is_some() {
                 let result = self.evaluate(number);
                 self.instances[number].results.push_back(result);
             }
+        }
+        for (number, ram) in self.accelerator.rams.iter_enumerated() {
+            self.rams[number].take(|read| self.counters[ram.reads[read].counter].steps());
         }
         for (wire, register) in self.accelerator.wires.iter().zip(&mut self.registers) {
             let (of, moves) = match &wire.driver {

@@ -1,11 +1,11 @@
 //! From an expression to a graph.
 
-use pushmem_nest::{Binary, Expression, ExpressionKind, Operation, Program, Type, Unary};
+use pushmem_nest::{Access, Binary, Expression, ExpressionKind, Operation, Program, Type, Unary, Word};
 
 use crate::copies::{Copies, Place};
 use crate::graph::Graph;
 use crate::node::NodeKind;
-use crate::tables::TableMemories;
+use crate::tables::{TableMemories, address_bits};
 
 /// The graph of the copies of an operation that are executed together, and its result: their sum, product or extreme, which where the
 /// order matters begins with the old value of the target. The types and the ranges are those of all their loads.
@@ -18,14 +18,31 @@ pub(crate) fn build<'a>(
     let mut graph = Graph::new(&program.tables, TableMemories::NONE, copies.ranges(), ranges);
     let operation = copies.operation;
     let results = (0..copies.len()).map(|number| {
-        let mut copy = Copy { graph: &mut graph, copies, number, loads };
+        let mut copy = Copy { graph: &mut graph, copies, number, loads, program };
         copy.add(&operation.expression)
     });
     let results: Vec<usize> = results.collect();
     let first = operation.sums_in_order().then(|| old_value(&mut graph, loads));
     let operator = operation.reduction.unwrap_or(Binary::Add);
     let joined = first.into_iter().chain(results).reduce(|one, other| graph.binary(operator, one, other));
-    (graph, joined.expect("there is a copy"))
+    let joined = joined.expect("there is a copy");
+    if !program.arrays[operation.target.array].random_access {
+        return (graph, joined);
+    }
+    let address = Copy { graph: &mut graph, copies, number: 0, loads, program }.address(&operation.target);
+    let written = with_address(&mut graph, joined, address);
+    (graph, written)
+}
+
+/// An element and its address together, the element in the low word: what goes to a random-access memory.
+fn with_address(graph: &mut Graph, element: usize, address: usize) -> usize {
+    let [element, address] = [element, address].map(|of| {
+        let word = graph.node(NodeKind::Cast(of), Type::U16);
+        graph.node(NodeKind::Cast(word), Type::U32)
+    });
+    let bits = graph.constant(Word::BITS.into(), Type::U32);
+    let address = graph.binary(Binary::ShiftLeft, address, bits);
+    graph.binary(Binary::Or, address, element)
 }
 
 /// The old value of the target of a reduction, its last load.
@@ -51,6 +68,7 @@ struct Copy<'a, 'b, 'c> {
     copies: &'a Copies<'b>,
     number: usize,
     loads: &'a [Type],
+    program: &'a Program,
 }
 
 impl Copy<'_, '_, '_> {
@@ -58,10 +76,14 @@ impl Copy<'_, '_, '_> {
         let kind = match &expression.kind {
             ExpressionKind::Constant(number) => NodeKind::Constant(*number),
             ExpressionKind::Variable(variable) => return self.variable(*variable, expression.value),
-            ExpressionKind::Load(load) => {
-                let load = self.copies.first_load(self.number) + load;
+            ExpressionKind::Load(number) => {
+                let load = self.copies.first_load(self.number) + number;
                 assert_eq!(self.loads[load], expression.value, "a load has the type of its array");
-                NodeKind::Load(load)
+                let access = &self.copies.operation.loads[*number].access;
+                match self.program.arrays[access.array].random_access {
+                    true => self.memory_read(load, access),
+                    false => NodeKind::Load(load),
+                }
             }
             ExpressionKind::Lookup { table, index } => NodeKind::Lookup { table: *table, index: self.add(index) },
             ExpressionKind::Unary { operator: Unary::BfloatNegate, operand } => {
@@ -105,6 +127,32 @@ impl Copy<'_, '_, '_> {
             ExpressionKind::Cast(inner) => NodeKind::Cast(self.add(inner)),
         };
         self.graph.node(kind, expression.value.as_words())
+    }
+
+    /// The address of an element in a random-access memory: its place in the array, in the order of memory.
+    fn address(&mut self, access: &Access) -> usize {
+        let array = &self.program.arrays[access.array];
+        let indices = access.computed.as_ref().expect("accesses of random-access memories compute their indices");
+        let mut distance = 1;
+        let mut sum = None;
+        for (index, (&least, &extent)) in indices.iter().zip(array.min.iter().zip(&array.shape)) {
+            let [index, least, factor] =
+                [self.add(index), self.graph.constant(least, Type::I32), self.graph.constant(distance, Type::I32)];
+            let place = self.graph.binary(Binary::Subtract, index, least);
+            let place = self.graph.binary(Binary::Multiply, place, factor);
+            sum = Some(sum.map_or(place, |sum| self.graph.binary(Binary::Add, sum, place)));
+            distance *= extent;
+        }
+        sum.expect("arrays have dimensions")
+    }
+
+    /// The node that reads a load out of a random-access memory.
+    fn memory_read(&mut self, load: usize, access: &Access) -> NodeKind {
+        let address_bits = address_bits(self.program.arrays[access.array].size());
+        let address = self.address(access);
+        // The bits that leave the kernel are few: no operator needs to compute others.
+        let narrow = if address_bits <= Type::U8.bits() { Type::U8 } else { Type::U16 };
+        NodeKind::Read { load, address: self.graph.node(NodeKind::Cast(address), narrow), address_bits }
     }
 
     /// A loop variable in this copy.

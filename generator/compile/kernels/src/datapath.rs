@@ -10,7 +10,7 @@ use crate::datapath_graph::{DatapathGraph, Unsupported};
 use crate::evaluate::{OutsideTable, evaluate};
 use crate::node::{Node, NodeKind};
 use crate::operators::{DedicatedOperators, Operators};
-use crate::tables::{Fetch, TableMemories};
+use crate::tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories};
 
 /// The computation of an operation, as a pipeline.
 ///
@@ -99,7 +99,10 @@ impl Datapath {
 
     /// Whether the result depends on a load.
     pub fn uses(&self, load: usize) -> bool {
-        self.nodes.iter().any(|node| node.kind == NodeKind::Load(load))
+        self.nodes.iter().any(|node| match node.kind {
+            NodeKind::Load(of) | NodeKind::Read { load: of, .. } => of == load,
+            _ => false,
+        })
     }
 
     /// The loop variables that the result depends on, outermost first.
@@ -120,6 +123,24 @@ impl Datapath {
             _ => None,
         };
         self.nodes.iter().filter_map(fetch).collect()
+    }
+
+    /// The reads of random-access memories beside the datapath: each has a port of its own.
+    pub fn memory_reads(&self) -> Vec<MemoryRead> {
+        let read = |node: &Node| match node.kind {
+            NodeKind::Read { load, address, address_bits } => {
+                Some(MemoryRead { load, stage: node.stage, address_bits, address })
+            }
+            _ => None,
+        };
+        self.nodes.iter().filter_map(read).collect()
+    }
+
+    /// The same with a result that comes out of a register behind all reads of random-access memories.
+    pub fn behind_reads(self) -> Datapath {
+        let shown = self.memory_reads().into_iter().map(|read| read.stage + READ_LATENCY).max();
+        let is_direct = shown.is_some_and(|shown| shown == self.latency);
+        if is_direct { self.later(1) } else { self }
     }
 
     /// The result, if it is always the same.
@@ -143,7 +164,7 @@ impl Datapath {
     }
 
     /// Cycles after an operation begins in which the word of a load is at its port: 0 but for loads of a recurrence, which come
-    /// in the last stage in which they are in time.
+    /// in the last stage in which they are in time, and for elements of random-access memories, which follow their addresses.
     pub fn arrival(&self, load: usize) -> u64 {
         self.arrivals[load]
     }

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Vertex};
 use crate::moments::Moments;
 use crate::node::NodeKind;
 use crate::operators::{Operator, Operators};
-use crate::tables::TableMemories;
+use crate::tables::{READ_LATENCY, TableMemories};
 use crate::{build, chains, stages};
 
 /// The computation of an operation: values and their operators, simplified, each value once, without stages.
@@ -193,6 +193,9 @@ impl<'a> DatapathGraph<'a> {
         let operand_latency = self.loads.iter().map(|load| operators.operand_latency(*load)).collect();
         let loads = self.loads.clone();
         let mut datapath = Datapath { nodes, result, latency, operand_latency, arrivals, loads, processing_elements };
+        for read in datapath.memory_reads() {
+            datapath.arrivals[read.load] = read.stage + READ_LATENCY;
+        }
         datapath.processing_elements = (0..datapath.nodes.len())
             .filter(|&node| !datapath.shares_divider(node))
             .map(|node| operators.processing_elements(&datapath.operator(node)))
@@ -220,6 +223,7 @@ impl fmt::Display for DatapathGraph<'_> {
                 NodeKind::Load(load) => {
                     write!(formatter, " = load {}", printer.access(&accesses[load]))?;
                 }
+                NodeKind::Read { load, .. } => write!(formatter, " = read {}", printer.access(&accesses[load]))?,
                 NodeKind::Variable(variable) => write!(formatter, " = loop {}", loops[variable].variable)?,
                 NodeKind::Lookup { table, .. } | NodeKind::Fetch { table, .. } => {
                     write!(formatter, " = lookup {}", program.tables[table].name)?;

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::datapath::Datapath;
 use crate::node::NodeKind;
+use crate::tables::MemoryRead;
 
 /// The index of a table lies outside of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -26,7 +27,7 @@ pub(crate) fn evaluate(
     for node in &datapath.nodes {
         values.push(match node.kind {
             NodeKind::Constant(number) => number,
-            NodeKind::Load(load) => loads[load],
+            NodeKind::Load(load) | NodeKind::Read { load, .. } => loads[load],
             NodeKind::Variable(variable) => variables[variable],
             NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
                 let index = values[index];
@@ -85,6 +86,15 @@ pub struct Evaluator {
 impl Evaluator {
     /// Compiles a datapath of a program with these tables.
     pub fn new(datapath: &Datapath, tables: &[Table]) -> Self {
+        Self::of_node(datapath, tables, datapath.result)
+    }
+
+    /// Compiles the address of a read of a datapath: the value of which the low bits leave it.
+    pub fn of_address(datapath: &Datapath, tables: &[Table], read: &MemoryRead) -> Self {
+        Self::of_node(datapath, tables, read.address)
+    }
+
+    fn of_node(datapath: &Datapath, tables: &[Table], result: usize) -> Self {
         let mut places: Vec<Register> = vec![0; datapath.nodes.len()];
         let mut evaluator = Self {
             loads: Vec::new(),
@@ -100,7 +110,7 @@ impl Evaluator {
             let mut constant = 0;
             match node.kind {
                 NodeKind::Constant(number) => constant = number,
-                NodeKind::Load(load) => evaluator.loads.push((register, load as u32)),
+                NodeKind::Load(load) | NodeKind::Read { load, .. } => evaluator.loads.push((register, load as u32)),
                 NodeKind::Variable(variable) => evaluator.variables.push((register, variable as u32)),
                 _ => continue,
             }
@@ -111,7 +121,7 @@ impl Evaluator {
         for (number, node) in datapath.nodes.iter().enumerate() {
             let operands_type = |operand: usize| datapath.nodes[operand].value;
             let instruction = match node.kind {
-                NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => continue,
+                NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Read { .. } => continue,
                 NodeKind::Lookup { table, index } => Instruction::Lookup { table: table as u32, index: places[index] },
                 NodeKind::Fetch { table, index, address_bits, .. } => {
                     let mask = u32::MAX >> (u32::BITS - address_bits);
@@ -141,7 +151,7 @@ impl Evaluator {
             evaluator.registers.push(0);
             evaluator.instructions.push(instruction);
         }
-        evaluator.result = places[datapath.result] as usize;
+        evaluator.result = places[result] as usize;
         evaluator
     }
 

@@ -65,7 +65,7 @@ impl<'a> Graph<'a> {
         }
         let range = match kind {
             NodeKind::Variable(variable) => self.variables[variable],
-            NodeKind::Load(load) => self.loads[load],
+            NodeKind::Load(load) | NodeKind::Read { load, .. } => self.loads[load],
             _ => ranges::range(&kind, value, |operand| (self.vertices[operand].value, self.vertices[operand].range)),
         };
         if range.0 == range.1 && !matches!(kind, NodeKind::Constant(_)) {

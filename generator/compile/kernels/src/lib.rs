@@ -63,4 +63,4 @@ pub use module::{DIVIDER, FetchPorts, Ports};
 pub use node::{Node, NodeKind};
 pub use operators::{DedicatedOperators, Delay, Operator, Operators};
 pub use pipeline::Pipeline;
-pub use tables::{Fetch, TableMemories};
+pub use tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories, address_bits};

@@ -9,8 +9,8 @@ use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Una
 use crate::copies::Copies;
 use crate::datapath::Datapath;
 use crate::names::{Names, identifier, of_access};
-use crate::node::NodeKind;
-use crate::tables::Fetch;
+use crate::node::{Node, NodeKind};
+use crate::tables::{Fetch, MemoryRead};
 
 /// The width of the port for a load or a result of a type: that of all its words.
 fn port_bits(value: Type) -> u32 {
@@ -39,6 +39,8 @@ pub struct Ports {
     pub variables: Vec<(usize, String)>,
     /// One for each of [`Datapath::fetches`], in their order.
     pub fetches: Vec<FetchPorts>,
+    /// One for the address of each of [`Datapath::memory_reads`], in their order: an output. The port of the load has the element.
+    pub addresses: Vec<String>,
 }
 
 /// The names of the ports for a look-up in a table beside the kernel.
@@ -153,7 +155,12 @@ impl Datapath {
             }
             names.unique_port(&name, "_i")
         };
-        let loads = reads.iter().enumerate().map(name).collect();
+        let loads = reads.iter().enumerate().map(name).collect_vec();
+        let address = |read: &MemoryRead| {
+            let load = loads[read.load].trim_end_matches("_i");
+            names.unique_port(&format!("{load}_address"), "_o")
+        };
+        let addresses = self.memory_reads().iter().map(address).collect();
         let fetches = self.fetches();
         let fetch = |(number, fetch): (usize, &Fetch)| {
             let table = identifier(&program.tables[fetch.table].name);
@@ -162,7 +169,7 @@ impl Datapath {
             FetchPorts { address: name("address", "_o"), word: name("word", "_i") }
         };
         let fetches = fetches.iter().enumerate().map(fetch).collect();
-        Ports { loads, variables, fetches }
+        Ports { loads, variables, fetches, addresses }
     }
 }
 
@@ -216,9 +223,18 @@ fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, 
         declared.push(("output", bit_range(fetch.address_bits), &names.address, address));
         declared.push(("input ", bit_range(fetch.value.bits()), &names.word, word));
     }
-    let element = program.arrays[operation.target.array].element;
-    let target = format!("{} {}", element.name(), printer.access(&operation.target));
-    declared.push(("output", word(element), "result_o", target));
+    let reads = datapath.memory_reads();
+    for (name, read) in ports.addresses.iter().zip(&reads) {
+        let address = format!("address of `{}`, in stage {}", ports.loads[read.load], read.stage);
+        declared.push(("output", bit_range(read.address_bits), name, address));
+    }
+    let array = &program.arrays[operation.target.array];
+    let target = printer.access(&operation.target);
+    let target = match array.random_access {
+        true => format!("address and {} {target}", array.element.name()),
+        false => format!("{} {target}", array.element.name()),
+    };
+    declared.push(("output", word(array.written()), "result_o", target));
     let width = declared.iter().map(|(_, range, ..)| range.len()).max().unwrap_or_default();
     let port = |(direction, range, name, comment): (&str, String, &str, String)| Port {
         declaration: format!("{direction} logic {range:width$} {name}"),
@@ -273,6 +289,7 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
     match kind {
         NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => "value",
         NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "entry",
+        NodeKind::Read { .. } => "element",
         NodeKind::Select { .. } => "selected",
         NodeKind::Cast(_) => match value {
             Type::U8 => "u8",
@@ -386,8 +403,10 @@ impl<'a> Writer<'a> {
                     given.push(Vec::new());
                     continue;
                 }
-                NodeKind::Load(load) if is_port(node.value) => ports.loads[load].clone(),
-                NodeKind::Load(load) => names.unique(&format!("{}_{}", ports.loads[load], node.value.name())),
+                NodeKind::Load(load) | NodeKind::Read { load, .. } if is_port(node.value) => ports.loads[load].clone(),
+                NodeKind::Load(load) | NodeKind::Read { load, .. } => {
+                    names.unique(&format!("{}_{}", ports.loads[load], node.value.name()))
+                }
                 NodeKind::Variable(variable) => {
                     let port = ports.variables.iter().find(|(number, _)| *number == variable);
                     port.map(|(_, name)| name.clone()).unwrap_or_default()
@@ -413,7 +432,11 @@ impl<'a> Writer<'a> {
         }
         let mut unused_ports = Vec::new();
         for (load, name) in ports.loads.iter().enumerate() {
-            let node = datapath.nodes.iter().find(|node| node.kind == NodeKind::Load(load));
+            let is_load = |node: &&Node| match node.kind {
+                NodeKind::Load(of) | NodeKind::Read { load: of, .. } => of == load,
+                _ => false,
+            };
+            let node = datapath.nodes.iter().find(is_load);
             let low = node.map_or(0, |node| node.value.bits());
             if low < port_bits(datapath.loads[load]) {
                 unused_ports.push((load, low, names.unique(&format!("{name}_unused"))));
@@ -529,15 +552,11 @@ impl<'a> Writer<'a> {
         let node = self.datapath.nodes[number];
         let text = match node.kind {
             NodeKind::Constant(_) | NodeKind::Variable(_) => return Vec::new(),
-            NodeKind::Load(load) => match node.value {
-                value if is_port(value) => return Vec::new(),
-                value => {
-                    let port = &self.ports.loads[load];
-                    let whole = value.bits() == port_bits(value);
-                    let bits = if whole { String::new() } else { format!("[{}:0]", value.bits() - 1) };
-                    if value.is_signed() { format!("$signed({port}{bits})") } else { format!("{port}{bits}") }
-                }
-            },
+            NodeKind::Load(_) if is_port(node.value) => return Vec::new(),
+            NodeKind::Load(load) => self.of_port(load, node.value),
+            NodeKind::Read { load, address, address_bits } => {
+                return self.memory_read(number, load, address, address_bits);
+            }
             NodeKind::Binary { operator: Binary::Divide | Binary::Modulo, left, right } => {
                 return self.divider(number, left, right);
             }
@@ -598,8 +617,38 @@ impl<'a> Writer<'a> {
                 binary(operator, &read(left), &read(right), operands)
             }
             NodeKind::Constant(number) => literal(number, value),
-            NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Fetch { .. } => String::new(),
+            NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Fetch { .. } | NodeKind::Read { .. } => String::new(),
         }
+    }
+
+    /// The value of a type at the port of a load.
+    fn of_port(&self, load: usize, value: Type) -> String {
+        let port = &self.ports.loads[load];
+        let whole = value.bits() == port_bits(value);
+        let bits = if whole { String::new() } else { format!("[{}:0]", value.bits() - 1) };
+        if value.is_signed() { format!("$signed({port}{bits})") } else { format!("{port}{bits}") }
+    }
+
+    /// The statements that pass an address of a random-access memory out and, unless the port is the value, its element in.
+    fn memory_read(&self, number: usize, load: usize, address: usize, address_bits: u32) -> Vec<String> {
+        let node = self.datapath.nodes[number];
+        let before = &self.datapath.nodes[..number];
+        let place = before.iter().filter(|node| matches!(node.kind, NodeKind::Read { .. })).count();
+        let port = &self.ports.addresses[place];
+        let mut lines = vec![format!("assign {port} = {};", self.address(address, node.stage, address_bits))];
+        if !is_port(node.value) {
+            let name = &self.names[number][0];
+            lines.push(format!("{};", declaration(node.value, name)));
+            lines.push(format!("assign {name} = {};", self.of_port(load, node.value)));
+        }
+        lines
+    }
+
+    /// The low bits of a value, as an address.
+    fn address(&self, node: usize, stage: u64, bits: u32) -> String {
+        let (text, from) = (self.read(node, stage), self.datapath.nodes[node].value);
+        let sized = if from.bits() == bits { text } else { format!("{bits}'({text})") };
+        if from.is_signed() { format!("$unsigned({sized})") } else { sized }
     }
 
     /// The instance of a module of the library for an operator of bfloat16 numbers.
@@ -640,10 +689,7 @@ impl<'a> Writer<'a> {
     fn fetch(&self, number: usize, index: usize, address_bits: u32) -> Vec<String> {
         let node = self.datapath.nodes[number];
         let FetchPorts { address, word } = &self.ports.fetches[self.datapath.fetch(number)];
-        let (text, from) = (self.read(index, node.stage), self.datapath.nodes[index].value);
-        let sized = if from.bits() == address_bits { text } else { format!("{address_bits}'({text})") };
-        let unsigned = if from.is_signed() { format!("$unsigned({sized})") } else { sized };
-        let mut lines = vec![format!("assign {address} = {unsigned};")];
+        let mut lines = vec![format!("assign {address} = {};", self.address(index, node.stage, address_bits))];
         if node.value.is_signed() {
             let name = &self.names[number][0];
             lines.push(format!("{};", declaration(node.value, name)));
@@ -705,7 +751,7 @@ fn lowest_unused(datapath: &Datapath, number: usize, last: u64) -> Option<u32> {
     let users = datapath.nodes.iter().filter(|node| node.stage == last && node.kind.operands().contains(&number));
     let used = users.map(|user| match user.kind {
         NodeKind::Cast(_) => user.value.bits(),
-        NodeKind::Fetch { address_bits, .. } => address_bits,
+        NodeKind::Fetch { address_bits, .. } | NodeKind::Read { address_bits, .. } => address_bits,
         _ => u32::MAX,
     });
     used.max().filter(|used| *used < datapath.nodes[number].value.bits())

@@ -45,6 +45,15 @@ pub enum NodeKind {
         /// Cycles from the address to the entry.
         latency: u64,
     },
+    /// An element of an array in a random-access memory beside the kernel.
+    Read {
+        /// The load that has this element, an index of [`Datapath::loads`](crate::Datapath::loads).
+        load: usize,
+        /// The address. Only the low bits leave the kernel.
+        address: usize,
+        /// Their number.
+        address_bits: u32,
+    },
     /// An operator of one operand.
     Unary {
         /// The operator.
@@ -81,6 +90,7 @@ impl NodeKind {
             NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => [None; 3],
             NodeKind::Lookup { index: operand, .. }
             | NodeKind::Fetch { index: operand, .. }
+            | NodeKind::Read { address: operand, .. }
             | NodeKind::Unary { operand, .. }
             | NodeKind::Cast(operand) => [Some(operand), None, None],
             NodeKind::Binary { left, right, .. } => [Some(left), Some(right), None],
@@ -96,6 +106,9 @@ impl NodeKind {
             NodeKind::Lookup { table, index } => NodeKind::Lookup { table, index: operand_of(index) },
             NodeKind::Fetch { table, index, address_bits, latency } => {
                 NodeKind::Fetch { table, index: operand_of(index), address_bits, latency }
+            }
+            NodeKind::Read { load, address, address_bits } => {
+                NodeKind::Read { load, address: operand_of(address), address_bits }
             }
             NodeKind::Unary { operator, operand } => NodeKind::Unary { operator, operand: operand_of(operand) },
             NodeKind::Cast(operand) => NodeKind::Cast(operand_of(operand)),
@@ -117,6 +130,7 @@ impl NodeKind {
             NodeKind::Load(_) => "load",
             NodeKind::Variable(_) => "loop",
             NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "lookup",
+            NodeKind::Read { .. } => "read",
             NodeKind::Cast(_) => "cast",
             NodeKind::Select { .. } => "select",
             NodeKind::Unary { operator, .. } => match operator {

@@ -8,6 +8,7 @@ use std::fmt;
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::node::NodeKind;
+use crate::tables::READ_LATENCY;
 
 /// An operator in its place in a graph, as a technology sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,7 @@ impl Operators for DedicatedOperators {
             NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Cast(_) => 0,
             NodeKind::Lookup { .. } => LOOKUP,
             NodeKind::Fetch { latency, .. } => return Delay::Stages(latency),
+            NodeKind::Read { .. } => return Delay::Stages(READ_LATENCY),
             NodeKind::Select { .. } => SELECT,
             NodeKind::Unary { operator, .. } => match operator {
                 Unary::Negate => ADD,
@@ -176,6 +178,7 @@ impl Operators for DedicatedOperators {
             | NodeKind::Variable(_)
             | NodeKind::Lookup { .. }
             | NodeKind::Fetch { .. }
+            | NodeKind::Read { .. }
             | NodeKind::Cast(_) => 0,
             NodeKind::Unary { .. } if value == Type::Bool => 0,
             NodeKind::Unary { .. } => per_word(bits),

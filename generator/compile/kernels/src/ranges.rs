@@ -13,7 +13,11 @@ pub(crate) fn range(kind: &NodeKind, value: Type, operand: impl Fn(usize) -> (Ty
     let fitting = |(low, high): Range| if value.holds(low) && value.holds(high) { (low, high) } else { whole };
     match *kind {
         NodeKind::Constant(number) => (number, number),
-        NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => whole,
+        NodeKind::Load(_)
+        | NodeKind::Variable(_)
+        | NodeKind::Lookup { .. }
+        | NodeKind::Fetch { .. }
+        | NodeKind::Read { .. } => whole,
         NodeKind::Cast(from) => fitting(operand(from).1),
         NodeKind::Select { then, otherwise, .. } => {
             let (then, otherwise) = (operand(then).1, operand(otherwise).1);

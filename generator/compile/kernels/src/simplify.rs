@@ -20,6 +20,7 @@ impl Graph<'_> {
                 }
             }
             NodeKind::Fetch { table, index, .. } => self.node(NodeKind::Lookup { table, index }, value),
+            read @ NodeKind::Read { .. } => self.intern(read, value),
             NodeKind::Unary { operator, operand } => self.unary(operator, operand),
             NodeKind::Binary { operator, left, right } => self.binary(operator, left, right),
             NodeKind::Select { condition, then, otherwise } => self.select(condition, then, otherwise),

@@ -1,4 +1,4 @@
-//! Tables in memories beside a datapath.
+//! Memories beside a datapath: of tables, and of arrays whose elements data choose.
 
 use pushmem_nest::Type;
 
@@ -36,7 +36,24 @@ pub struct Fetch {
     pub value: Type,
 }
 
+/// Cycles from an address to the element of a random-access memory. It shows what was written up to the cycle in which it shows the
+/// element.
+pub const READ_LATENCY: u64 = 1;
+
+/// A read of a random-access memory beside a datapath.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryRead {
+    /// The load that has the element, an index of [`Datapath::loads`](crate::Datapath::loads).
+    pub load: usize,
+    /// The stage in which the address leaves the datapath: cycles from the operands to it.
+    pub stage: u64,
+    /// Bits of the address.
+    pub address_bits: u32,
+    /// The node of the address.
+    pub(crate) address: usize,
+}
+
 /// Bits that number so many entries, at least 1.
-pub(crate) fn address_bits(entries: usize) -> u32 {
+pub fn address_bits(entries: usize) -> u32 {
     (usize::BITS - entries.saturating_sub(1).leading_zeros()).max(1)
 }

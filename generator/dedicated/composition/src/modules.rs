@@ -25,6 +25,8 @@ pub(crate) const SKID_BUFFER: &str = "pushmem_skid_buffer";
 pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
 /// The name of the module that holds a word.
 pub(crate) const HOLD_REGISTER: &str = "pushmem_hold_register";
+/// The name of the module of arrays whose elements data choose. It has a reset.
+pub(crate) const RANDOM_ACCESS_MEMORY: &str = "pushmem_random_access_memory";
 
 macro_rules! library {
     ($name:literal) => {
@@ -33,7 +35,7 @@ macro_rules! library {
 }
 
 /// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
-pub const LIBRARY: [(&str, &str); 9] = [
+pub const LIBRARY: [(&str, &str); 10] = [
     (RUN_CONTROL, library!("run_control")),
     (STALL_PIPELINE, library!("stall_pipeline")),
     (LATE_FLUSH, library!("late_flush")),
@@ -42,6 +44,7 @@ pub const LIBRARY: [(&str, &str); 9] = [
     (SKID_BUFFER, library!("skid_buffer")),
     (SHIFT_REGISTER, library!("shift_register")),
     (HOLD_REGISTER, library!("hold_register")),
+    (RANDOM_ACCESS_MEMORY, library!("random_access_memory")),
     DIVIDER,
 ];
 
@@ -55,6 +58,8 @@ pub(crate) struct KernelModule {
     pub variables: Vec<String>,
     /// Names of the ports for look-ups in tables beside it.
     pub fetches: Vec<FetchPorts>,
+    /// Names of the ports for the addresses of random-access memories.
+    pub addresses: Vec<String>,
 }
 
 /// The kernels' modules, in the order of the datapaths.
@@ -74,6 +79,7 @@ pub(crate) fn kernels(
             loads: ports.loads,
             variables: ports.variables.into_iter().map(|(_, name)| name).collect(),
             fetches: ports.fetches,
+            addresses: ports.addresses,
             name,
         }
     };
@@ -96,6 +102,7 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         SHIFT_REGISTER => shifts,
         HOLD_REGISTER => accelerator.hold_registers() > 0,
+        RANDOM_ACCESS_MEMORY => !accelerator.rams.is_empty(),
         LATE_FLUSH => late,
         STALL_PIPELINE => stalls_late,
         SKID_BUFFER => stalls_late && !accelerator.outputs.is_empty(),

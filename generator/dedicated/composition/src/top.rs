@@ -4,6 +4,7 @@ mod bus;
 mod memory;
 mod ports;
 mod promises;
+mod rams;
 mod roms;
 pub(crate) mod self_test;
 mod signals;
@@ -136,6 +137,10 @@ impl Context<'_> {
         }
         if !accelerator.roms.is_empty() {
             parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name));
+        }
+        if !accelerator.rams.is_empty() {
+            let memories = if accelerator.rams.len() == 1 { "memory" } else { "memories" };
+            parts.push(format!("{} random-access {memories}", accelerator.rams.len()));
         }
         if accelerator.shift_register_words() > 0 {
             parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));

@@ -115,7 +115,7 @@ pub(crate) type Sources = IndexVec<WireId, Option<usize>>;
 
 /// The array of each wire of a compiled program.
 pub(crate) fn sources(compiled: &Compiled) -> Sources {
-    let Accelerator { wires, inputs, kernels, memories, arrays, copies, .. } = &compiled.accelerator;
+    let Accelerator { wires, inputs, kernels, memories, arrays, copies, rams, .. } = &compiled.accelerator;
     let written = |stage: usize| Origin::Array(Some(compiled.extraction.pipeline.stages[stage].write.array));
     let mut of_tiles = BTreeMap::new();
     for stored in arrays {
@@ -132,6 +132,7 @@ pub(crate) fn sources(compiled: &Compiled) -> Sources {
         Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => Origin::Wire(*of),
         Driver::Tile { .. } => of_tiles.get(&wire).copied().unwrap_or(Origin::Array(None)),
         Driver::Select { .. } => chosen.get(&wire).map_or(Origin::Array(None), |&stage| written(stage)),
+        Driver::Ram { ram, .. } => Origin::Array(Some(rams[*ram].array)),
         Driver::Turns { .. } => Origin::Array(None),
     };
     let mut origins: IndexVec<WireId, Origin> = wires.iter_enumerated().map(origin).collect();

@@ -115,9 +115,10 @@ impl Accumulators<'_> {
         let all_merge = (0..unrolled.len()).all(|level| operation.merges(variable + 1 + level));
         let runs = inner.extent > inner.unroll && operation.merges(variable);
         let reads_itself = operation.loads.iter().any(|load| load.access.array == target.array);
+        let is_computed = operation.accesses().any(|access| access.computed.is_some());
         let is_chosen = (self.chosen)(operation);
         let fits = runs && alone && movable && all_merge && !merged_around && !reads_itself;
-        if !is_chosen || !fits || operation.share.is_some() {
+        if !is_chosen || !fits || is_computed || operation.share.is_some() {
             return None;
         }
         let copies = inner.unroll.checked_mul(unrolled.iter().map(|copies| copies.unroll).product())?;
@@ -165,11 +166,19 @@ impl Accumulators<'_> {
         let begin = constant.or_else(|| operator.identity(value))?;
         let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
         let array = self.program.arrays.len();
-        let declared =
-            Array { name: name.clone(), kind: ArrayKind::Buffer, element: value, shape, min, level: None, span };
+        let declared = Array {
+            name: name.clone(),
+            kind: ArrayKind::Buffer,
+            element: value,
+            shape,
+            min,
+            level: None,
+            random_access: false,
+            span,
+        };
         self.program.arrays.push(declared);
         let around = (0..variable).rev().map(Index::variable);
-        let at = |index: Index| Access { array, indices: std::iter::once(index).chain(around.clone()).collect(), span };
+        let at = |index: Index| Access::new(array, std::iter::once(index).chain(around.clone()).collect(), span);
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
         let before = Load { access: at(before), outside: Some(begin) };
         let together = |sum: Operation, copy: Operation| together(operator, sum, &copy);

@@ -61,7 +61,7 @@ impl Program {
 
     fn memory(&self, array: &Array, inputs: &BTreeMap<String, Image>) -> Result<Memory, Diagnostic> {
         if array.kind != ArrayKind::Input {
-            return Ok(Memory { values: vec![0; array.size()], written: vec![false; array.size()] });
+            return Ok(Memory::new(array, false));
         }
         let refuse = |message: String| self.diagnostic(array.span, message);
         let Some(image) = inputs.get(&array.name) else {
@@ -78,7 +78,7 @@ impl Program {
                 array.element.name()
             )));
         }
-        Ok(Memory { values: image.values().to_vec(), written: vec![true; image.values().len()] })
+        Ok(Memory { values: image.values().to_vec(), ..Memory::new(array, true) })
     }
 }
 
@@ -98,10 +98,7 @@ fn image(array: &Array, values: Vec<i64>) -> Result<Image, Diagnostic> {
 /// # Errors
 /// If an element is read that was never written.
 pub(crate) fn written_elements(program: &Program) -> Result<Vec<Vec<bool>>, Problem> {
-    let memory = |array: &Array| Memory {
-        values: vec![0; array.size()],
-        written: vec![array.kind == ArrayKind::Input; array.size()],
-    };
+    let memory = |array: &Array| Memory::new(array, array.kind == ArrayKind::Input);
     let mut machine = Machine::new(program, program.arrays.iter().map(memory).collect(), Work::Accesses);
     machine.run(&mut ())?;
     Ok(machine.memories.into_iter().map(|memory| memory.written).collect())
@@ -110,8 +107,13 @@ pub(crate) fn written_elements(program: &Program) -> Result<Vec<Vec<bool>>, Prob
 /// The message for an element that is read before it is written.
 pub(crate) fn unwritten(program: &Program, access: &Access, loops: &[&Loop], variables: &[i64]) -> Problem {
     let name = &program.arrays[access.array].name;
-    let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
     let when = describe(loops, variables);
+    if access.computed.is_some() {
+        let message = format!("an element of `{name}` is read before all are written at {when}");
+        return Problem::new(access.span, message)
+            .with_help("data decide which element it is: write first values to all elements above");
+    }
+    let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
     let operations = program.operations();
     let is_added_to =
         operations.iter().any(|(_, operation)| operation.reduction.is_some() && operation.target.span == access.span);
@@ -134,6 +136,15 @@ pub(crate) fn describe(loops: &[&Loop], variables: &[i64]) -> String {
 struct Memory {
     values: Vec<i64>,
     written: Vec<bool>,
+    /// How many elements are not written.
+    unwritten: usize,
+}
+
+impl Memory {
+    fn new(array: &Array, is_written: bool) -> Self {
+        let size = array.size();
+        Memory { values: vec![0; size], written: vec![is_written; size], unwritten: if is_written { 0 } else { size } }
+    }
 }
 
 /// How much of an operation is executed.
@@ -160,6 +171,9 @@ enum Address {
     Affine { start: i64, strides: Vec<(usize, i64)> },
     /// For each dimension: index, least index, extent, distance of neighbours.
     General(Vec<(Index, i64, i64, i64)>),
+    /// The indices are values. The first instruction writes this register; for each dimension: register of the index, least index,
+    /// extent, distance of neighbours.
+    Computed { code: Vec<Instruction>, first: Register, dimensions: Vec<(Register, i64, i64, i64)> },
 }
 
 struct CompiledLoad {
@@ -228,6 +242,16 @@ impl<'a> Machine<'a> {
         let depth = operation.loops.len();
         let mut next = self.scratch;
         for (place, load) in operation.loads.iter().enumerate() {
+            if let Address::Computed { code, first, .. } = &load.address {
+                if self.work == Work::Accesses {
+                    if self.memories[load.array].unwritten > 0 {
+                        return Err(self.bad_read(operation, place, Some(0)));
+                    }
+                    next += 1;
+                    continue;
+                }
+                self.compute(operation, code, *first)?;
+            }
             let value = match (self.position(&load.address), load.outside) {
                 (Some(position), _) if self.memories[load.array].written.get(position) == Some(&true) => {
                     self.memories[load.array].values[position]
@@ -241,34 +265,7 @@ impl<'a> Machine<'a> {
         let loaded = self.scratch..next;
         let mut stored = 0;
         if self.work == Work::All {
-            for instruction in &operation.instructions {
-                let read = |register: &Register| self.registers[*register];
-                let value = match instruction {
-                    Instruction::Unary { operator, operand_type, operand } => {
-                        operator.apply(*operand_type, read(operand))
-                    }
-                    Instruction::Binary { operator, operand_type, left, right } => {
-                        operator.apply(*operand_type, read(left), read(right))
-                    }
-                    Instruction::Select { condition, then, otherwise } => {
-                        if read(condition) != 0 {
-                            read(then)
-                        } else {
-                            read(otherwise)
-                        }
-                    }
-                    Instruction::Cast { from, to, operand } => from.cast(*to, read(operand)),
-                    Instruction::Lookup { table, index } => {
-                        let entry = usize::try_from(read(index)).ok();
-                        match entry.and_then(|entry| self.program.tables[*table].values.get(entry)) {
-                            Some(value) => *value,
-                            None => return Err(self.bad_lookup(operation, *table, read(index))),
-                        }
-                    }
-                };
-                self.registers[next] = value;
-                next += 1;
-            }
+            self.compute(operation, &operation.instructions, next)?;
             stored = self.registers[operation.result];
             if let Some(operator) = operation.operation.reduction {
                 let target = self.registers[loaded.end - 1];
@@ -277,12 +274,48 @@ impl<'a> Machine<'a> {
             observer.executed(operation.number, &self.registers[..depth], &self.registers[loaded], stored);
         }
         let target = &operation.operation.target;
+        if let Address::Computed { code, first, .. } = &operation.target {
+            if self.work == Work::Accesses {
+                return Ok(());
+            }
+            self.compute(operation, code, *first)?;
+        }
         let Some(position) = self.position(&operation.target) else {
-            return Err(self.bad_index(operation, target));
+            return Err(self.bad_index(operation, target, &operation.target));
         };
         let memory = &mut self.memories[target.array];
         memory.values[position] = stored;
-        memory.written[position] = true;
+        memory.unwritten -= usize::from(!std::mem::replace(&mut memory.written[position], true));
+        Ok(())
+    }
+
+    /// Executes instructions, of which the first writes a register and each other one the next.
+    fn compute(&mut self, operation: &CompiledOperation, code: &[Instruction], first: Register) -> Result<(), Problem> {
+        for (next, instruction) in (first..).zip(code) {
+            let read = |register: &Register| self.registers[*register];
+            let value = match instruction {
+                Instruction::Unary { operator, operand_type, operand } => operator.apply(*operand_type, read(operand)),
+                Instruction::Binary { operator, operand_type, left, right } => {
+                    operator.apply(*operand_type, read(left), read(right))
+                }
+                Instruction::Select { condition, then, otherwise } => {
+                    if read(condition) != 0 {
+                        read(then)
+                    } else {
+                        read(otherwise)
+                    }
+                }
+                Instruction::Cast { from, to, operand } => from.cast(*to, read(operand)),
+                Instruction::Lookup { table, index } => {
+                    let entry = usize::try_from(read(index)).ok();
+                    match entry.and_then(|entry| self.program.tables[*table].values.get(entry)) {
+                        Some(value) => *value,
+                        None => return Err(self.bad_lookup(operation, *table, read(index))),
+                    }
+                }
+            };
+            self.registers[next] = value;
+        }
         Ok(())
     }
 
@@ -303,6 +336,13 @@ impl<'a> Machine<'a> {
                 }
                 usize::try_from(position).ok()
             }
+            Address::Computed { dimensions, .. } => {
+                let place = |&(index, min, extent, distance): &(Register, i64, i64, i64)| {
+                    let place = self.registers[index] - min;
+                    (0..extent).contains(&place).then_some(place * distance)
+                };
+                usize::try_from(dimensions.iter().map(place).sum::<Option<i64>>()?).ok()
+            }
         }
     }
 
@@ -315,17 +355,27 @@ impl<'a> Machine<'a> {
             return Problem::new(operation.operation.span, "an operation loads more than it reads");
         };
         if position.is_none() {
-            return self.bad_index(operation, access);
+            return self.bad_index(operation, access, &operation.loads[place].address);
         }
         unwritten(self.program, access, &operation.loops, &self.variables(operation))
     }
 
-    fn bad_index(&self, operation: &CompiledOperation, access: &Access) -> Problem {
+    fn bad_index(&self, operation: &CompiledOperation, access: &Access, address: &Address) -> Problem {
         let variables = self.variables(operation);
-        let element = access.indices.iter().map(|index| index.evaluate(&variables)).join(", ");
-        let name = &self.program.arrays[access.array].name;
+        let Array { name, min, shape, .. } = &self.program.arrays[access.array];
         let when = describe(&operation.loops, &variables);
-        Problem::new(access.span, format!("`{name}[{element}]` lies outside of the array at {when}"))
+        let outside = |element: String| {
+            Problem::new(access.span, format!("`{name}[{element}]` lies outside of the array at {when}"))
+        };
+        match address {
+            Address::Computed { dimensions, .. } => {
+                let problem = outside(dimensions.iter().map(|(index, ..)| self.registers[*index]).join(", "));
+                let bounds =
+                    min.iter().zip(shape).map(|(min, extent)| format!("{min} to {}", min + extent - 1)).join(", ");
+                problem.with_help(format!("its indices are from {bounds}: limit them by `clamp`"))
+            }
+            _ => outside(access.indices.iter().map(|index| index.evaluate(&variables)).join(", ")),
+        }
     }
 
     fn bad_lookup(&self, operation: &CompiledOperation, table: usize, index: i64) -> Problem {
@@ -355,12 +405,15 @@ impl<'a> Compiler<'a> {
         let mut registers = vec![0; depth];
         let mut constants = HashMap::new();
         for (_, operation) in &operations {
-            collect_constants(&operation.expression, &mut |number| {
-                constants.entry(number).or_insert_with(|| {
-                    registers.push(number);
-                    registers.len() - 1
+            let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
+            for expression in computed.chain([&operation.expression]) {
+                collect_constants(expression, &mut |number| {
+                    constants.entry(number).or_insert_with(|| {
+                        registers.push(number);
+                        registers.len() - 1
+                    });
                 });
-            });
+            }
         }
         let scratch = registers.len();
         Self { program, registers, constants, scratch, largest: 0, operations: 0 }
@@ -384,31 +437,45 @@ impl<'a> Compiler<'a> {
     }
 
     fn operation(&mut self, operation: &'a Operation, loops: &[&'a Loop]) -> CompiledOperation<'a> {
+        let mut instructions = Vec::new();
+        let first = self.scratch + operation.reads().count();
+        let result = self.expression(&operation.expression, first, &mut instructions);
+        // Registers of indices that depend on data follow those of the expression.
+        let mut free = first + instructions.len();
         let mut loads = operation
             .loads
             .iter()
             .map(|load| CompiledLoad {
                 array: load.access.array,
-                address: self.address(&load.access, load.outside.is_some()),
+                address: self.address(&load.access, load.outside.is_some(), &mut free),
                 outside: load.outside,
             })
             .collect_vec();
         if operation.reduction.is_some() {
-            let address = self.address(&operation.target, false);
+            let address = self.address(&operation.target, false, &mut free);
             loads.push(CompiledLoad { array: operation.target.array, address, outside: None });
         }
-        let mut instructions = Vec::new();
-        let first = self.scratch + loads.len();
-        let result = self.expression(&operation.expression, first, &mut instructions);
-        self.largest = self.largest.max(loads.len() + instructions.len());
         let number = self.operations;
         self.operations += 1;
-        let target = self.address(&operation.target, false);
+        let target = self.address(&operation.target, false, &mut free);
+        self.largest = self.largest.max(free - self.scratch);
         CompiledOperation { number, operation, loops: loops.to_vec(), loads, instructions, result, target }
     }
 
-    fn address(&self, access: &Access, may_be_outside: bool) -> Address {
+    /// How to find an element. Values that it needs are in registers from `free` on, which is behind them then.
+    fn address(&self, access: &Access, may_be_outside: bool, free: &mut Register) -> Address {
         let array = &self.program.arrays[access.array];
+        if let Some(indices) = &access.computed {
+            let (mut code, first, mut distance) = (Vec::new(), *free, 1);
+            let dimension = |(index, (&min, &extent)): (&Expression, (&i64, &i64))| {
+                let found = (self.expression(index, first, &mut code), min, extent, distance);
+                distance *= extent;
+                found
+            };
+            let dimensions = indices.iter().zip(array.min.iter().zip(&array.shape)).map(dimension).collect();
+            *free += code.len();
+            return Address::Computed { code, first, dimensions };
+        }
         let mut distance = 1;
         let mut dimensions = Vec::new();
         for (index, (&min, &extent)) in access.indices.iter().zip(array.min.iter().zip(&array.shape)) {

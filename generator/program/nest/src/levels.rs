@@ -27,11 +27,14 @@ impl Program {
         self
     }
 
-    fn insert_copy(&mut self, array: usize) {
+    /// Puts a buffer of its level in the place of an input or output, and the nest that copies between the two.
+    pub(crate) fn insert_copy(&mut self, array: usize) {
         let path = self.loops_through(array);
         let stream = &self.arrays[array];
         let rank = stream.shape.len() - path.len();
-        let together = (0..rank).map(|dimension| self.lanes_along(array, dimension)).collect_vec();
+        // A random-access memory takes one element a cycle.
+        let lanes = |dimension: usize| if stream.random_access { 1 } else { self.lanes_along(array, dimension) };
+        let together = (0..rank).map(lanes).collect_vec();
         let level = stream.level.expect("an array without a level is not copied");
         let buffer = Array {
             name: self.unused_name(&format!("{}_{}", stream.name, level.name()), &[]),
@@ -129,8 +132,8 @@ impl Program {
         let index = |variable: usize| Index { affine: AffineIndex::variable(variable), pieces: Vec::new() };
         let in_buffer = (0..rank).map(|dimension| index(depth + rank - 1 - dimension));
         let in_stream = in_buffer.clone().chain((0..depth).rev().map(index));
-        let of_stream = Access { array, indices: in_stream.collect(), span };
-        let of_buffer = Access { array: buffer, indices: in_buffer.collect(), span };
+        let of_stream = Access::new(array, in_stream.collect(), span);
+        let of_buffer = Access::new(buffer, in_buffer.collect(), span);
         let (from, target) = match stream.kind {
             ArrayKind::Input => (of_stream, of_buffer),
             _ => (of_buffer, of_stream),
@@ -221,7 +224,7 @@ impl Node {
 
 impl Operation {
     /// The elements that it reads and the one that it writes.
-    fn accesses(&self) -> impl Iterator<Item = &Access> {
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain([&self.target])
     }
 }

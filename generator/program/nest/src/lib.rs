@@ -40,6 +40,7 @@ mod operators;
 mod padding;
 mod print;
 mod program;
+mod random_access;
 mod random_inputs;
 mod read;
 mod reductions;
@@ -61,6 +62,7 @@ pub use program::{
     Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Policy, Program, Share,
     Table, ranges,
 };
+pub use random_access::LARGEST_RANDOM_ACCESS;
 pub use read::{
     Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS,
     MOST_ITERATIONS, MOST_OPERATIONS,

@@ -105,7 +105,16 @@ impl Program {
         let (min, shape) = bounds.iter().map(|(low, high)| (*low, high - low + 1)).unzip();
         let padded = self.arrays.len();
         let kind = ArrayKind::Buffer;
-        self.arrays.push(Array { name: name.clone(), kind, element, shape, min, level: None, span });
+        self.arrays.push(Array {
+            name: name.clone(),
+            kind,
+            element,
+            shape,
+            min,
+            level: None,
+            random_access: false,
+            span,
+        });
         let (around, place) = (&path[..depth], path[depth]);
         slice.redirect(&mut body_at(&mut self.nest, around)[place], depth, padded);
         // Loops are numbered from the outermost, dimensions from the innermost.
@@ -118,11 +127,8 @@ impl Program {
                 outer.plus(own, 1).expect("it has no more terms than an index of the program")
             })
         });
-        let load = Load {
-            access: Access { array: slice.array, indices: indices.collect(), span },
-            outside: Some(slice.outside),
-        };
-        let target = Access { array: padded, indices: own, span };
+        let load = Load { access: Access::new(slice.array, indices.collect(), span), outside: Some(slice.outside) };
+        let target = Access::new(padded, own, span);
         let operation = Operation::copy(name, target, load, element);
         let together = (0..rank).map(|dimension| self.lanes_along(padded, dimension)).collect_vec();
         let variables = variables_along(&self.nest, around);
@@ -189,7 +195,7 @@ impl Slice {
                     let moving = load.access.indices.iter().zip(&self.parts).filter(|(_, part)| part.moves);
                     let indices =
                         moving.map(|(index, _)| Index { affine: inside(&index.affine, depth), pieces: Vec::new() });
-                    let access = Access { array: copy, indices: indices.collect(), span: load.access.span };
+                    let access = Access::new(copy, indices.collect(), load.access.span);
                     *load = Load { access, outside: None };
                 }
             }

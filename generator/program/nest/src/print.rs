@@ -141,8 +141,19 @@ impl Printer<'_> {
 
     /// An access of the operation.
     pub fn access(&self, access: &Access) -> String {
-        let indices = access.indices.iter().map(|index| self.index(index)).join(", ");
+        let indices = match &access.computed {
+            Some(indices) => indices.iter().map(|index| self.computed_index(index)).join(", "),
+            None => access.indices.iter().map(|index| self.index(index)).join(", "),
+        };
         format!("{}[{indices}]", self.program.arrays[access.array].name)
+    }
+
+    /// An index that depends on data, without its cast to i32.
+    fn computed_index(&self, index: &Expression) -> String {
+        match &index.kind {
+            ExpressionKind::Cast(operand) if operand.value.is_integer() => self.expression(operand),
+            _ => self.expression(index),
+        }
     }
 
     /// An index of an access of the operation.

@@ -116,11 +116,19 @@ pub struct Array {
     pub min: Vec<i64>,
     /// The level of the memory hierarchy where its elements are, if the program says so.
     pub level: Option<Level>,
+    /// Whether some access of it has indices that depend on data: it is in a random-access memory.
+    pub random_access: bool,
     /// Where it is declared: its name.
     pub span: Span,
 }
 
 impl Array {
+    /// The type of the results of the statements that write it: that of its elements. To a random-access memory go an element and its
+    /// address together, the element in the low word.
+    pub fn written(&self) -> Type {
+        if self.random_access { Type::U32 } else { self.element.as_words() }
+    }
+
     /// The greatest index in a dimension.
     pub fn max(&self, dimension: usize) -> i64 {
         self.min[dimension] + self.shape[dimension] - 1
@@ -260,26 +268,34 @@ impl Operation {
 pub struct Access {
     /// The array, an index of [`Program::arrays`].
     pub array: usize,
-    /// One index for each dimension of the array, innermost first.
+    /// One index for each dimension of the array, innermost first. Of indices that are [computed](Access::computed) the first element
+    /// of the array, which stands for all of it.
     pub indices: Vec<Index>,
+    /// The indices as i32 values of the operation, where one of them depends on data.
+    pub computed: Option<Vec<Expression>>,
     /// Where it is written.
     pub span: Span,
 }
 
 impl Access {
+    /// An element whose indices are functions of the loop variables.
+    pub fn new(array: usize, indices: Vec<Index>, span: Span) -> Access {
+        Access { array, indices, computed: None, span }
+    }
+
     /// Whether it is the same element as another access in each iteration of the same loops.
     pub(crate) fn is_same_element(&self, other: &Access) -> bool {
-        self.array == other.array && self.indices == other.indices
+        self.array == other.array && self.indices == other.indices && self.computed == other.computed
     }
 
     /// Whether all indices are affine functions of the loop variables.
     pub(crate) fn is_affine(&self) -> bool {
-        self.indices.iter().all(|index| index.as_affine().is_some())
+        self.computed.is_none() && self.indices.iter().all(|index| index.as_affine().is_some())
     }
 
-    /// Whether some index depends on a loop variable.
+    /// Whether some index depends on a loop variable, or may do so because it depends on data.
     pub fn follows(&self, variable: usize) -> bool {
-        self.indices.iter().any(|index| index.variables().contains(&variable))
+        self.computed.is_some() || self.indices.iter().any(|index| index.variables().contains(&variable))
     }
 }
 
@@ -374,14 +390,15 @@ impl Program {
     /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
     /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
     /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
-    /// neural network; likewise one where several statements of a loop add to one array, though the loop has one iteration.
+    /// neural network; likewise one where several statements of a loop add to one array, though the loop has one iteration, and one with
+    /// indices that depend on data.
     pub fn policy(&self) -> Policy {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
             (0..loops.len())
                 .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
         };
         let operations = self.operations();
-        let keeps = self.arrays.iter().any(|array| array.level.is_some());
+        let keeps = self.arrays.iter().any(|array| array.level.is_some() || array.random_access);
         let is_network = keeps || operations.iter().any(accumulates) || update_together(&operations);
         let rule = if is_network { Policy::Dnn } else { Policy::Stencil };
         self.schedule.unwrap_or(rule)

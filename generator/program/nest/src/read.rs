@@ -380,6 +380,7 @@ impl Reader<'_> {
             self.problems.push(Problem::new(span, "the program does nothing"));
         }
         let mut program = Program { name: file.name.clone(), schedule: file.schedule, arrays, tables, nest, source };
+        program.mark_random_access();
         add_tables_of_functions(&mut program);
         number_operations(&mut program);
         recognize(&mut program);
@@ -413,7 +414,8 @@ impl Reader<'_> {
             let path = path.key("min").index(dimension);
             self.refuse(&path, format!("indices are from -{LARGEST_BOUND} to {LARGEST_BOUND}"));
         }
-        Array { name: name.to_owned(), kind, element, shape: file.shape.clone(), min, level: file.level, span }
+        let (name, shape, level) = (name.to_owned(), file.shape.clone(), file.level);
+        Array { name, kind, element, shape, min, level, random_access: false, span }
     }
 
     fn table(&mut self, name: &str, file: &TableFile, path: &FieldPath) -> Table {
@@ -679,7 +681,10 @@ pub(crate) fn too_many_elements(arrays: &[Array], most: i64) -> Option<Problem> 
 /// Adds the tables of the functions of numbers that operations call, behind those that the program declares.
 fn add_tables_of_functions(program: &mut Program) {
     let mut called = BTreeSet::new();
-    program.operations().into_iter().for_each(|(_, operation)| operation.expression.functions(&mut called));
+    for (_, operation) in program.operations() {
+        let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
+        computed.chain([&operation.expression]).for_each(|expression| expression.functions(&mut called));
+    }
     for function in called {
         let name = program.unused_name(&format!("{}_of_bf16", function.name()), &[]);
         let values = function.table().into_iter().map(i64::from).collect();

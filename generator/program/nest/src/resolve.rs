@@ -97,9 +97,8 @@ impl Scope<'_> {
                 }
                 None => Err(self.unknown_variable(name, span)),
             },
-            Kind::Element(name, _) => Err(refuse(&format!("it depends on data, on `{}`", name.text)).with_help(
-                "addresses are computed by counters, not from data; look up constants in a table in the expression instead",
-            )),
+            Kind::Element(name, _) => Err(refuse(&format!("it depends on data, on `{}`", name.text))
+                .with_help("an element with a value outside of its array has indices of loop variables alone")),
             Kind::Negate(operand) => limited(self.index(operand)?.times(-1)),
             Kind::Binary(Binary::Add, left, right) => limited(self.index(left)?.plus(&self.index(right)?, 1)),
             Kind::Binary(Binary::Subtract, left, right) => limited(self.index(left)?.plus(&self.index(right)?, -1)),
@@ -171,7 +170,15 @@ impl Scope<'_> {
         }
     }
 
+    /// An element whose indices are functions of the loop variables.
     fn access(&self, array: usize, syntax: &[Syntax], span: Span) -> Result<Access, Problem> {
+        self.check_dimensions(array, syntax, span)?;
+        let indices = syntax.iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
+        Ok(Access::new(array, indices, span))
+    }
+
+    /// Checks that there is an index for each dimension of an array.
+    fn check_dimensions(&self, array: usize, syntax: &[Syntax], span: Span) -> Result<(), Problem> {
         let declared = &self.arrays[array];
         if syntax.len() != declared.shape.len() {
             let message = format!(
@@ -185,9 +192,13 @@ impl Scope<'_> {
             );
             return Err(Problem::new(span, message).with_help("give one index for each dimension, innermost first"));
         }
-        let indices = syntax.iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
-        Ok(Access { array, indices, span })
+        Ok(())
     }
+}
+
+/// Whether an index depends on data: on an element of an array or of a table.
+fn depends_on_data(index: &Syntax) -> bool {
+    matches!(index.kind, Kind::Element(..)) || children(index).into_iter().any(depends_on_data)
 }
 
 fn too_large(span: Span) -> Problem {
@@ -245,10 +256,10 @@ pub(crate) fn operation(
     }
     // The place of the target: from its name to the closing bracket, which follows the last index.
     let last = statement.indices.last().map_or(name.span, |index| index.span);
-    let target =
-        scope.access(array, &statement.indices, name.span.to(Span { start: last.start, end: last.end + 1 }))?;
+    let place = name.span.to(Span { start: last.start, end: last.end + 1 });
     let mut resolver = Resolver { scope, loads: Vec::new(), warnings };
     let draft = resolver.draft(&statement.value)?;
+    let target = resolver.access(array, &statement.indices, place)?;
     let span = draft.span();
     let expression = resolver.settle(draft, declared.element);
     if expression.value != declared.element {
@@ -415,9 +426,58 @@ impl Resolver<'_, '_> {
         Err(self.scope.unknown("name", name, span))
     }
 
+    /// An element of an array, whose indices may depend on data.
+    fn access(&mut self, array: usize, syntax: &[Syntax], span: Span) -> Result<Access, Problem> {
+        if !syntax.iter().any(depends_on_data) {
+            return self.scope.access(array, syntax, span);
+        }
+        self.scope.check_dimensions(array, syntax, span)?;
+        let computed = syntax.iter().map(|index| self.computed_index(index)).collect::<Result<Vec<_>, _>>()?;
+        let declared = &self.scope.arrays[array];
+        for (dimension, index) in computed.iter().enumerate() {
+            let (low, high) = value_range(index, self.scope.ranges);
+            let (least, greatest) = (declared.min[dimension], declared.max(dimension));
+            let name = &declared.name;
+            if high < least || low > greatest {
+                let message = format!(
+                    "index {dimension} of `{name}` is from {low} to {high}; it goes from {least} to {greatest}"
+                );
+                return Err(Problem::new(index.span, message));
+            }
+            if low < least || high > greatest {
+                let message = format!(
+                    "index {dimension} of `{name}` may be from {low} to {high}; it goes from {least} to {greatest}"
+                );
+                let help = format!("limit the index: `clamp(…, {least}, {greatest})`");
+                self.warnings.push(Problem::new(index.span, message).with_help(help));
+            }
+        }
+        let indices = declared.min.iter().map(|least| Index::constant(*least)).collect();
+        Ok(Access { array, indices, computed: Some(computed), span })
+    }
+
+    /// An index that may depend on data, as an i32 value.
+    fn computed_index(&mut self, syntax: &Syntax) -> Result<Expression, Problem> {
+        let draft = self.draft(syntax)?;
+        let index = self.settle(draft, Type::I32);
+        match index.value {
+            Type::I32 => Ok(index),
+            Type::Bool => {
+                Err(Problem::new(index.span, "an index is a number, not a truth value")
+                    .with_help("write `sel(…, 1, 0)`"))
+            }
+            Type::Bf16 => Err(Problem::new(index.span, "an index is an integer, not bf16")
+                .with_help("cast it, which rounds towards zero: `(…) as u16`")),
+            _ => {
+                let span = index.span;
+                Ok(Expression { kind: ExpressionKind::Cast(Box::new(index)), value: Type::I32, span })
+            }
+        }
+    }
+
     fn element(&mut self, name: &Name, indices: &[Syntax], span: Span) -> Result<Expression, Problem> {
         if let Some(array) = self.scope.array(&name.text) {
-            let access = self.scope.access(array, indices, span)?;
+            let access = self.access(array, indices, span)?;
             return Ok(self.load(Load { access, outside: None }, span));
         }
         let Some(table) = self.scope.table(&name.text) else {
@@ -464,11 +524,7 @@ impl Resolver<'_, '_> {
 
     /// The value of an element; elements that are read several times are loaded once.
     fn load(&mut self, load: Load, span: Span) -> Expression {
-        let same = |known: &Load| {
-            known.access.array == load.access.array
-                && known.access.indices == load.access.indices
-                && known.outside == load.outside
-        };
+        let same = |known: &Load| known.access.is_same_element(&load.access) && known.outside == load.outside;
         let value = self.scope.arrays[load.access.array].element;
         let place = self.loads.iter().position(same).unwrap_or_else(|| {
             self.loads.push(load);

@@ -127,7 +127,16 @@ impl SerialLoads {
         let element = from.element;
         let name = self.program.unused_name(&format!("{}_lanes", from.name), &[]);
         let array = self.program.arrays.len();
-        let declared = Array { name: name.clone(), kind: ArrayKind::Buffer, element, shape, min, level: None, span };
+        let declared = Array {
+            name: name.clone(),
+            kind: ArrayKind::Buffer,
+            element,
+            shape,
+            min,
+            level: None,
+            random_access: false,
+            span,
+        };
         self.program.arrays.push(declared);
         // The loops of the lanes follow those around.
         let number = |variable: usize| {
@@ -143,7 +152,7 @@ impl SerialLoads {
             access: Access { indices: access.indices.iter().map(moved).collect(), ..access.clone() },
             outside: None,
         };
-        let target = Access { array, indices: (0..depth + lanes.len()).rev().map(Index::variable).collect(), span };
+        let target = Access::new(array, (0..depth + lanes.len()).rev().map(Index::variable).collect(), span);
         let operation = Operation::copy(name, target, load, element);
         let innermost = Node::Operation(Box::new(operation));
         let nest = lanes
@@ -162,7 +171,7 @@ impl SerialLoads {
         for_each_load_mut(node, &mut Vec::new(), &mut |inside, load| {
             let inside = inside.iter().collect_vec();
             if self.lane_words(&whole, &inside, load).is_some_and(|of| of.are(words)) {
-                load.access = Access { array, indices: indices.clone(), span: load.access.span };
+                load.access = Access::new(array, indices.clone(), load.access.span);
             }
         });
     }

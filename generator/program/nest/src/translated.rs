@@ -40,8 +40,11 @@ fn relocate(node: &mut Node, place: &impl Fn(Span) -> Span) {
             if let Some(share) = &mut operation.share {
                 share.span = place(share.span);
             }
-            operation.target.span = place(operation.target.span);
-            operation.loads.iter_mut().for_each(|load| load.access.span = place(load.access.span));
+            let loads = operation.loads.iter_mut().map(|load| &mut load.access);
+            for access in loads.chain([&mut operation.target]) {
+                access.span = place(access.span);
+                access.computed.iter_mut().flatten().for_each(|index| relocate_expression(index, place));
+            }
             relocate_expression(&mut operation.expression, place);
         }
     }

@@ -19,6 +19,8 @@
 //!
 //! [`random_program_of_numbers`] and [`random_reductions_of_numbers`] write such programs with numbers of bfloat16.
 //!
+//! [`random_program_of_random_accesses`] writes one whose data choose elements of arrays.
+//!
 //! [`random_reductions`] writes sums of one array or two as a reader of linear algebra would, in the innermost loops or not.
 //!
 //! The text depends on the seed alone, so that a seed names a test. The example `random_programs` writes them to files.
@@ -27,6 +29,7 @@ mod expression;
 mod generate;
 mod networks;
 mod parameters;
+mod random_access;
 mod recurrences;
 mod reductions;
 mod rows;
@@ -36,5 +39,6 @@ pub use generate::{
     random_program_with_recurrences,
 };
 pub use networks::{random_network, random_network_of_wide_elements};
+pub use random_access::random_program_of_random_accesses;
 pub use reductions::{random_reductions, random_reductions_of_numbers};
 pub use rows::random_rows;

@@ -151,7 +151,7 @@ fn source_of(copy: &Copy, access: &Access, around: &[&Loop]) -> Option<Load> {
             .try_fold(Index::constant(affine.constant), |sum, &(level, step)| sum.plus(values.get(level)?, step))
     };
     let indices = from.access.indices.iter().map(moved).collect::<Option<_>>()?;
-    let access = Access { array: from.access.array, indices, span: access.span };
+    let access = Access::new(from.access.array, indices, access.span);
     Some(Load { access, outside: from.outside })
 }
 

@@ -20,6 +20,8 @@ mod outputs;
 mod parts;
 mod places;
 mod provenance;
+mod rams;
+mod random_access;
 mod roms;
 mod sequence;
 mod stages;
@@ -37,6 +39,7 @@ use pushmem_stages::Staged;
 pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
+pub use random_access::prove_random_access;
 pub use roms::{RomError, RomFault, prove_roms};
 pub use sums::prove_sums;
 
@@ -64,9 +67,20 @@ pub fn prove(
     let views = View::all(accelerator, program, staged);
     views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
     provenance::check_memories(program, staged, &dependences, schedule, &views)?;
+    let sequence = &dependences.sequence;
+    rams::check_accelerator(rams::Context { program, staged, schedule, sequence, datapaths }, accelerator)?;
     let datapath = |kernel: usize| &accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath;
-    let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
+    let taken = |kernel: usize, load: usize| {
+        let is_used =
+            datapath(kernel).uses(load) && !is_random_access(program, staged, accelerator.kernels[kernel].stage, load);
+        is_used.then(|| datapath(kernel).arrival(load))
+    };
     views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
+}
+
+/// Whether a load of a stage is an element of a random-access memory, whose accesses are proven to be in order.
+fn is_random_access(program: &Program, staged: Staged, stage: usize, load: usize) -> bool {
+    program.arrays[staged.pipeline.stages[stage].reads[load].array].random_access
 }
 
 /// Proves that an application graph computes the program, before any hardware realizes it, given that `datapaths` are those
@@ -87,7 +101,13 @@ pub fn prove_graph(
     let dependences = Dependences::new(sequence, staged);
     let views = View::all(graph, program, staged);
     views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
+    let sequence = &dependences.sequence;
+    rams::check_graph(rams::Context { program, staged, schedule, sequence, datapaths }, graph)?;
     let datapath = |kernel: usize| &datapaths[graph.kernels[kernel].operation];
-    let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
+    let taken = |kernel: usize, load: usize| {
+        let stage = graph.stage_of(pushmem_graph::KernelId::new(kernel));
+        let is_used = datapath(kernel).uses(load) && !is_random_access(program, staged, stage, load);
+        is_used.then(|| datapath(kernel).arrival(load))
+    };
     views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
 }

@@ -296,7 +296,7 @@ impl NetGraph for View<'_, Accelerator> {
                 let (source, conditions) = (wire(*of), conditions.clone());
                 NetDriver::Hold(NetHold { source, counter: *counter, conditions })
             }
-            Driver::Turns { .. } => NetDriver::Shared,
+            Driver::Turns { .. } | Driver::Ram { .. } => NetDriver::Shared,
         }
     }
 
@@ -423,7 +423,9 @@ impl NetGraph for View<'_, ApplicationGraph> {
                 }
             }
             // A word that is no stage's result proves nothing.
-            (WordDriver::Input { .. } | WordDriver::Kernel { .. }, None) => NetDriver::Shared,
+            (WordDriver::Input { .. } | WordDriver::Kernel { .. }, None) | (WordDriver::Ram { .. }, _) => {
+                NetDriver::Shared
+            }
         }
     }
 

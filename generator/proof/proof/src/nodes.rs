@@ -49,7 +49,7 @@ pub(crate) fn check(
 /// The words of the results of a stage.
 fn words(program: &Program, staged: Staged, stage: usize) -> &'static [Word] {
     let array = staged.pipeline.stages.get(stage).and_then(|stage| program.arrays.get(stage.write.array));
-    array.map_or(&[Word::Low], |array| array.element.words())
+    array.map_or(&[Word::Low], |array| array.written().words())
 }
 
 /// Checks that each stage is an input, a kernel, a copy or a constant, once; of an input, each word of its elements.

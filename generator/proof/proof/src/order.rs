@@ -128,6 +128,35 @@ fn without_repeats(staged: Staged, schedule: &Schedule, sequence: &Sequence, kep
     kept.reads.iter().enumerate().map(&mut new_reads).collect()
 }
 
+/// Calls with each iteration of some stages, in the order of the program: the stage, and the counts of its loops from 0, outermost first.
+///
+/// # Errors
+/// The first that is given.
+pub(crate) fn each_in_order(
+    sequence: &Sequence,
+    stages: &[usize],
+    visit: &mut dyn FnMut(usize, &[i64]) -> Result<(), PartError>,
+) -> Result<(), PartError> {
+    fn walk(
+        step: &Step,
+        outer: &mut Vec<i64>,
+        visit: &mut dyn FnMut(usize, &[i64]) -> Result<(), PartError>,
+    ) -> Result<(), PartError> {
+        match step {
+            Step::Stage(stage) => visit(*stage, outer),
+            Step::Loop { extent, lanes } => {
+                for index in 0..*extent {
+                    outer.push(index as i64);
+                    lanes.iter().flatten().try_for_each(|step| walk(step, outer, visit))?;
+                    outer.pop();
+                }
+                Ok(())
+            }
+        }
+    }
+    steps(sequence, stages, 0).iter().try_for_each(|step| walk(step, &mut Vec::new(), visit))
+}
+
 /// The order of these stages, which have the first loops in common.
 fn steps(sequence: &Sequence, stages: &[usize], depth: usize) -> Vec<Step> {
     let mut steps = Vec::new();

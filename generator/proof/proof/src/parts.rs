@@ -130,6 +130,12 @@ impl Checker<'_> {
                     let has_word = of.is_some_and(|of| of.datapath.result_type().words().contains(word));
                     found.is_some_and(in_order) && has_word && kernels.insert((*kernel, *word))
                 }
+                Driver::Ram { ram, read } => {
+                    let found = accelerator.rams.get(*ram);
+                    let writes = found.map_or(&[] as &[_], |ram| ram.writes.as_slice());
+                    let listed = found.and_then(|ram| ram.reads.get(*read)).map(|read| read.wire) == Some(number);
+                    listed && writes.iter().all(|write| before(write.element) && before(write.address))
+                }
                 Driver::Turns { turns } => {
                     let right = |turn: &Turn| before(turn.source) && turn.counter.index() < accelerator.counters.len();
                     !turns.is_empty() && turns.iter().all(right)
@@ -200,7 +206,7 @@ impl Checker<'_> {
     fn words(&self, stage: usize) -> &'static [Word] {
         let Compilation { program, staged, .. } = self.compilation;
         let array = staged.pipeline.stages.get(stage).and_then(|stage| program.arrays.get(stage.write.array));
-        array.map_or(&[Word::Low], |array| array.element.words())
+        array.map_or(&[Word::Low], |array| array.written().words())
     }
 
     fn streams(&self) -> Result<(), PartError> {
@@ -288,7 +294,7 @@ impl Checker<'_> {
             && of.datapath.loads().len() == stage.reads.len()
             && of.datapath.loads().iter().zip(&stage.reads).all(|(of, read)| program.arrays[read.array].element == *of)
             && kernel.operands.len() == of.datapath.operands().len()
-            && of.datapath.result_type() == program.arrays[stage.write.array].element.as_words()
+            && of.datapath.result_type() == program.arrays[stage.write.array].written()
             && kernel.variables.len() == of.variables.len()
             && steps
             && of.variables.iter().zip(&kernel.variables).all(right)

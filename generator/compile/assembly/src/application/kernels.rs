@@ -101,6 +101,7 @@ impl Builder<'_> {
             }
             ReadSource::Held(held) => self.held((stage, read, word), outside(read), held),
             ReadSource::HeldEach(words) => self.held_each((stage, read, word), outside(read), words),
+            ReadSource::RandomAccess => Edge::Net { net: self.ram_nets[&(stage, read)], delay: 0 },
         };
         datapath.operands().into_iter().map(operand).collect()
     }

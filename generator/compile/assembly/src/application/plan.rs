@@ -46,6 +46,8 @@ pub(super) enum ReadSource {
     Held(HeldRead),
     /// A hold register for each word.
     HeldEach(Vec<HeldWord>),
+    /// A random-access memory.
+    RandomAccess,
 }
 
 /// A word that has a hold register of its own.
@@ -173,6 +175,7 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
             let producer = followed(scheduled.extraction, scheduled.writers, scheduled.schedule, stage, access);
             let always = |tap: Tap| ReadSource::Taps(vec![TapCase { conditions: Vec::new(), tap }]);
             of_stage.push(match producer {
+                _ if scheduled.program.arrays[access.array].random_access => ReadSource::RandomAccess,
                 _ if is_outside(content, access) => always(Tap::Outside),
                 Some((producer, delay)) => always(Tap::Stage { producer, delay }),
                 None if !scheduled.uses(stage, read) => ReadSource::Taps(Vec::new()),
@@ -403,7 +406,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
                 let datapath = &scheduled.datapaths[*operation];
                 let copied = copied_load(datapath).and_then(|load| match &reads[stage][load] {
                     ReadSource::Taps(cases) => Some(cases.as_slice()),
-                    ReadSource::Held(_) | ReadSource::HeldEach(_) => None,
+                    ReadSource::Held(_) | ReadSource::HeldEach(_) | ReadSource::RandomAccess => None,
                 });
                 match (datapath.constant(), copied) {
                     (Some(number), _) => Outcome::Constant(number),
@@ -419,7 +422,8 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
     outcomes
 }
 
-/// The stages whose results come back: they or stages above them take some. They have kernels with registers.
+/// The stages whose results come back: they or stages above them take some, perhaps out of a random-access memory, which shows what is
+/// written in the same cycle. They have kernels with registers.
 ///
 /// # Errors
 /// When such a stage only passes on what comes back.
@@ -428,7 +432,11 @@ pub(super) fn carried(
     reads: &Sources,
     outcomes: &[Outcome],
 ) -> Result<BTreeSet<usize>, AssemblyError> {
-    let mut carried = BTreeSet::new();
+    let writes_ram = |stage: &usize| {
+        let content = &scheduled.extraction.pipeline.stages[*stage];
+        scheduled.program.arrays[content.write.array].random_access && matches!(outcomes[*stage], Outcome::At(_))
+    };
+    let mut carried: BTreeSet<usize> = (0..outcomes.len()).filter(writes_ram).collect();
     for (stage, sources) in reads.iter().enumerate() {
         for (read, source) in sources.iter().enumerate().filter(|&(read, _)| scheduled.uses(stage, read)) {
             let taps = source.cases().filter_map(|case| match case.tap {
@@ -462,6 +470,7 @@ impl ReadSource {
             ReadSource::Taps(cases) => Box::new(cases.iter()),
             ReadSource::Held(held) => Box::new(held.cases.iter()),
             ReadSource::HeldEach(words) => Box::new(words.iter().flat_map(|word| &word.held.cases)),
+            ReadSource::RandomAccess => Box::new(std::iter::empty()),
         }
     }
 }

@@ -15,7 +15,7 @@ use pushmem_graph::Accelerator;
 use pushmem_images::Image;
 use pushmem_model::ViolationKind;
 use pushmem_nest::Program;
-use pushmem_programs::{random_program, random_program_with_parameters};
+use pushmem_programs::{random_program, random_program_of_random_accesses, random_program_with_parameters};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -109,6 +109,12 @@ impl Subject {
         let tile = TILES[(seed % TILES.len() as u64) as usize];
         let text = random_program_with_parameters(seed);
         Subject::new(format!("random program {seed} with parameters on {tile}"), program(&text), tile)
+    }
+
+    fn of_random_accesses(seed: u64) -> Option<Subject> {
+        let tile = TILES[(seed % TILES.len() as u64) as usize];
+        let text = random_program_of_random_accesses(seed);
+        Subject::new(format!("random program {seed} of random accesses on {tile}"), program(&text), tile)
     }
 
     fn random(seed: u64) -> Option<Subject> {
@@ -228,6 +234,17 @@ fn faults_of_parameters_are_caught() {
 #[ignore = "takes minutes"]
 fn all_faults_of_parameters_are_caught() {
     check((0..).filter_map(Subject::with_parameters).take(10 * PARAMETRIC_PROGRAMS), usize::MAX);
+}
+
+#[test]
+fn faults_of_random_accesses_are_caught() {
+    check((0..).filter_map(Subject::of_random_accesses).take(PARAMETRIC_PROGRAMS), 2 * FAULTS);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_faults_of_random_accesses_are_caught() {
+    check((0..).filter_map(Subject::of_random_accesses).take(10 * PARAMETRIC_PROGRAMS), usize::MAX);
 }
 
 #[test]

@@ -72,12 +72,15 @@ fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
         match &mut net.driver {
             WordDriver::Select(choices) => edges.extend(choices.iter_mut().map(|choice| &mut choice.edge)),
             WordDriver::Hold(hold) => edges.push(&mut hold.edge),
-            WordDriver::Input { .. } | WordDriver::Kernel { .. } | WordDriver::Port { .. } => {}
+            WordDriver::Input { .. } | WordDriver::Kernel { .. } | WordDriver::Port { .. } | WordDriver::Ram { .. } => {
+            }
         }
     }
     edges.extend(graph.kernels.iter_mut().flat_map(|kernel| &mut kernel.operands));
     edges.extend(graph.outputs.iter_mut().flat_map(|stream| &mut stream.lanes).map(|lane| &mut lane.edge));
     edges.extend(graph.arrays.iter_mut().flat_map(|array| &mut array.writes));
+    let writes = graph.rams.iter_mut().flat_map(|ram| &mut ram.writes);
+    edges.extend(writes.flat_map(|write| [&mut write.element, &mut write.address]));
     edges
         .into_iter()
         .filter_map(|edge| match edge {

@@ -12,6 +12,7 @@ mod outcome;
 mod outputs;
 mod paths;
 mod random;
+mod random_access;
 mod recurrences;
 mod reductions;
 mod refusals;

@@ -1,8 +1,8 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
 use pushmem_programs::{
-    random_program, random_program_of_numbers, random_program_with_parameters, random_program_with_recurrences,
-    random_reductions, random_reductions_of_numbers,
+    random_program, random_program_of_numbers, random_program_of_random_accesses, random_program_with_parameters,
+    random_program_with_recurrences, random_reductions, random_reductions_of_numbers,
 };
 
 use crate::outcome::check;
@@ -73,6 +73,17 @@ fn random_reductions_compute_what_they_say() {
 #[ignore = "takes minutes"]
 fn many_random_reductions_compute_what_they_say() {
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TWO_INPUTS, random_reductions, MOST_REFUSED);
+}
+
+#[test]
+fn random_programs_of_random_accesses_compute_what_they_say() {
+    check(0..PROGRAMS, &TWO_INPUTS, random_program_of_random_accesses, MOST_REFUSED);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_programs_of_random_accesses_compute_what_they_say() {
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TWO_INPUTS, random_program_of_random_accesses, MOST_REFUSED);
 }
 
 #[test]

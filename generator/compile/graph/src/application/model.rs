@@ -12,10 +12,12 @@ use pushmem_images::Image;
 use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::Program;
 
-use super::{ApplicationGraph, BitDriver, Choice, Edge, InputNode, OutputNode, WordDriver};
+use super::{ApplicationGraph, BitDriver, Choice, Edge, InputNode, OutputNode, RamNode, RamReadNode, WordDriver};
 use crate::accelerator::Counter;
+use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
-use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
+use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
+use crate::ram::RamState;
 use crate::run::{Beats, CounterState, for_each_beat, input_arrays, output_images, word_of};
 
 impl ApplicationGraph {
@@ -107,6 +109,7 @@ struct KernelState<'a> {
     /// The number of each variable that the operation uses.
     used: Vec<usize>,
     variables: Vec<i64>,
+    addresses: Vec<AddressPipeline<'a>>,
 }
 
 struct Machine<'a> {
@@ -120,6 +123,9 @@ struct Machine<'a> {
     ports: IndexVec<ArrayId, Vec<(&'a Port, CounterState<'a>)>>,
     /// The word in each hold register; 0 for other nets.
     held: IndexVec<WordId, u16>,
+    rams: IndexVec<RamId, RamState>,
+    /// Of each kernel, the memory and the read of each address that it gives.
+    addresses: IndexVec<KernelId, Vec<(RamId, usize)>>,
     /// The word on each port: a read port keeps it until the next.
     shown: IndexVec<ArrayId, Vec<u16>>,
     /// Words taken from each input.
@@ -155,8 +161,23 @@ impl<'a> Machine<'a> {
                 loads: vec![0; datapath.loads().len()],
                 used: datapath.variables(),
                 variables: vec![0; depth],
+                addresses: AddressPipeline::all(datapath, &program.tables),
             }
         });
+        let ram = |ram: &RamNode| {
+            let ports = ram.reads.iter().map(|read| read.port).collect();
+            RamState::new(program.arrays[ram.array].size(), ports)
+        };
+        let reads = |number: KernelId| {
+            let (stage, datapath) = (graph.stage_of(number), &datapaths[graph.kernels[number].operation]);
+            let place = |load: usize| {
+                let is_read = |read: &RamReadNode| (read.stage, read.load) == (stage, load);
+                let mut rams = graph.rams.iter_enumerated();
+                let found = rams.find_map(|(ram, node)| Some((ram, node.reads.iter().position(is_read)?)));
+                found.expect("each read has a memory")
+            };
+            datapath.memory_reads().iter().map(|read| place(read.load)).collect()
+        };
         Machine {
             graph,
             counters: graph.counters.iter().map(CounterState::new).collect(),
@@ -169,6 +190,8 @@ impl<'a> Machine<'a> {
                 .map(|ports| ports.iter().map(|(port, counter)| (port, CounterState::new(counter))).collect())
                 .collect(),
             held: index_vec::index_vec![0; graph.words.len()],
+            rams: graph.rams.iter().map(ram).collect(),
+            addresses: graph.kernels.indices().map(reads).collect(),
             shown: graph.arrays.iter().map(|array| vec![0; array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
         }
@@ -199,6 +222,7 @@ impl<'a> Machine<'a> {
                 WordDriver::Select(choices) => self.selected(choices),
                 WordDriver::Port { array, port } => self.shown[*array][*port],
                 WordDriver::Hold(_) => self.held[number],
+                WordDriver::Ram { ram, read } => self.rams[*ram].shown(*read, self.ram_writes(*ram)),
             };
             self.words[number][0] = word;
         }
@@ -212,11 +236,18 @@ impl<'a> Machine<'a> {
                 self.taken[number] += stream.lanes.len();
             }
         }
+        for ram in self.graph.rams.indices() {
+            let writes = self.ram_writes(ram).collect::<Vec<_>>();
+            self.rams[ram].write(writes);
+        }
         for number in self.kernels.indices() {
             if self.kernels[number].results.pop_front().is_some() {
                 let result = self.evaluate(number);
                 self.kernels[number].results.push_back(result);
             }
+        }
+        for (ram, node) in self.graph.rams.iter_enumerated() {
+            self.rams[ram].take(|read| self.counters[node.reads[read].counter].steps());
         }
         self.write_memories();
         self.load_registers();
@@ -259,6 +290,12 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// What is written to a random-access memory in this cycle: addresses and elements.
+    fn ram_writes(&self, ram: RamId) -> impl Iterator<Item = (usize, u16)> {
+        let due = self.graph.rams[ram].writes.iter().filter(|write| self.counters[write.counter].steps());
+        due.map(|write| (usize::from(self.word(write.address)), self.word(write.element)))
+    }
+
     fn word(&self, edge: Edge) -> u16 {
         match edge {
             Edge::Net { net, delay } => self.words[net][delay as usize],
@@ -293,6 +330,9 @@ impl<'a> Machine<'a> {
                 _ => 0,
             };
             state.variables[slot] = variable.offset + variable.scale * index;
+        }
+        for (pipeline, &(ram, read)) in state.addresses.iter_mut().zip(&self.addresses[number]) {
+            self.rams[ram].given[read] = pipeline.step(&state.operands, &state.variables);
         }
         state.arrivals.join(&mut state.operands, &mut state.variables);
         state.datapath.joined(&state.operands, &mut state.loads);

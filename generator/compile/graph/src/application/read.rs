@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use super::{
     ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
-    KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
+    KernelNode, OutputLane, OutputNode, ProgramNames, RamNode, RamReadNode, RamWriteNode, StageResult, UnitNode,
+    WordDriver, WordNet,
 };
 use crate::accelerator::{Condition, Counter, Variable};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
@@ -28,6 +29,8 @@ struct GraphText {
     inputs: Vec<InputText>,
     #[serde(default)]
     arrays: Vec<ArrayText>,
+    #[serde(default)]
+    rams: Vec<RamText>,
     #[serde(default)]
     bits: Vec<BitText>,
     #[serde(default)]
@@ -95,6 +98,32 @@ struct ArrayText {
     ports: Vec<Port>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RamText {
+    array: String,
+    writes: Vec<RamWriteText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RamWriteText {
+    stage: String,
+    counter: u32,
+    element: String,
+    address: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RamReadText {
+    ram: String,
+    stage: String,
+    load: usize,
+    port: usize,
+    counter: u32,
+}
+
 /// A word of elements that have two.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -130,6 +159,7 @@ struct NetText {
     select: Option<Vec<String>>,
     port: Option<[String; 2]>,
     hold: Option<HoldText>,
+    read: Option<RamReadText>,
 }
 
 #[derive(Deserialize)]
@@ -246,6 +276,10 @@ impl Reader<'_> {
         for (number, array) in text.arrays.into_iter().enumerate() {
             let node = self.array(array, &nets, &root.key("arrays").index(number))?;
             self.graph.arrays.push(node);
+        }
+        for (number, ram) in text.rams.into_iter().enumerate() {
+            let node = self.ram(ram, &nets, &root.key("rams").index(number))?;
+            self.graph.rams.push(node);
         }
         for (number, net) in text.nets.into_iter().enumerate() {
             self.net(WordId::new(number), net, &nets, &lanes, &root.key("nets").index(number))?;
@@ -539,9 +573,10 @@ impl Reader<'_> {
                 return Err(error.with_help("give both where the net carries the results of a stage, else none"));
             }
         };
-        let driver = match (lanes.get(&number), text.kernel, text.high, text.select, text.port, text.hold) {
-            (Some(&(stream, lane)), None, None, None, None, None) => WordDriver::Input { stream, lane },
-            (None, Some(kernel), None, None, None, None) => {
+        let NetText { kernel, high, select, port, hold, read, .. } = text;
+        let driver = match (lanes.get(&number), kernel, high, select, port, hold, read) {
+            (Some(&(stream, lane)), None, None, None, None, None, None) => WordDriver::Input { stream, lane },
+            (None, Some(kernel), None, None, None, None, None) => {
                 if result.is_none() {
                     let error = self.document.error(path, format!("the kernel of `{}` executes no stage", text.net));
                     return Err(error.with_help("give `stage` and `words`"));
@@ -549,17 +584,19 @@ impl Reader<'_> {
                 let kernel = self.kernel(number, kernel, nets, &path.key("kernel"))?;
                 WordDriver::Kernel { kernel: self.graph.kernels.push(kernel), word: Word::Low }
             }
-            (None, None, Some(low), None, None, None) => self.high(number, &low, nets, &path.key("high"))?,
-            (None, None, None, Some(select), None, None) => {
+            (None, None, Some(low), None, None, None, None) => self.high(number, &low, nets, &path.key("high"))?,
+            (None, None, None, Some(select), None, None, None) => {
                 WordDriver::Select(self.select(&select, nets, &path.key("select"))?)
             }
-            (None, None, None, None, Some([array, port]), None) => self.port(&array, &port, &path.key("port"))?,
-            (None, None, None, None, None, Some(hold)) => {
+            (None, None, None, None, Some([array, port]), None, None) => self.port(&array, &port, &path.key("port"))?,
+            (None, None, None, None, None, Some(hold), None) => {
                 WordDriver::Hold(self.hold(&hold, nets, &path.key("hold"))?)
             }
+            (None, None, None, None, None, None, Some(read)) => self.ram_read(&read, &path.key("read"))?,
             _ => {
                 let message = format!("`{}` has no driver, or several", text.net);
-                let help = "a net is driven by a lane of an input, or has one of `kernel`, `high`, `select`, `port` and `hold`";
+                let help = "a net is driven by a lane of an input, or has one of `kernel`, `high`, `select`, `port`, `hold` and \
+                            `read`";
                 return Err(self.document.error(path, message).with_help(help));
             }
         };
@@ -638,6 +675,40 @@ impl Reader<'_> {
         })
     }
 
+    fn ram(&self, text: RamText, nets: &Nets, path: &FieldPath) -> Read<RamNode> {
+        let array = self.named("array", &self.names.arrays, &text.array, &path.key("array"))?;
+        let write = |(number, write): (usize, RamWriteText)| {
+            let path = path.key("writes").index(number);
+            Ok(RamWriteNode {
+                stage: self.stage(&write.stage, &path.key("stage"))?,
+                counter: self.counter_id(write.counter, &path.key("counter"))?,
+                element: self.edge(&write.element, nets, &path.key("element"))?,
+                address: self.edge(&write.address, nets, &path.key("address"))?,
+            })
+        };
+        let writes = text.writes.into_iter().enumerate().map(write).collect::<Read<_>>()?;
+        Ok(RamNode { array, writes, reads: Vec::new() })
+    }
+
+    fn ram_read(&mut self, text: &RamReadText, path: &FieldPath) -> Read<WordDriver> {
+        let RamReadText { load, port, .. } = *text;
+        let array = self.named("array", &self.names.arrays, &text.ram, &path.key("ram"))?;
+        let stage = self.stage(&text.stage, &path.key("stage"))?;
+        let counter = self.counter_id(text.counter, &path.key("counter"))?;
+        if port >= MOST_PORTS {
+            let error = self.document.error(&path.key("port"), format!("there is no port {port}"));
+            return Err(error.with_help(format!("ports are numbered from 0 to {}", MOST_PORTS - 1)));
+        }
+        let ram = self.graph.rams.position(|node| node.array == array).ok_or_else(|| {
+            self.document
+                .error(&path.key("ram"), format!("the array `{}` is in no random-access memory", text.ram))
+                .with_help("the arrays in random-access memories are listed under `rams`")
+        })?;
+        let reads = &mut self.graph.rams[ram].reads;
+        reads.push(RamReadNode { stage, load, port, counter });
+        Ok(WordDriver::Ram { ram, read: reads.len() - 1 })
+    }
+
     fn port(&self, array: &str, port: &str, path: &FieldPath) -> Read<WordDriver> {
         let arrays = &self.graph.arrays;
         let found = arrays.position(|node| node.buffer.name == array);
@@ -683,6 +754,10 @@ impl Reader<'_> {
         for (number, net) in self.graph.words.iter_enumerated() {
             let (key, edges): (_, Vec<Edge>) = match &net.driver {
                 WordDriver::Select(choices) => ("select", choices.iter().map(|choice| choice.edge).collect()),
+                WordDriver::Ram { ram, .. } => {
+                    let writes = self.graph.rams[*ram].writes.iter();
+                    ("read", writes.flat_map(|write| [write.element, write.address]).collect())
+                }
                 WordDriver::Kernel { kernel, .. } if self.graph.kernels[*kernel].latency == 0 => {
                     ("kernel", self.graph.kernels[*kernel].operands.clone())
                 }
@@ -722,6 +797,9 @@ impl Reader<'_> {
         Ok(())
     }
 }
+
+/// A random-access memory has fewer read ports.
+const MOST_PORTS: usize = 1 << 16;
 
 /// Delays are shorter than this, in cycles: the model keeps the words of all of them.
 const MOST_DELAY: u64 = 1 << 32;

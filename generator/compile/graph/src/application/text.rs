@@ -7,8 +7,8 @@ use pushmem_affine::Affine;
 use pushmem_buffers::{Loop, Port};
 
 use super::{
-    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, Hold, InputNode, KernelNode, OutputNode, UnitNode,
-    WordDriver, WordNet,
+    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, Hold, InputNode, KernelNode, OutputNode, RamNode,
+    RamReadNode, RamWriteNode, UnitNode, WordDriver, WordNet,
 };
 use crate::accelerator::{Condition, Counter, Variable};
 use pushmem_nest::Word;
@@ -26,6 +26,7 @@ impl Display for ApplicationGraph {
         section(formatter, "counters", counters)?;
         section(formatter, "inputs", self.inputs.iter().map(|stream| self.input(stream)))?;
         section(formatter, "arrays", self.arrays.iter().map(|array| self.array(array)))?;
+        section(formatter, "rams", self.rams.iter().map(|ram| self.ram(ram)))?;
         section(formatter, "bits", self.bits.iter().map(|bit| self.bit(&bit.name, &bit.driver)))?;
         section(formatter, "nets", self.words.iter().map(|net| self.net(net)))?;
         section(formatter, "units", self.units.iter().map(|unit| self.unit(unit)))?;
@@ -104,6 +105,16 @@ impl ApplicationGraph {
         )
     }
 
+    fn ram(&self, ram: &RamNode) -> String {
+        let writes = ram.writes.iter().map(|write| {
+            let RamWriteNode { stage, counter, element, address } = write;
+            let (stage, [element, address]) =
+                (self.stage(*stage), [element, address].map(|edge| self.edge_text(*edge)));
+            format!("\n  - {{stage: {stage}, counter: {counter}, element: {element}, address: {address}}}")
+        });
+        format!("array: {}\nwrites:{}", name(&self.names.arrays[ram.array]), writes.collect::<String>())
+    }
+
     fn bit(&self, of: &str, driver: &BitDriver) -> String {
         match driver {
             BitDriver::Begins(counter) => format!("{{name: {}, begins: {counter}}}", name(of)),
@@ -136,6 +147,14 @@ impl ApplicationGraph {
             WordDriver::Port { array, port } => {
                 let buffer = &self.arrays[*array].buffer;
                 format!("{text}\nport: [{}, {}]", name(&buffer.name), name(&buffer.ports[*port].name))
+            }
+            WordDriver::Ram { ram, read } => {
+                let RamNode { array, reads, .. } = &self.rams[*ram];
+                let RamReadNode { stage, load, port, counter } = reads[*read];
+                let (array, stage) = (name(&self.names.arrays[*array]), self.stage(stage));
+                format!(
+                    "{text}\nread: {{ram: {array}, stage: {stage}, load: {load}, port: {port}, counter: {counter}}}"
+                )
             }
             WordDriver::Hold(Hold { edge, counter, when }) => {
                 let when = when.map_or(String::new(), |bit| format!(", when: {}", self.bits[bit].name));

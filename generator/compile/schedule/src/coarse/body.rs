@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
     ) -> Result<Context<'a>, ScheduleError> {
         let mut nests = Vec::new();
         for (number, group) in tree.groups.iter().enumerate() {
-            let gap = options.update_gap(group);
+            let gap = options.update_gap(pipeline, group);
             let found = match rates.of_group(number) {
                 Some((level, interval)) => in_rows(pipeline, group, gap, options, level)
                     .and_then(|nest| interval.map_or(Some(nest.clone()), |interval| nest.paced(interval))),
@@ -301,16 +301,19 @@ impl Context<'_> {
         let arrays: BTreeSet<usize> = accesses.map(|access| access.array).collect();
         let touched =
             |array: usize, writes: bool| touches(self.pipeline, self.tree, group, array, writes).next().is_some();
+        // The address of an element may come with the result of another read.
+        let late = |array: usize| if self.options.random_access.contains(&array) { content.latency.1 } else { 0 };
         let window = |array: usize| Window {
             group,
             array,
-            read: touched(array, false).then_some((0, span)),
+            read: touched(array, false).then_some((0, span + late(array))),
             write: touched(array, true).then_some((content.latency.0, content.latency.1 + span)),
         };
         arrays.into_iter().map(window).collect()
     }
 
-    /// Reservations of a group, without ports for arrays that it gets as they are computed.
+    /// Reservations of a group, without ports for arrays that it gets as they are computed, and for reads of random-access memories,
+    /// each of which has its own.
     fn uses(&self, group: usize, direct: &BTreeSet<usize>) -> Vec<Use> {
         let nest = &self.nests[group];
         let (span, turns) = match nest.rows {
@@ -321,7 +324,8 @@ impl Context<'_> {
         let mut uses = vec![unit];
         for window in self.windows_within(group, span) {
             let (read, write) = self.memories[window.array];
-            let reads = window.read.filter(|_| !direct.contains(&window.array));
+            let has_own = direct.contains(&window.array) || self.options.random_access.contains(&window.array);
+            let reads = window.read.filter(|_| !has_own);
             let ports = [(read, reads), (write, window.write)];
             for (resource, (from, to)) in ports.into_iter().filter_map(|(port, window)| Some((port, window?))) {
                 // One port for both is the group's from its first read to its last write.
@@ -513,7 +517,7 @@ impl Context<'_> {
             return None;
         }
         let (distance, travel) = update_spacing(self.pipeline, self.tree, group, &self.nests[group])?;
-        let weight = travel + self.options.update_gap(content);
+        let weight = travel + self.options.update_gap(self.pipeline, content);
         let edge = Edge { from: child, to: child, weight, distance: distance.min(FURTHEST), array };
         Some(Wait { edge, fused: None })
     }
@@ -527,6 +531,9 @@ impl Context<'_> {
     /// Cycles that a word needs through the memory of an array. Where reads begin anywhere in a row, its fetch is earlier by as many
     /// cycles as a row has words.
     fn round_trip(&self, array: usize) -> i64 {
+        if self.options.random_access.contains(&array) {
+            return 0;
+        }
         let earlier = if self.options.whole_rows.contains(&array) { self.options.row_multiple } else { 0 };
         (self.options.round_trip + earlier) as i64
     }
@@ -603,7 +610,8 @@ impl Context<'_> {
         if let (Some((_, end)), Some((start, _)), 1, true) =
             (second.write, first.read, room.versions, meet(true, false))
         {
-            add(end + (self.options.round_trip + self.transport(second.group, first.group)) as i64 - start);
+            let round_trip = if self.options.random_access.contains(&array) { 0 } else { self.options.round_trip };
+            add(end + (round_trip + self.transport(second.group, first.group)) as i64 - start);
         }
         if let (Some((_, end)), Some((start, _)), true) = (second.read, first.write, meet(false, true)) {
             add(end - start);

@@ -98,7 +98,7 @@ impl Plan<'_> {
         if !group.members(self.pipeline).iter().any(|stage| stage.updates()) {
             return None;
         }
-        let gap = self.options.update_gap(&group);
+        let gap = self.options.update_gap(self.pipeline, &group);
         let nest = nest(self.pipeline, &group, gap, self.options);
         nest.map(|nest| nest.interval)
     }

@@ -24,8 +24,7 @@ use crate::error::{ScheduleError, StageName};
 use crate::schedule::starting_at;
 use crate::transport::Transport;
 use body::{Bodies, Body};
-use pushmem_stages::Pipeline;
-use pushmem_stages::Schedule;
+use pushmem_stages::{Pipeline, Schedule, Stage};
 use tree::{Child, Tree};
 
 pub use report::{Occupancy, UnitOccupancy};
@@ -78,6 +77,9 @@ pub struct CoarseOptions {
     /// Arrays, by index, whose reads begin anywhere in a row: stages that read them take as long for each round of their
     /// fastest loop as the rows that it touches need, a row every so many cycles as it has words that are used.
     pub whole_rows: BTreeSet<usize>,
+    /// Arrays, by index, in random-access memories: all accesses are in the order of the program, whatever the elements. Iterations read
+    /// until they end, there is one version, and no round trip.
+    pub random_access: BTreeSet<usize>,
 }
 
 impl Default for CoarseOptions {
@@ -100,13 +102,24 @@ impl Default for CoarseOptions {
             flatten: true,
             row_multiple: 1,
             whole_rows: BTreeSet::new(),
+            random_access: BTreeSet::new(),
         }
     }
 }
 
 impl CoarseOptions {
     /// Cycles from the start of an iteration of a group to that of the next one that updates the same element.
-    fn update_gap(&self, group: &tree::Group) -> i64 {
+    fn update_gap(&self, pipeline: &Pipeline, group: &tree::Group) -> i64 {
+        let members = group.members(pipeline);
+        if members.iter().all(|stage| self.random_access.contains(&stage.write.array)) {
+            // The memory shows an element in the cycle in which it is written.
+            let of_stage = |(number, stage): (usize, &Stage)| {
+                let own = (0..stage.reads.len()).filter(|&read| stage.reads[read].array == stage.write.array);
+                let late = own.map(|read| self.transport.arrival(number, read)).min();
+                late.map(|late| i64::try_from(stage.latency).unwrap_or(LIMIT) - late)
+            };
+            return group.stages.clone().zip(members).filter_map(of_stage).max().unwrap_or(1).max(1);
+        }
         let travel = self.transport.longest(group.stages.clone(), group.stages.clone());
         group.latency.1 + 1 + (self.round_trip + travel) as i64
     }
@@ -391,12 +404,17 @@ pub(crate) fn alone(pipeline: &Pipeline, stages: Range<usize>, depth: usize, wai
     let latency = members().map(|stage| i64::try_from(stage.latency).unwrap_or(i64::MAX)).max().unwrap_or(0);
     let depth = depth.min(extents.len());
     let own = extents.len() - depth;
-    let travel = waits.round_trip.saturating_add(waits.transport.longest(stages.clone(), stages.clone()));
     let group = tree::Group { stages, depth, parent: None, extents, latency: (latency, latency) };
     let transport = waits.transport.clone();
-    let options =
-        CoarseOptions { interchange: false, round_trip: waits.round_trip, transport, ..CoarseOptions::default() };
-    let gap = latency.saturating_add(1).saturating_add(i64::try_from(travel).unwrap_or(i64::MAX));
+    let random_access = waits.random_access.clone();
+    let options = CoarseOptions {
+        interchange: false,
+        round_trip: waits.round_trip,
+        transport,
+        random_access,
+        ..CoarseOptions::default()
+    };
+    let gap = options.update_gap(pipeline, &group);
     match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),
         None => {

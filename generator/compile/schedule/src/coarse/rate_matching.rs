@@ -238,11 +238,16 @@ impl Links<'_> {
     /// The loops of a group that could go from row to row, outermost first.
     fn candidates(&self, group: usize) -> impl Iterator<Item = usize> {
         let content = &self.tree.groups[group];
-        let (gap, reductions) = (self.options.update_gap(content), reductions(self.pipeline, content));
+        let (gap, reductions) = (self.options.update_gap(self.pipeline, content), reductions(self.pipeline, content));
+        let uses_ram = |stage: &Stage| {
+            stage.reads.iter().chain([&stage.write]).any(|access| self.options.random_access.contains(&access.array))
+        };
+        let uses_ram = content.members(self.pipeline).iter().any(uses_ram);
         let levels = (0..content.own()).rev().filter(move |&level| {
             let revisits = reductions.as_ref().is_some_and(|reductions| reductions[level]);
             content.extents[level] > 1
                 && !revisits
+                && !uses_ram
                 && in_rows(self.pipeline, content, gap, self.options, level).is_some()
         });
         levels.into_iter()

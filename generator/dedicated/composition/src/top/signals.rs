@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use index_vec::IndexVec;
 use itertools::Itertools;
-use pushmem_graph::{Accelerator, CounterId, Driver, Kernel, KernelId, Source, Stream, TileId, Wire, WireId};
+use pushmem_graph::{
+    Accelerator, CounterId, Driver, Kernel, KernelId, Ram, RamId, Source, Stream, TileId, Wire, WireId,
+};
 use pushmem_tile::TEST_ENABLE;
 
 use super::StreamPorts;
@@ -76,6 +78,8 @@ pub(crate) struct Signals<'a> {
     pub tiles: IndexVec<TileId, String>,
     /// Each ROM's name, likewise.
     pub roms: Vec<String>,
+    /// The random-access memories.
+    pub rams: IndexVec<RamId, RamSignals>,
     /// The destinations of each tile's outputs.
     pub tile_outputs: IndexVec<TileId, Vec<TileOutput>>,
     /// The instances of kernels that have one of their own; of others, that of their unit.
@@ -98,6 +102,14 @@ pub(crate) struct HoldSignals {
     pub load: String,
     /// For assertions: high when it was loaded in this run.
     pub loaded: String,
+}
+
+/// The names of a random-access memory.
+pub(crate) struct RamSignals {
+    /// The stem of its signals, and with `u_` before it of its instance.
+    pub name: String,
+    /// The label of the assertion that one word is written at a time.
+    pub promise: String,
 }
 
 /// Destination of a tile's output.
@@ -123,6 +135,7 @@ impl<'a> Signals<'a> {
         };
         let pipelines = streams.inputs.iter().filter(|_| stalls_late).map(&mut pipeline).collect();
         let (tiles, roms) = tiles_and_roms(accelerator, &mut names);
+        let rams = rams(accelerator, &mut names);
         let wires = wires(accelerator, &mut names);
         let registers = accelerator.wires.iter_enumerated();
         let registers = registers.filter(|(_, wire)| matches!(wire.driver, Driver::ShiftRegister { .. }));
@@ -162,6 +175,7 @@ impl<'a> Signals<'a> {
             pipelines,
             tiles,
             roms,
+            rams,
             tile_outputs,
             kernels,
             units,
@@ -232,6 +246,21 @@ fn tiles_and_roms(accelerator: &Accelerator, names: &mut Names) -> (IndexVec<Til
     (tiles, roms)
 }
 
+/// The names of random-access memories.
+fn rams(accelerator: &Accelerator, names: &mut Names) -> IndexVec<RamId, RamSignals> {
+    let ram = |ram: &Ram| {
+        let addresses = (0..ram.reads.len()).map(|read| format!("_address_{read}"));
+        let addresses = addresses.chain((0..ram.ports()).map(|port| format!("_port_{port}"))).collect_vec();
+        let suffixes = ["_write", "_write_address", "_write_element"].into_iter();
+        let suffixes = suffixes.chain(addresses.iter().map(String::as_str)).collect_vec();
+        let name = names.claim_stem(&ram.name, "memory", &suffixes);
+        names.claim(&format!("u_{name}"), "memory");
+        let promise = names.claim(&format!("a_{name}_one_write"), "assertion");
+        RamSignals { name, promise }
+    };
+    accelerator.rams.iter().map(ram).collect()
+}
+
 /// The names of wires; `unused` is in those without a reader.
 fn wires(accelerator: &Accelerator, names: &mut Names) -> IndexVec<WireId, String> {
     let used = used_wires(accelerator);
@@ -242,6 +271,7 @@ fn wires(accelerator: &Accelerator, names: &mut Names) -> IndexVec<WireId, Strin
             Driver::Kernel { .. } => "result",
             Driver::Select { .. } | Driver::Turns { .. } => "selected",
             Driver::Hold { .. } => "held",
+            Driver::Ram { .. } => "element",
         };
         let unused = if used.contains(&number) { "" } else { "_unused" };
         names.claim(&format!("{}{unused}", wire.name), kind)
@@ -277,8 +307,10 @@ fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     let operands = accelerator.kernels.iter().flat_map(|kernel| &kernel.operands);
     let operands = operands.chain(accelerator.units.iter().flat_map(|unit| &unit.operands)).filter_map(Source::wire);
     let tiles = accelerator.tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten());
+    let written = accelerator.rams.iter().flat_map(|ram| &ram.writes).flat_map(|write| [write.element, write.address]);
+    let written = written.filter_map(|source| source.wire());
     let lanes = accelerator.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.wire));
-    drivers.chain(operands).chain(tiles).chain(lanes).collect()
+    drivers.chain(operands).chain(tiles).chain(written).chain(lanes).collect()
 }
 
 /// The counter of each stream with the name of its port.
@@ -319,6 +351,19 @@ fn counters<'a>(
     let turns = accelerator.units.iter().flat_map(|unit| unit.counters.iter().zip(&unit.kernels));
     users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
     stepped.extend(turns.map(|(&counter, _)| counter));
+    for write in accelerator.rams.iter().flat_map(|ram| &ram.writes) {
+        let kernel = accelerator.kernels.iter().find(|kernel| kernel.stage == write.stage);
+        users.extend(kernel.map(|kernel| (write.counter, kernel.name.as_str())));
+        stepped.insert(write.counter);
+    }
+    for ram in &accelerator.rams {
+        // The last read of a port has it in all cycles in which the others do not.
+        let shared = ram.reads.iter().enumerate().filter(|(read, of)| ram.reads_of(of.port).last() != Some(*read));
+        for (_, read) in shared {
+            users.push((read.counter, accelerator.kernels[read.kernel].name.as_str()));
+            stepped.insert(read.counter);
+        }
+    }
     for (number, wire) in accelerator.wires.iter_enumerated() {
         if let Driver::Hold { counter, conditions, .. } = &wire.driver {
             users.push((*counter, wire.name.as_str()));

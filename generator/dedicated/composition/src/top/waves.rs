@@ -162,6 +162,7 @@ impl Context<'_> {
         match *driver {
             Driver::Input { stream, .. } => self.accelerator.inputs[stream].element.is_signed(),
             Driver::Kernel { kernel, .. } => of_array(self.operation_of(kernel).target.array),
+            Driver::Ram { ram, .. } => of_array(self.accelerator.rams[ram].array),
             Driver::Tile { .. } => {
                 let stored = self.accelerator.arrays.iter().find(|stored| stored.wires.contains(&wire));
                 let mut streams = self.accelerator.memories.iter().flat_map(|memory| &memory.streams);
@@ -278,7 +279,11 @@ impl Context<'_> {
                 (&kernel.iterations, accelerator.datapaths[kernel.datapath].datapath.latency())
             }
             Driver::ShiftRegister { of, length } => return self.delayed(of, delay + length as i64),
-            Driver::Tile { .. } | Driver::Hold { .. } | Driver::Select { .. } | Driver::Turns { .. } => return None,
+            Driver::Tile { .. }
+            | Driver::Hold { .. }
+            | Driver::Select { .. }
+            | Driver::Turns { .. }
+            | Driver::Ram { .. } => return None,
         };
         Words::of_every_cycle(counter, latency as i64 + delay, accelerator.length)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Case, DatapathId, Driver, Kernel, KernelId, Source, TileId, Turn, WORD_BITS, WireId};
+use pushmem_graph::{Case, DatapathId, Driver, Kernel, KernelId, RamId, Source, TileId, Turn, WORD_BITS, WireId};
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Printer, Word};
 
@@ -28,6 +28,8 @@ enum Part {
     Unit(usize),
     /// These tiles.
     Memory(Vec<TileId>),
+    /// A random-access memory.
+    Ram(RamId),
 }
 
 impl Context<'_> {
@@ -44,6 +46,7 @@ impl Context<'_> {
                 Part::Turns(wire) => self.turns(*wire, &early),
                 Part::Unit(unit) => self.unit(*unit, &early),
                 Part::Memory(tiles) => self.memory(tiles, &early),
+                Part::Ram(ram) => self.ram(*ram, &early),
             };
             match sections.last_mut() {
                 Some(before) if before.comment == section.comment => {
@@ -59,8 +62,8 @@ impl Context<'_> {
     pub(super) fn ahead_of_time(&self) -> Option<Section> {
         let early = self.early_wires();
         let declare = |wire: &WireId| format!("    logic [15:0] {};", self.signals.wires[*wire]);
-        let body = early.iter().map(declare).join("\n");
-        (!early.is_empty()).then(|| Section::new("Words that are used above the part that they come from.", body))
+        let body = early.iter().map(declare).chain(self.declared_addresses()).join("\n");
+        (!body.is_empty()).then(|| Section::new("Words that are used above the part that they come from.", body))
     }
 
     /// Everything between inputs and outputs, in the order of the wires; a memory where its first wire is, and units that
@@ -79,6 +82,8 @@ impl Context<'_> {
                 // The part is where the first of its wires is.
                 Driver::Kernel { word: Word::High, .. } => {}
                 Driver::Turns { .. } => parts.push(Part::Turns(number)),
+                Driver::Ram { ram, read: 0 } => parts.push(Part::Ram(ram)),
+                Driver::Ram { .. } => {}
                 Driver::Tile { tile, .. } => {
                     let tiles = self.tiles_beside(tile);
                     if memories.insert(tiles[0]) {
@@ -127,6 +132,10 @@ impl Context<'_> {
                 let tiles = tiles.iter().map(|&tile| &self.accelerator.tiles[tile]);
                 tiles.flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
+            Part::Ram(ram) => {
+                let writes = self.accelerator.rams[*ram].writes.iter();
+                writes.flat_map(|write| [write.element, write.address]).filter_map(|source| source.wire()).collect()
+            }
             Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
             Part::Kernel(kernel) => of_operands(&self.accelerator.kernels[*kernel].operands),
             Part::ShiftRegister(wire) | Part::Selection(wire) | Part::HoldRegister(wire) | Part::Turns(wire) => {
@@ -146,6 +155,7 @@ impl Context<'_> {
                 };
                 outputs.filter_map(wire).collect()
             }
+            Part::Ram(ram) => self.accelerator.rams[*ram].reads.iter().map(|read| read.wire).collect(),
             Part::Unit(unit) => {
                 self.results(&self.accelerator.units[*unit].kernels).into_iter().map(|(wire, _)| wire).collect()
             }
@@ -339,6 +349,9 @@ impl Context<'_> {
         }
         for (ports, rom) in module.fetches.iter().zip(self.accelerator.roms_of(number)) {
             instance = instance.port(&ports.address, self.rom_address(rom)).port(&ports.word, self.rom_word(rom));
+        }
+        for (port, address) in module.addresses.iter().zip(self.ram_addresses(number)) {
+            instance = instance.port(port, address);
         }
         let results = self.results(&[number]).into_iter().map(|(wire, _)| wire).collect_vec();
         let names = results.iter().map(|&wire| self.signals.wires[wire].clone());

@@ -43,7 +43,7 @@ pub(super) fn check(program: &Program, problems: &mut Vec<Problem>, warnings: &m
             if array.kind == ArrayKind::Input {
                 continue;
             }
-            match is_written_before(&places, number, read, may_be_outside.then_some(array)) {
+            match is_written_before(&places, number, read, array, may_be_outside) {
                 Answer::Yes => {}
                 Answer::No(element) => {
                     let variables = preimage(&read.indices, &element, &place.ranges);
@@ -130,8 +130,9 @@ fn go_through(
 /// While the loops around both stay in one iteration, an operation above is complete before one below starts. So it
 /// suffices that within each such iteration what is read is written; what those loops add to both indices must agree.
 ///
-/// Of a read that may lie outside of its array, only what is inside counts.
-fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Option<&Array>) -> Answer {
+/// Of a read that may lie outside of its array, only what is inside counts. Where data decide which element is read, all are.
+fn is_written_before(places: &[Place], number: usize, read: &Access, array: &Array, may_be_outside: bool) -> Answer {
+    let is_computed = read.computed.is_some();
     let reader = &places[number];
     let mut groups: Vec<(usize, Vec<Region>)> = Vec::new();
     let mut all_are_exact = true;
@@ -142,7 +143,8 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
             let parts = (fixed_part(&written.affine, common), fixed_part(&read.affine, common));
             parts.0 == parts.1
         });
-        match exact_region(&target.indices, common, &writer.ranges).filter(|_| agree) {
+        let is_known = agree && target.computed.is_none();
+        match exact_region(&target.indices, common, &writer.ranges).filter(|_| is_known) {
             None => all_are_exact = false,
             Some(region) => match groups.iter_mut().find(|(shared, _)| *shared == common) {
                 Some((_, regions)) => regions.push(region),
@@ -153,11 +155,12 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
     add_own(reader, read, &mut groups);
     for (common, regions) in &groups {
         let mut candidates = vec![enclosing_region(&read.indices, *common, &reader.ranges)];
-        match clip {
-            None => candidates.extend(exact_region(&read.indices, *common, &reader.ranges)),
+        match may_be_outside {
+            _ if is_computed => candidates = vec![whole(array)],
+            false => candidates.extend(exact_region(&read.indices, *common, &reader.ranges)),
             // Without what fixed variables add, it is not known what is inside.
-            Some(_) if *common > 0 => continue,
-            Some(array) => candidates.push(whole(array)),
+            true if *common > 0 => continue,
+            true => candidates.push(whole(array)),
         }
         if candidates.iter().any(|region| cover(region, regions) == Cover::Whole) {
             return Answer::Yes;
@@ -169,7 +172,7 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
         writer.operation.target.array == read.array && reader.loops[..common].iter().any(|each| each.extent > 1)
     });
     let only_separate = groups.iter().all(|(common, _)| *common == 0) && groups.len() <= 1;
-    if !all_are_exact || below_may_write || !only_separate || clip.is_some() {
+    if !all_are_exact || below_may_write || !only_separate || may_be_outside || is_computed {
         return Answer::Unknown;
     }
     let regions = groups.pop().map(|(_, regions)| regions).unwrap_or_default();
@@ -183,7 +186,8 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
 /// groups that are in the same iteration then.
 fn add_own(reader: &Place, read: &Access, groups: &mut Vec<(usize, Vec<Region>)>) {
     let target = &reader.operation.target;
-    if target.array != read.array || target.indices == read.indices {
+    let is_computed = target.computed.is_some() || read.computed.is_some();
+    if target.array != read.array || target.indices == read.indices || is_computed {
         return;
     }
     let Some(ago) = iterations_ago(reader, read) else { return };
@@ -231,7 +235,7 @@ fn whole(array: &Array) -> Region {
 fn is_written_whole(program: &Program, places: &[Place], number: usize) -> Answer {
     let writers = places.iter().map(|place| (&place.operation.target, &place.ranges));
     let regions = writers
-        .filter(|(target, _)| target.array == number)
+        .filter(|(target, _)| target.array == number && target.computed.is_none())
         .map(|(target, ranges)| exact_region(&target.indices, 0, ranges))
         .collect_vec();
     let known = regions.iter().flatten().cloned().collect_vec();

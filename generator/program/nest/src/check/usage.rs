@@ -42,7 +42,8 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
     }
     let mut used = BTreeSet::new();
     for (_, operation) in &operations {
-        tables(&operation.expression, &mut used);
+        let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
+        computed.chain([&operation.expression]).for_each(|expression| tables(expression, &mut used));
     }
     let unused = |(number, table): &(usize, &Table)| table.function.is_none() && !used.contains(number);
     for (_, table) in program.tables.iter().enumerate().filter(unused) {

@@ -84,6 +84,7 @@ pub fn faults(accelerator: &Accelerator) -> Vec<Fault> {
     streams(accelerator, &mut faults);
     counters(accelerator, &mut faults);
     others(accelerator, &mut faults);
+    rams(accelerator, &mut faults);
     inject_memory::faults(accelerator, &mut faults);
     faults.found
 }
@@ -167,6 +168,15 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                 });
                 hold(accelerator, faults, number, *counter, conditions);
             }
+            &Driver::Ram { ram, read } => {
+                let other_reads = beside(read, accelerator.rams[ram].reads.len()).map(|read| (ram, read));
+                let other_rams = beside(ram, accelerator.rams.len()).map(|ram| (ram, read));
+                for (ram, read) in other_reads.chain(other_rams) {
+                    faults.add("read of a random-access memory on a wire", name, move |accelerator| {
+                        accelerator.wires[number].driver = Driver::Ram { ram, read };
+                    });
+                }
+            }
             // Faults of units have those of their operands.
             Driver::Turns { .. } => {}
             &Driver::Kernel { kernel, word } => {
@@ -206,6 +216,65 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                         accelerator.wires[number].driver = Driver::Input { stream, lane };
                     });
                 }
+            }
+        }
+    }
+}
+
+fn rams(accelerator: &Accelerator, faults: &mut Faults) {
+    for (number, ram) in accelerator.rams.iter_enumerated() {
+        let name = &ram.name;
+        faults.count_off_by_one("words of a random-access memory", name, move |accelerator| {
+            &mut accelerator.rams[number].words
+        });
+        for array in beside(ram.array, ram.array + 2) {
+            faults.add("array of a random-access memory", name, move |accelerator| {
+                accelerator.rams[number].array = array;
+            });
+        }
+        for (place, write) in ram.writes.iter().enumerate() {
+            let name = format!("write {place} of {name}");
+            for stage in beside(write.stage, write.stage + 2) {
+                faults.add("stage of a write of a random-access memory", &name, move |accelerator| {
+                    accelerator.rams[number].writes[place].stage = stage;
+                });
+            }
+            let counters = accelerator.counters.len();
+            faults.neighbours("counter of a write", &name, write.counter, counters, move |accelerator| {
+                &mut accelerator.rams[number].writes[place].counter
+            });
+            source(accelerator, faults, "element that is written", &name, write.element, move |accelerator| {
+                &mut accelerator.rams[number].writes[place].element
+            });
+            source(accelerator, faults, "address that is written", &name, write.address, move |accelerator| {
+                &mut accelerator.rams[number].writes[place].address
+            });
+            faults.add("random-access memory without a write", &name, move |accelerator| {
+                accelerator.rams[number].writes.remove(place);
+            });
+        }
+        for (place, read) in ram.reads.iter().enumerate() {
+            let name = format!("read {place} of {name}");
+            let (kernels, wires) = (accelerator.kernels.len(), accelerator.wires.len());
+            faults.neighbours("kernel of a read", &name, read.kernel, kernels, move |accelerator| {
+                &mut accelerator.rams[number].reads[place].kernel
+            });
+            faults.neighbours("wire of a read", &name, read.wire, wires, move |accelerator| {
+                &mut accelerator.rams[number].reads[place].wire
+            });
+            let counters = accelerator.counters.len();
+            faults.neighbours("counter of a read", &name, read.counter, counters, move |accelerator| {
+                &mut accelerator.rams[number].reads[place].counter
+            });
+            for port in beside(read.port, ram.ports()) {
+                faults.add("port of a read", &name, move |accelerator| {
+                    accelerator.rams[number].reads[place].port = port;
+                });
+            }
+            for load in beside(read.load, read.load + 2) {
+                faults.add("load of a read", &name, move |accelerator| {
+                    accelerator.rams[number].reads[place].load = load;
+                });
             }
         }
     }

@@ -83,7 +83,7 @@ impl Context<'_> {
         };
         let within = (0..self.tree.groups.len()).filter(touched).all(|group| self.tree.below(group, Some(level)));
         let private = within && is_private(self.pipeline, self.tree, array, level);
-        let double = private && self.options.double_buffer;
+        let double = private && self.options.double_buffer && !self.options.random_access.contains(&array);
         let versions = if double { versions.get(&array).copied().unwrap_or(2) } else { 1 };
         let spacing = spacing(self.pipeline, self.tree, array, level).map(|spacing| spacing.min(FURTHEST));
         Room { versions, spacing }

@@ -1,0 +1,149 @@
+//! Arrays whose elements data choose.
+
+use pushmem_compiler::{CompileError, Compiled, Report};
+use pushmem_files::Document;
+use pushmem_graph::{ApplicationGraph, ProgramNames};
+use pushmem_nest::{LARGEST_RANDOM_ACCESS, Program};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, compare, compiled, program, try_compile};
+
+const TILES: [&str; 3] = ["amber", "dual_port", "quad_port"];
+
+/// The most cycles that each program takes: one for each update, look-up and element that is set or given out, but for the latencies.
+const APPS: [(&str, u64); 4] =
+    [("histogram", 256 + 4096 + 256), ("equalize", 2 * 4096 + 2 * 256), ("warp", 2 * 4096), ("bilateral_grid", 16_500)];
+
+const LATENCIES: u64 = 20;
+
+#[test]
+fn programs_take_a_cycle_for_each_access() {
+    for (name, cycles) in APPS {
+        for tile in TILES {
+            let compiled = compiled(app(name), tile);
+            compare(&compiled);
+            let found = Report::of(&compiled).cycles;
+            assert!(found <= cycles + LATENCIES, "{name} on {tile}: {found} cycles");
+        }
+    }
+}
+
+/// Reads that are never in the same cycle share a port.
+#[test]
+fn reads_of_nests_one_after_the_other_share_a_port() {
+    let ports = |name: &str| -> Vec<usize> {
+        compiled(app(name), "amber").accelerator.rams.iter().map(|ram| ram.ports()).collect()
+    };
+    assert_eq!(ports("histogram"), [1]);
+    assert_eq!(ports("bilateral_grid").first(), Some(&3));
+}
+
+/// A read shows what was written up to the cycle in which it is shown: equal addresses one after the other, and one apart.
+#[test]
+fn updates_of_one_element_follow_each_other() {
+    for (bins, value) in [(1, "input[x] * 0"), (2, "input[x] % 2"), (3, "(input[x] / 64) % 3")] {
+        let text = format!(
+            "
+name: updates
+inputs: {{input: {{type: u8, shape: [300]}}}}
+outputs: {{output: {{type: i16, shape: [{bins}]}}}}
+buffers: {{bins: {{type: i16, shape: [{bins}]}}}}
+nest:
+  - for b in 0..{bins}:
+    - bins[b] = 3
+  - for x in 0..300:
+    - bins[{value}] = bins[{value}] * 5 + input[x] as i16
+  - for b in 0..{bins}:
+    - output[b] = bins[b]
+"
+        );
+        let compiled = compiled(program(&text), "dual_port");
+        compare(&compiled);
+        // A product and a sum are a stage each: an update every two cycles.
+        assert!(Report::of(&compiled).cycles < 2 * 300 + 40, "{}", Report::of(&compiled).cycles);
+    }
+}
+
+#[test]
+fn graphs_read_back_and_run() {
+    for (name, _) in APPS {
+        let compiled = compiled(app(name), "amber");
+        let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
+        let text = compiled.graph.to_string();
+        let document = Document::parse("graph.yaml", text).unwrap();
+        let graph = ApplicationGraph::from_document(&document, &names).unwrap_or_else(|error| panic!("{error:?}"));
+        assert!(graph == compiled.graph, "{name}");
+        let Compiled { program, datapaths, source, .. } = &compiled;
+        let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(7));
+        let expected = source.run(&inputs).unwrap();
+        let outputs = graph.run(program, datapaths, &inputs).unwrap();
+        for (output, image) in &expected {
+            assert!(outputs[output].values() == image.values(), "{name}: {output}");
+        }
+        compiled.with_graph(graph).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    }
+}
+
+fn refusal(text: &str) -> (String, Option<usize>) {
+    match try_compile(program(text), "amber") {
+        Err(error @ CompileError::Refused(_)) => {
+            (error.to_string(), error.diagnostic().location().map(|(_, line, _)| line))
+        }
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}
+
+/// A program that updates the elements of `bins` of a type, of which there are so many, in loops with this header.
+fn updates(element: &str, bins: usize, header: &str, more: &str) -> String {
+    format!(
+        "name: updates
+inputs: {{input: {{type: u16, shape: [8]}}}}
+outputs: {{output: {{type: {element}, shape: [{bins}]}}}}
+buffers: {{bins: {{type: {element}, shape: [{bins}]{more}}}}}
+nest:
+  - for b in 0..{bins}:
+    - bins[b] = 0
+  - {header}:
+    - bins[min(input[x], {})] += 1
+  - for b in 0..{bins}:
+    - output[b] = bins[b]
+",
+        bins - 1
+    )
+}
+
+#[test]
+fn memories_that_cannot_be_are_refused_at_their_place() {
+    let (message, line) = refusal(&updates("u32", 8, "for x in 0..8", ""));
+    assert_eq!((message.contains("keeps no u32"), line), (true, Some(4)), "{message}");
+    let (message, line) = refusal(&updates("u16", LARGEST_RANDOM_ACCESS + 1, "for x in 0..8", ""));
+    assert_eq!((message.contains("at most 65536"), line), (true, Some(4)), "{message}");
+    let (message, line) = refusal(&updates("u16", 8, "for x in 0..8", ", level: memory"));
+    assert_eq!((message.contains("`level: memory` of `bins`"), line), (true, Some(4)), "{message}");
+    let (message, line) = refusal(&updates("u16", 8, "for x in 0..8 unroll 2", ""));
+    assert_eq!((message.contains("one element a cycle"), line), (true, Some(9)), "{message}");
+    let scan = updates("u16", 8, "for x in 0..8", "").replace("inputs:", "schedule: stencil\ninputs:");
+    let (message, line) = refusal(&scan);
+    assert_eq!((message.contains("an image pipeline keeps no array"), line), (true, Some(5)), "{message}");
+}
+
+/// Elements are read only once all have been written, and indices outside of an array end an execution.
+#[test]
+fn executions_see_elements_and_indices() {
+    let unwritten =
+        updates("u16", 8, "for x in 0..8", "").replace("for b in 0..8:\n    - bins", "for b in 1..8:\n    - bins");
+    let document = Document::parse("program.yaml", unwritten).unwrap();
+    let error = Program::from_document(&document).unwrap_err();
+    assert!(error.to_string().contains("read before all are written"), "{error}");
+    let outside = updates("u16", 8, "for x in 0..8", "").replace("min(input[x], 7)", "input[x]");
+    let checked = Program::from_document(&Document::parse("program.yaml", outside).unwrap()).unwrap();
+    let warnings: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        warnings.iter().any(|warning| warning.contains("index 0 of `bins` may be from 0 to 65535")),
+        "{warnings:?}"
+    );
+    let inputs = checked.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+    let error = checked.program.run(&inputs).unwrap_err();
+    assert!(error.to_string().contains("lies outside of the array"), "{error}");
+}
