@@ -81,23 +81,21 @@ fn copied(program: &Program, node: &Node, count: usize, kind: ArrayKind) -> Opti
         ArrayKind::Input => (&load.access, &operation.target),
         _ => (&operation.target, &load.access),
     };
+    if memory.array < count || stream.array >= count {
+        return None;
+    }
     let [of_stream, of_memory] = [stream.array, memory.array].map(|array| &program.arrays[array]);
     let same =
         of_stream.shape == of_memory.shape && of_stream.min == of_memory.min && of_stream.element == of_memory.element;
-    let depth = loops.len();
-    let indices: Vec<Index> = (0..depth).rev().map(Index::variable).collect();
-    let all = loops.iter().rev().enumerate().all(|(dimension, level)| {
-        level.min == of_stream.min[dimension] && level.extent == of_stream.shape[dimension] && level.unroll == 1
-    });
+    let indices: Vec<Index> = (0..loops.len()).rev().map(Index::variable).collect();
+    let whole = of_stream.min.iter().zip(&of_stream.shape).map(|(&min, &extent)| (min, extent, 1));
+    let all = whole.eq(loops.iter().rev().map(|level| (level.min, level.extent, level.unroll)));
     let is_copy = only_copies
         && load.outside.is_none()
         && of_stream.kind == kind
         && of_memory.kind == ArrayKind::Buffer
         && of_memory.random_access
-        && memory.array >= count
-        && stream.array < count
         && same
-        && depth == of_stream.shape.len()
         && all
         && stream.computed.is_none()
         && stream.indices == indices

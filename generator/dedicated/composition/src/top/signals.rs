@@ -217,7 +217,9 @@ impl<'a> Signals<'a> {
 fn reserved(accelerator: &Accelerator) -> Vec<String> {
     let read_data = (0..accelerator.configured().len()).map(|tile| format!("config_read_data_{tile}"));
     let ahead: &[&str] = if accelerator.stall_latency > 0 { &RESERVED_AHEAD } else { &[] };
-    RESERVED.iter().chain(ahead).map(|name| (*name).to_owned()).chain(read_data).collect()
+    // No signal hides the module.
+    let module = accelerator.name.clone();
+    RESERVED.iter().chain(ahead).map(|name| (*name).to_owned()).chain(read_data).chain([module]).collect()
 }
 
 /// The ports of the streams.
