@@ -47,6 +47,14 @@ module random_access_memory_proof #(
         end
     end
 
+    // The note of the last write, of the watched element.
+    logic recent;
+    always_comb recent = u_memory.recent_q && u_memory.recent_address_q == watched_i;
+    always_comb begin
+        if (started_q && recent) assert (written_q && u_memory.recent_element_q == word_q);
+        if (!started_q) assert (!written_q);
+    end
+
     for (genvar read = 0; read < Reads; read++) begin : gen_read
         logic asked_q = 1'b0;
         always_ff @(posedge clk_i) begin
@@ -55,6 +63,11 @@ module random_access_memory_proof #(
             end
         end
         always_comb begin
+            // The memory has it, and so has the register behind it, unless it was written in the cycle of the read.
+            if (written_q) assert (u_memory.gen_read[read].words[watched_i] == word_q);
+            if (asked_q) assert (u_memory.gen_read[read].address_q == watched_i);
+            if (asked_q && written_q && !recent) assert (u_memory.gen_read[read].word_q == word_q);
+            if (!started_q) assert (!asked_q);
             if (asked_q && writes) assert (element[read*Width+:Width] == write_element_i);
             else if (asked_q && written_q) assert (element[read*Width+:Width] == word_q);
         end
