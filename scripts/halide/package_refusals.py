@@ -42,7 +42,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: accelerate(lambda image: image[x, y], extents=[8]), ValueError, "has 2 dimensions, but extents are [8]"),
     (lambda: accelerate(lambda image: image[x, y], inputs=[]), ValueError, "reads `input`, which is not in the list"),
     (lambda: accelerate(lambda image: hl.cast(hl.UInt(8), image[x, y]), element=hl.Float(32)), TypeError,
-     "`input` is of type float32: there is no floating point"),
+     "`input` is of type float32: hardware has bfloat16"),
     (lambda: accelerate(lambda image: hl.cast(hl.Int(64), image[x, y])), TypeError, "memories hold 8, 16 or 32 bits"),
     (lambda: accelerate(inner), hl.HalideError, "is computed at the following invalid location"),
     (lambda: accelerate(lambda image: image[x, y], tail=lambda func: func.gpu_tile(

@@ -14,6 +14,16 @@ xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co"
 U8, I16, U16, I32 = hl.UInt(8), hl.Int(16), hl.UInt(16), hl.Int(32)
 
 
+@dataclass(frozen=True)
+class Bound:
+    """How far an accelerator with narrowed numbers may be from Halide, in units of the output."""
+
+    #: Of any element.
+    most: float
+    #: In the mean.
+    mean: float
+
+
 @dataclass
 class Pipeline:
     """A pipeline, and what can be done with it."""
@@ -34,6 +44,13 @@ class Pipeline:
     schedule: str | None = None
     #: Images by name, rows from the top, in the place of random ones.
     images: dict[str, np.ndarray] = field(default_factory=dict)
+    #: The type that numbers with a fraction are narrowed to, and the error that results at most.
+    narrow_floats: str | None = None
+    bound: Bound | None = None
+    #: The same with numbers of bfloat16 and with the operations of hardware, which Halide computes to the bit.
+    twin: Pipeline | None = None
+    #: Whether the lowered statement is imported as well, which has no numbers with a fraction.
+    is_lowered: bool = True
 
 
 #: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.

@@ -12,20 +12,31 @@
 
 An accelerator computes one tile. `hw_accelerate` writes the tile as a lowered statement, or as the pipeline before
 lowering, `blur.hlpipe`, with bounds that are constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
+
+Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has no such type: `to_words` and `to_numbers` convert.
+`Accelerator.compare` builds the accelerator, runs it on images, and tells how far it is from what Halide computes of them.
 """
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 try:
     import halide as hl
 except ImportError as error:
     raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
-__all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_accelerator", "tile", "unroll"]
+__all__ = ["BF16", "Accelerator", "Difference", "compute_at", "difference", "hw_accelerate", "load", "save", "store_at",
+           "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
+
+#: The numbers with a fraction that hardware has.
+BF16 = hl.BFloat(16)
 
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
@@ -33,6 +44,15 @@ Box = Sequence[tuple[int, int]]
 #: Neither checks nor calls of the runtime: what is left is the computation. The target is the same on every machine, and has no
 #: vectors, as Halide lowers some operators in other ways for processors that have them.
 TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
+
+#: What Halide needs to compute numbers as they are written. Without it, sums are put into another order, and constants together.
+STRICT = hl.TargetFeature.StrictFloat
+
+#: The type of numbers of bfloat16 in files `.npy`: two bytes, of which NumPy does not know the meaning.
+WORD = np.dtype("V2")
+
+#: The word of bfloat16 of what is no number.
+NOT_A_NUMBER = 0x7FC0
 
 
 def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
@@ -44,7 +64,7 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
     """
     if isinstance(source, str):
         return hl.ImageParam(element, dimensions, source)
-    check_output(source)
+    check_output(source, "bf16")
     return hl.ImageParam(source.type(), source.dimensions(), source.name())
 
 
@@ -95,6 +115,8 @@ class Accelerator:
     tables: list[hl.Buffer]
     #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
     schedule: str | None = None
+    #: `bf16`, if all numbers with a fraction become the nearest of bfloat16.
+    narrow_floats: str | None = None
 
     def write(self, file: str | Path) -> None:
         """Writes the tile: as the pipeline before lowering, to a file `.hlpipe`, or else as a lowered statement. Lines say
@@ -105,6 +127,9 @@ class Accelerator:
         if Path(file).suffix == ".hlpipe":
             self.write_pipeline(Path(file))
             return
+        for name, element in [(self.output.name(), self.output.type()), *((each.name(), each.type()) for each, _ in self.inputs)]:
+            if element.is_float() or element.is_bfloat():
+                raise TypeError(f"`{name}` is of type {element}, which lowered statements cannot have: write a file `.hlpipe`")
         parameters = [parameter for parameter, _ in self.inputs]
         self.output.compile_to_lowered_stmt(str(file), parameters, hl.StmtOutputFormat.Text, hl.Target(TARGET))
         streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
@@ -122,31 +147,174 @@ class Accelerator:
         """Writes the tile as Funcs and schedules, with the box of each input behind them."""
         hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
         lines = ["// pushmem", *([f"// schedule: {self.schedule}"] if self.schedule else [])]
+        if self.narrow_floats:
+            lines.append(f"// narrow floats: {self.narrow_floats}")
         for parameter, box in self.inputs:
             dimensions = ", ".join(f"{least} {extent}" for least, extent in box)
             lines.append(f"// {parameter.name().split('$')[0]}: {dimensions}")
         with file.open("ab") as pipeline:
             pipeline.write(("\n" + "\n".join(lines) + "\n").encode())
 
+    def realize(self, images: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Computes the tile with Halide on the CPU, of these images by name, and keeps the order of sums of numbers.
+
+        Images and result are words where the type is bfloat16. Images of single precision may be words, too.
+        """
+        for parameter, box in self.inputs:
+            image, element = images[file_name(parameter)], parameter.type()
+            if element.is_bfloat():
+                buffer = buffer_of_words(image if image.dtype == np.uint16 else to_words(image))
+            elif element.is_float() and image.dtype == np.uint16:
+                buffer = hl.Buffer(to_numbers(image).astype(f"float{element.bits()}"))
+            else:
+                buffer = hl.Buffer(image.astype(bool) if element.is_bool() else image)
+            buffer.set_min([least for least, _ in box])
+            parameter.set(buffer)
+        target = hl.get_jit_target_from_environment().with_feature(STRICT)
+        found = self.output.realize(self.extents, target)
+        for parameter, _ in self.inputs:
+            parameter.reset()
+        if self.output.type().is_bfloat():
+            return words_of_buffer(found)
+        found = np.array(found)
+        return found.astype(np.uint8) if found.dtype == bool else found
+
+    def run(self, images: Mapping[str, np.ndarray], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
+        """Builds the accelerator, and runs it in its model on these images by name. The result has words of bfloat16 where the
+        output has numbers with a fraction. Raises RuntimeError with the message of pushmem where it refuses the program."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            name = self.output.name().split("$")[0]
+            file = folder / f"{name}.hlpipe"
+            self.write(file)
+            command = [pushmem, "build", str(file), *options, "--output", f"{name}={folder / 'output.npy'}"]
+            read = {argument.name for argument in self.output.infer_arguments()}
+            for parameter, _ in self.inputs:
+                if parameter.name() not in read:
+                    continue
+                image, own = images[file_name(parameter)], folder / f"{file_name(parameter)}.npy"
+                save(own, image, parameter.type())
+                command += ["--input", f"{file_name(parameter)}={own}"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise RuntimeError(done.stderr.strip() or done.stdout.strip())
+            return load(folder / "output.npy")
+
+    def compare(self, images: Mapping[str, np.ndarray], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
+        """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 and of integers without
+        narrowed numbers before them, nothing differs."""
+        return difference(self.run(images, pushmem, options), self.realize(images))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The distance of a result from the one that is expected. Numbers are compared where both are finite."""
+
+    #: The greatest distance, in units of the output.
+    most: float
+    #: The mean distance.
+    mean: float
+    #: The greatest distance, divided by the magnitude of what is expected, where that is not 0.
+    most_relative: float
+    #: The part of the elements that differ, of 1.
+    share: float
+    #: The elements of which one of the two is infinite or no number, and the other is another one.
+    wild: int
+
+    def __str__(self) -> str:
+        text = f"{self.share:.1%} differ, by {self.most:.4g} at most, {self.mean:.2g} in the mean, {self.most_relative:.2%} at most"
+        return text + (f"; {self.wild} are infinite or no number" if self.wild else "")
+
+
+def difference(found: np.ndarray, expected: np.ndarray) -> Difference:
+    """The distance of a result from the one that is expected. Words are numbers of bfloat16 where what is expected is a number with a
+    fraction; two arrays of words are integers. Raises ValueError for other shapes."""
+    if found.shape != expected.shape:
+        raise ValueError(f"the shape is {found.shape}, not {expected.shape}")
+    if expected.dtype.kind == "f" and found.dtype == np.uint16:
+        found = to_numbers(found)
+    one, other = found.astype(np.float64), expected.astype(np.float64)
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    finite = np.isfinite(one) & np.isfinite(other)
+    distance = np.abs(one[finite] - other[finite])
+    magnitude = np.abs(other[finite])
+    relative = distance[magnitude > 0] / magnitude[magnitude > 0]
+    return Difference(most=float(distance.max(initial=0)), mean=float(distance.mean()) if distance.size else 0.0,
+                      most_relative=float(relative.max(initial=0)), share=float(1 - same.mean()) if same.size else 0.0,
+                      wild=int((~finite & ~same).sum()))
+
+
+def to_words(numbers: np.ndarray) -> np.ndarray:
+    """The words of the numbers of bfloat16 nearest to these of single precision, of two the even one."""
+    single = np.asarray(numbers, dtype=np.float32)
+    bits = single.view(np.uint32)
+    rounded = (bits.astype(np.uint64) + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(single), NOT_A_NUMBER, rounded).astype(np.uint16)
+
+
+def to_numbers(words: np.ndarray) -> np.ndarray:
+    """The numbers of bfloat16 that words stand for, in single precision, which holds them."""
+    return (np.asarray(words, dtype=np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def buffer_of_words(words: np.ndarray) -> hl.Buffer:
+    """A buffer of the numbers of bfloat16 that words stand for. Halide has no other way from Python to fill one."""
+    source, func = hl.Buffer(words), hl.Func()
+    variables = [hl.Var() for _ in words.shape]
+    func[variables] = hl.reinterpret(BF16, source[variables])
+    buffer = hl.Buffer(BF16, list(reversed(words.shape)))
+    func.realize(buffer)
+    return buffer
+
+
+def words_of_buffer(buffer: hl.Buffer) -> np.ndarray:
+    """The words of a buffer of numbers of bfloat16."""
+    func = hl.Func()
+    variables = [hl.Var() for _ in range(buffer.dimensions())]
+    func[variables] = hl.reinterpret(hl.UInt(16), buffer[variables])
+    return np.array(func.realize([buffer.dim(each).extent() for each in range(buffer.dimensions())]))
+
+
+def save(file: Path, image: np.ndarray, element: hl.Type) -> None:
+    """Writes an image of a type to a file `.npy` for pushmem. Numbers with a fraction may be words, too."""
+    if element.is_float():
+        image = (image if image.dtype == np.uint16 else to_words(image)).view(WORD)
+    np.save(file, image)
+
+
+def load(file: Path) -> np.ndarray:
+    """Reads an image that pushmem wrote; numbers with a fraction as words."""
+    image = np.load(file)
+    return image.view(np.uint16) if image.dtype == WORD else image
+
+
+def file_name(parameter: hl.ImageParam) -> str:
+    """The name of an input in commands."""
+    return parameter.name().split("$")[0]
+
 
 def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.ImageParam] = (),
                   boxes: Mapping[str, Box] | None = None, tables: Iterable[hl.Buffer] = (),
-                  schedule: str | None = None) -> Accelerator:
+                  schedule: str | None = None, narrow_floats: str | None = None) -> Accelerator:
     """Makes a tile of a Func an accelerator: as many elements of each dimension as `extents` says, innermost first, from 0.
 
     `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
     where they are larger, for each name the least index and the extent of every dimension. `tables` are the constant
-    buffers that the program looks up. `schedule` is written into the text, as a nest says it: `dnn` or `stencil`.
+    buffers that the program looks up. `schedule` is written into the text, as a nest says it: `dnn` or `stencil`. With
+    `narrow_floats="bf16"` numbers of single precision and of other types become those of bfloat16, with 8 significant bits: results
+    are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
     do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
     """
-    check_output(output)
+    if narrow_floats not in (None, "bf16"):
+        raise ValueError(f"numbers are narrowed to `bf16`, not to `{narrow_floats}`")
+    check_output(output, narrow_floats)
     extents = [int(extent) for extent in extents]
     boxes = dict(boxes or {})
     if len(extents) != output.dimensions():
         raise ValueError(f"`{output.name()}` has {output.dimensions()} dimensions, but extents are {extents}")
-    check_inputs(output, inputs)
+    check_inputs(output, inputs, narrow_floats)
     if any(parameter.name() not in boxes for parameter in inputs):
         infer_boxes(output, extents)
     streams = []
@@ -158,10 +326,10 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
         streams.append((parameter, [tuple(each) for each in box]))
     for parameter in inputs:
         parameter.reset()
-    return Accelerator(output, extents, streams, list(tables), schedule)
+    return Accelerator(output, extents, streams, list(tables), schedule, narrow_floats)
 
 
-def check_output(func: hl.Func) -> None:
+def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
     """Refuses what is no Func of one value that memories hold."""
     if not isinstance(func, hl.Func):
         raise TypeError(f"an accelerator computes one Func, not a {type(func).__name__}: build one for each output")
@@ -170,10 +338,10 @@ def check_output(func: hl.Func) -> None:
     if func.outputs() != 1:
         raise TypeError(f"`{func.name()}` has {func.outputs()} values for each element, and an accelerator one output: "
                         "make each value a Func of its own")
-    type_name(func.name(), func.type())
+    type_name(func.name(), func.type(), narrow_floats)
 
 
-def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam]) -> None:
+def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam], narrow_floats: str | None) -> None:
     """Refuses what a Func reads, but is not streamed to it."""
     given = {parameter.name() for parameter in inputs}
     for argument in output.infer_arguments():
@@ -182,7 +350,7 @@ def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam]) -> None:
         if argument.name not in given:
             raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
     for parameter in inputs:
-        type_name(parameter.name(), parameter.type())
+        type_name(parameter.name(), parameter.type(), narrow_floats)
 
 
 def infer_boxes(output: hl.Func, extents: list[int]) -> None:
@@ -203,12 +371,15 @@ def fix(parameter: hl.ImageParam | hl.OutputImageParam, box: Box) -> None:
         stride *= extent
 
 
-def type_name(name: str, element: hl.Type) -> str:
+def type_name(name: str, element: hl.Type, narrow_floats: str | None = None) -> str:
     """The name that pushmem gives the type of what has a name: `u16` of `uint16`. Halide keeps truth values in bytes."""
     if element.is_bool():
         return "u8"
     if not (element.is_int() or element.is_uint()):
-        raise TypeError(f"`{name}` is of type {element}: there is no floating point, scale to integers")
+        if narrow_floats is None and not element.is_bfloat():
+            raise TypeError(f"`{name}` is of type {element}: hardware has bfloat16. Use `hl.BFloat(16)`, or let numbers be "
+                            "rounded to it by `hw_accelerate(…, narrow_floats=\"bf16\")`")
+        return "bf16"
     if element.bits() not in (8, 16, 32):
         raise TypeError(f"`{name}` is of type {element}: memories hold 8, 16 or 32 bits")
     return f"{'u' if element.is_uint() else 'i'}{element.bits()}"

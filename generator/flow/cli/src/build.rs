@@ -204,7 +204,7 @@ impl Build {
     }
 
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        self.run_programs(self.programs.iter().map(|path| program::read(path)).try_collect()?)
+        self.run_programs(self.programs.iter().map(|path| program::read(path, self.choices.reading)).try_collect()?)
     }
 
     /// Builds the programs, which are those of the files.

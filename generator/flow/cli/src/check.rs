@@ -19,7 +19,8 @@ use pushmem_technology::{Binding, ClockGate, Described};
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
-use crate::application::{arrays, program, tiles};
+use crate::application::program::{self, Reading};
+use crate::application::{arrays, tiles};
 use crate::kinds::{self, FileKind};
 use crate::mutants::accelerators::AcceleratorList;
 use crate::mutants::choice::Choice;
@@ -34,6 +35,8 @@ pub struct Check {
     /// name, there or in the folder of the configuration.
     #[arg(long, value_name = "SPEC")]
     tile: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
     /// Report as JSON. Errors are on standard error, too, with their places.
     #[arg(long)]
     json: bool,
@@ -109,7 +112,7 @@ impl Check {
             return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
         }
         if pushmem_halide::is_halide(file) {
-            return Ok(accept(program::read_statement(file)?));
+            return Ok(accept(program::read_statement(file, self.reading)?));
         }
         let document = kinds::read(file, &CHECKED)?;
         let kind = kinds::of(&document);

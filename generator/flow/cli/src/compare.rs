@@ -14,8 +14,9 @@ use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::application::program::{self, Reading};
 use crate::application::tiles::{self, Named};
-use crate::application::{folder, images, program, rtl, run_model};
+use crate::application::{folder, images, rtl, run_model};
 use crate::progress::Spinner;
 use crate::{output, waves};
 
@@ -82,7 +83,7 @@ impl Compare {
                 format!("`{}` is not the folder of an accelerator: it holds no program", self.folder.display());
             return Err(Diagnostic::new(message).with_help(FOLDER));
         }
-        let program = program::read(&file)?;
+        let program = program::read(&file, Reading::default())?;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
         let levels = folder::LEVELS.map(|(_, file)| Some(self.folder.join(file)).filter(|path| path.is_file()));

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use pushmem_files::{Diagnostic, write_file};
 use serde::Serialize;
 
-use crate::application::program;
+use crate::application::program::{self, Reading};
 use crate::kinds::{self, FileKind};
 use crate::output;
 
@@ -30,6 +30,8 @@ struct Halide {
     /// Where to write the loop nest (YAML). Without, it is printed.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
     /// Report as JSON; the loop nest is part of it, if it is not written to a file.
     #[arg(long)]
     json: bool,
@@ -46,9 +48,9 @@ struct Report<'a> {
 
 impl Import {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let From::Halide(Halide { statement, output: file, json }) = &self.from;
+        let From::Halide(Halide { statement, output: file, reading, json }) = &self.from;
         kinds::expect(statement, &[FileKind::Statement, FileKind::Pipeline])?;
-        let checked = program::read_statement(statement)?;
+        let checked = program::read_statement(statement, *reading)?;
         checked.warnings.into_iter().for_each(output::report);
         let text = checked.program.to_string();
         if let Some(file) = file {

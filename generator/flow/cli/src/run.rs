@@ -43,7 +43,7 @@ pub struct Run {
 
 impl Run {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let program = program::read(&self.program)?;
+        let program = program::read(&self.program, self.choices.reading)?;
         let inputs = named(&program, ArrayKind::Input, &self.images)?;
         let outputs = named(&program, ArrayKind::Output, &self.outputs)?;
         if self.array.is_none() {

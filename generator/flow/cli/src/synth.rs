@@ -184,7 +184,11 @@ impl Synth {
 
     /// The target, if it is a program.
     fn program(&self) -> Result<Option<Program>, Diagnostic> {
-        if self.target.is_file() { program::read_unless_specification(&self.target) } else { Ok(None) }
+        if self.target.is_file() {
+            program::read_unless_specification(&self.target, self.choices.reading)
+        } else {
+            Ok(None)
+        }
     }
 
     /// The target as a tile, in the style that is wanted.

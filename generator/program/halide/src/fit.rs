@@ -53,6 +53,10 @@ impl<L: Clone + Hash> Indices<'_, L> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(value)) {
             return known.clone();
         }
+        // Words of numbers are no indices.
+        if value.is_number() {
+            return None;
+        }
         let index = self.simplest(value);
         if !value.operands().is_empty() {
             self.known.insert(value, index.clone());

@@ -91,7 +91,7 @@ use crate::unfold::Definition;
 /// The most stores of all readings in which the places of a Func are kept apart: some seconds.
 const MOST_GUESSED: usize = 1 << 12;
 
-pub use pipeline::{Loops, import_pipeline, import_with_loops};
+pub use pipeline::{Floats, Loops, import_pipeline, import_with_loops};
 
 /// Whether a file is one that Halide wrote: its name ends in `.stmt` or `.hlpipe`.
 pub fn is_halide(path: &Path) -> bool {
@@ -109,20 +109,20 @@ pub fn holds_statement(text: &str) -> bool {
     lines.next().is_some_and(|line| line.starts_with("module name="))
 }
 
-/// Reads a program from a file that Halide wrote.
+/// Reads a program from a file that Halide wrote. Numbers with a fraction are those of bfloat16.
 ///
 /// # Errors
 /// As [`import`] or [`import_pipeline`], and when the file cannot be read.
 pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
-    read_in_steps(path, |_| {})
+    read_in_steps(path, Floats::default(), |_| {})
 }
 
 /// Reads a pipeline before lowering with other loops than its schedule has; nothing of another file.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_with_loops(path: &Path, loops: Loops) -> Option<Result<Checked, Diagnostic>> {
-    let read = || import_with_loops(&path.display().to_string(), &read_bytes(path)?, loops);
+pub fn read_with_loops(path: &Path, loops: Loops, floats: Floats) -> Option<Result<Checked, Diagnostic>> {
+    let read = || import_with_loops(&path.display().to_string(), &read_bytes(path)?, loops, floats);
     is_pipeline(path).then(read)
 }
 
@@ -130,10 +130,10 @@ pub fn read_with_loops(path: &Path, loops: Loops) -> Option<Result<Checked, Diag
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_in_steps(path: &Path, step: impl FnMut(&str)) -> Result<Checked, Diagnostic> {
+pub fn read_in_steps(path: &Path, floats: Floats, step: impl FnMut(&str)) -> Result<Checked, Diagnostic> {
     let name = path.display().to_string();
     match is_pipeline(path) {
-        true => import_pipeline(&name, &read_bytes(path)?),
+        true => import_pipeline(&name, &read_bytes(path)?, floats),
         false => import_within(&name, &read_text(path)?, proof::LIMITS, step),
     }
 }

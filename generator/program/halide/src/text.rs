@@ -68,6 +68,16 @@ impl Printer<'_> {
         };
         let mut terms = Vec::new();
         sum_terms(value, false, &mut terms);
+        if let Value::Binary(Binary::BfloatAdd, left, right) = &**value
+            && updates
+        {
+            // Sums of numbers depend on their order: only one number is added.
+            let added =
+                [(left, right), (right, left)].into_iter().find(|(one, _)| is_target(one)).map(|(_, other)| other);
+            if let Some(added) = added.filter(|added| !contains(added, &is_target)) {
+                return format!("{target} += {}", self.value(added));
+            }
+        }
         let added = terms.iter().position(|(term, negative)| is_target(term) && !negative);
         let statement = match added {
             Some(place) if updates && terms.len() > 1 => {
@@ -145,7 +155,7 @@ impl Printer<'_> {
         let text = self.value(value);
         match &**value {
             Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
-            Value::Unary(Unary::Negate | Unary::Not, _) | Value::Cast(..) => format!("({text})"),
+            Value::Unary(Unary::Negate | Unary::Not | Unary::BfloatNegate, _) | Value::Cast(..) => format!("({text})"),
             _ => text,
         }
     }
@@ -153,6 +163,7 @@ impl Printer<'_> {
     fn value(&self, value: &Rc<Value<Element>>) -> String {
         match &**value {
             Value::Number(number, Type::Bool) => (*number != 0).to_string(),
+            Value::Number(number, Type::Bf16) => Type::Bf16.text(*number),
             Value::Number(number, of) => format!("{number}{}", of.name()),
             Value::Variable(variable) => match self.variables.get(variable) {
                 Some(name) => name.clone(),
@@ -161,22 +172,20 @@ impl Printer<'_> {
             Value::Load(Element::Array { array, indices, outside, .. }) => {
                 let element = self.element(*array, indices);
                 match outside {
-                    Some(outside) => format!("outside({element}, {outside})"),
+                    Some(outside) => format!("outside({element}, {})", self.types[*array].text(*outside)),
                     None => element,
                 }
             }
             Value::Load(Element::Table { table, index }) => format!("{}[{}]", self.names[*table], self.value(index)),
-            Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
+            Value::Unary(Unary::Negate | Unary::BfloatNegate, operand) => format!("-{}", self.operand(operand)),
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
-            Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
-            Value::Unary(
-                Unary::BfloatNegate
-                | Unary::BfloatAbsolute
-                | Unary::BfloatFromInteger
-                | Unary::BfloatToInteger
-                | Unary::BfloatFunction(_),
-                _,
-            ) => unreachable!("programs of Halide have integers only"),
+            Value::Unary(Unary::Absolute | Unary::BfloatAbsolute, operand) => format!("abs({})", self.value(operand)),
+            Value::Unary(Unary::BfloatFunction(function), operand) => {
+                format!("{}({})", function.name(), self.value(operand))
+            }
+            Value::Unary(Unary::BfloatFromInteger | Unary::BfloatToInteger, _) => {
+                unreachable!("expressions have casts")
+            }
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
             Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
                 Type::Bool => self.value(operand),

@@ -111,6 +111,19 @@ impl<L: Clone> Value<L> {
         }
     }
 
+    /// Whether this is a number of bfloat16, of which the value is a word, and no integer. Of a load it is not known.
+    pub fn is_number(&self) -> bool {
+        match self {
+            Value::Number(_, of) | Value::Cast(of, _) => *of == Type::Bf16,
+            Value::Variable(_) | Value::Load(_) => false,
+            Value::Unary(operator, _) => {
+                matches!(operator, Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_))
+            }
+            Value::Binary(operator, ..) => operator.is_of_numbers() && !operator.is_comparison(),
+            Value::Select(_, then, otherwise) => then.is_number() || otherwise.is_number(),
+        }
+    }
+
     /// All loads, in the order of the text, each as often as it is used.
     pub fn loads<'a>(&'a self, found: &mut Vec<&'a L>) {
         self.loads_but(&mut HashSet::new(), found);
@@ -228,7 +241,7 @@ impl<'a, L: Clone> Evaluator<'a, L> {
                 Value::Select(..) => {
                     values[*first].and_then(|(condition, _)| values[if condition != 0 { *second } else { *third }])
                 }
-                Value::Cast(to, _) => values[*first].map(|(value, _)| (to.wrap(value), *to)),
+                Value::Cast(to, _) => values[*first].map(|(value, of)| (of.cast(*to, value), *to)),
             };
         }
         values.last().copied().flatten().map(|(value, _)| value)

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use pushmem_halide::import_pipeline;
+use pushmem_halide::{Floats, import_pipeline};
 use pushmem_images::Image;
 use pushmem_nest::ArrayKind;
 
@@ -34,13 +34,13 @@ fn image(name: &str, array: &str) -> Image {
 }
 
 fn nest(name: &str) -> String {
-    import_pipeline(&format!("{name}.hlpipe"), &bytes(name)).unwrap().program.to_string()
+    import_pipeline(&format!("{name}.hlpipe"), &bytes(name), Floats::Exact).unwrap().program.to_string()
 }
 
 #[test]
 fn pipelines_compute_what_halide_computes() {
     for name in pipelines() {
-        let checked = import_pipeline(&format!("{name}.hlpipe"), &bytes(&name)).unwrap();
+        let checked = import_pipeline(&format!("{name}.hlpipe"), &bytes(&name), Floats::Exact).unwrap();
         assert!(checked.warnings.is_empty(), "{name}: {:?}", checked.warnings);
         let program = checked.program;
         let inputs: BTreeMap<String, Image> =
@@ -76,6 +76,13 @@ fn nests_say_what_the_schedules_say() {
         ("greatest", "most[x, y] = max(most[x, y], input[r_x + x, r_y + y])"),
         ("without_inputs", "  curve:\n    type: u8\n    values: [0, 0, 0,"),
         ("gained", "gain: {type: u8, shape: [1]}"),
+        // Numbers are added in the order of the schedule.
+        ("number_sums", "for r_x in 0..4 unroll 2:"),
+        ("number_sums", "sums[x, y] += input[r_x + x, r_y + y] * 0.30078125"),
+        ("number_functions", "reciprocal("),
+        ("number_functions", "values: [0.0, 1.0, 1.4140625,"),
+        ("number_strict", "min(input[x, y], input[x + 1, y]) + 0.30078125"),
+        ("narrowed", "input[x, y] as bf16"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {
@@ -89,10 +96,12 @@ fn messages_name_what_the_user_wrote() {
     // Without the lines behind it, the sizes of images are not known; here they follow from what is read.
     let whole = bytes("same_padding");
     let at = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
-    assert!(import_pipeline("same_padding.hlpipe", &whole[..at]).is_ok());
-    let problem = import_pipeline("a.hlpipe", &[&whole[..at], b"\n// pushmem\n// input: many\n"].concat()).unwrap_err();
+    assert!(import_pipeline("same_padding.hlpipe", &whole[..at], Floats::Exact).is_ok());
+    let problem =
+        import_pipeline("a.hlpipe", &[&whole[..at], b"\n// pushmem\n// input: many\n"].concat(), Floats::Exact)
+            .unwrap_err();
     assert_eq!(problem.message(), "`a.hlpipe`: the line `// input: many` behind the pipeline cannot be read");
-    let problem = import_pipeline("a.hlpipe", b"name: program\n").unwrap_err();
+    let problem = import_pipeline("a.hlpipe", b"name: program\n", Floats::Exact).unwrap_err();
     assert!(problem.message().starts_with("`a.hlpipe` is no pipeline of Halide: at byte "), "{}", problem.message());
 }
 
@@ -102,10 +111,10 @@ fn every_part_of_a_file_is_needed() {
     let whole = bytes("line_buffer_unrolled");
     let end = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
     for length in (0..end).step_by(7) {
-        _ = import_pipeline("cut.hlpipe", &whole[..length]);
+        _ = import_pipeline("cut.hlpipe", &whole[..length], Floats::Exact);
     }
     for length in [0, 3, 4, 8, 40, 100] {
-        assert!(import_pipeline("cut.hlpipe", &whole[..length]).is_err(), "{length} bytes");
+        assert!(import_pipeline("cut.hlpipe", &whole[..length], Floats::Exact).is_err(), "{length} bytes");
     }
 }
 
@@ -124,11 +133,11 @@ proptest! {
             let length = changed.len();
             changed[at % length] = byte;
         }
-        _ = import_pipeline("changed.hlpipe", &changed);
+        _ = import_pipeline("changed.hlpipe", &changed, Floats::Exact);
     }
 
     #[test]
     fn any_bytes_are_refused(noise in prop::collection::vec(any::<u8>(), 0..400)) {
-        prop_assert!(import_pipeline("noise.hlpipe", &noise).is_err());
+        prop_assert!(import_pipeline("noise.hlpipe", &noise, Floats::Exact).is_err());
     }
 }

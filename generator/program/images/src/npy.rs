@@ -109,8 +109,10 @@ fn element(header: &str) -> Result<Element, String> {
     };
     let known = |candidate: &Element| {
         let code = code(*candidate);
-        // One byte has no order: all ways to write it mean the same.
-        description == code || (candidate.bits() == 8 && description.get(1..) == code.get(1..))
+        // One byte has no order: all ways to write it mean the same. To two bytes of no meaning NumPy itself gives none, either.
+        let is_same = description.get(1..) == code.get(1..);
+        let is_plain = *candidate == Element::Bf16 && description.starts_with('|');
+        description == code || is_same && (candidate.bits() == 8 || is_plain)
     };
     Element::ALL.into_iter().find(known).ok_or_else(|| {
         format!(

@@ -157,8 +157,13 @@ impl Binary {
     ];
 
     /// The operator that stands for this one between bfloat16 numbers.
-    pub(crate) fn for_bfloat(self) -> Option<Binary> {
+    pub fn for_bfloat(self) -> Option<Binary> {
         Self::BFLOAT.into_iter().find(|(of_integers, _)| *of_integers == self).map(|(_, own)| own)
+    }
+
+    /// Whether the operands are bfloat16 numbers.
+    pub fn is_of_numbers(self) -> bool {
+        Self::BFLOAT.into_iter().any(|(_, own)| own == self)
     }
 
     /// The operator of integers that is written in the same way.

@@ -17,6 +17,7 @@ use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
+use crate::application::program::Reading;
 use crate::application::tiles::{self, Named};
 use crate::output;
 
@@ -60,12 +61,15 @@ pub struct Choices {
     /// Lanes of coarse pipelines load the words that they keep at once, each from a bank of its own, and not one after the other.
     #[arg(long)]
     parallel_loads: bool,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// The chosen files, read.
 pub struct Chosen {
     target: Target,
     constraints: Constraints,
+    reading: Reading,
 }
 
 impl Choices {
@@ -82,6 +86,7 @@ impl Choices {
             ("--stall-latency", self.stall_latency != default.stall_latency),
             ("--unbalanced", self.unbalanced),
             ("--parallel-loads", self.parallel_loads),
+            ("--narrow-floats", self.reading != Reading::default()),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
@@ -106,6 +111,7 @@ impl Choices {
                 balance_paths: !self.unbalanced,
                 serial_loads: !self.parallel_loads,
             },
+            reading: self.reading,
         })
     }
 }
@@ -154,10 +160,17 @@ impl Chosen {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
             done => return done.map_err(|error| self.explained(vec![program], error)),
         };
-        let others = other_programs(file);
+        let others = self.other_programs(file);
         let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
         let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
         other.ok_or_else(|| self.explained(programs(), refused))
+    }
+
+    /// The program of a file with other loops than those of its schedule. None for files that have no others.
+    fn other_programs(&self, file: &Path) -> Vec<(Loops, Program)> {
+        let floats = self.reading.floats();
+        let with = |loops: Loops| Some((loops, pushmem_halide::read_with_loops(file, loops, floats)?.ok()?.program));
+        Loops::ALL.into_iter().skip(1).filter_map(with).collect()
     }
 
     /// Compiles a program for an array.
@@ -194,7 +207,7 @@ impl Chosen {
             Err(refused) if edited.is_empty() => refused,
             done => return done,
         };
-        let others = other_programs(file);
+        let others = self.other_programs(file);
         // A program that is too large has no other loops that are smaller.
         if others.is_empty() || self.compile_unplaced(program, array).is_ok() {
             return Err(refused);
@@ -269,10 +282,4 @@ fn with_other_loops<Found>(
             .as_warning(),
     );
     Some(found)
-}
-
-/// The program of a file with other loops than those of its schedule. None for files that have no others.
-fn other_programs(file: &Path) -> Vec<(Loops, Program)> {
-    let with = |loops: Loops| Some((loops, pushmem_halide::read_with_loops(file, loops)?.ok()?.program));
-    Loops::ALL.into_iter().skip(1).filter_map(with).collect()
 }

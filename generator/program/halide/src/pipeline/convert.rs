@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_nest::{Binary, Index, Piece, Type, Unary};
+use pushmem_bfloat::to_f64;
+use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
+use super::interval::Intervals;
 use super::plan::{Box, Plan, Point, Storage, Term};
 use super::walk::refined;
 use crate::fault::{Fault, Result};
@@ -25,6 +27,8 @@ pub(crate) struct Converter<'a> {
     pub held: &'a [Type],
     /// The ranges of all variables.
     pub ranges: &'a Box,
+    /// The definition, for messages.
+    pub span: Span,
     pub known: HashMap<usize, Converted>,
 }
 
@@ -44,6 +48,11 @@ impl Converter<'_> {
             return Ok(value.clone());
         }
         let value = match &**term {
+            Value::Number(word, Type::Bf16) if !to_f64(*word as u16).is_finite() => {
+                return Err(Fault::new(self.span, "a constant is beyond the numbers of bfloat16").with_help(
+                    "the greatest has the exponent 127: begin extremes with a value that occurs, as of the first element",
+                ));
+            }
             Value::Number(number, of) => Value::Number(*number, *of),
             Value::Variable(variable) => Value::Variable(*variable),
             Value::Load(point) => self.load(point, used, known)?,
@@ -52,7 +61,9 @@ impl Converter<'_> {
                 Value::Binary(*operator, self.within(left, used, known)?, self.within(right, used, known)?)
             }
             Value::Cast(to, of) => {
+                let between = self.between(*to, of)?;
                 let of = self.within(of, used, known)?;
+                let of = between.map_or(of.clone(), |between| Rc::new(Value::Cast(between, of)));
                 if self.type_of(&of) == Some(*to) { (*of).clone() } else { Value::Cast(*to, of) }
             }
             Value::Select(condition, then, otherwise) => self.select(condition, [then, otherwise], used, known)?,
@@ -60,6 +71,37 @@ impl Converter<'_> {
         let value = Rc::new(value);
         known.insert(place, value.clone());
         Ok(value)
+    }
+
+    /// The type of 16 bits by which a number becomes an integer of 32 bits, or that a number.
+    fn between(&self, to: Type, of: &Term) -> Result<Option<Type>> {
+        let from = self.plan.terms.type_of(of);
+        if from == to || ![from, to].contains(&Type::Bf16) || from.bits().max(to.bits()) <= 16 {
+            return Ok(None);
+        }
+        let variables = |variable: usize| self.ranges[variable];
+        let arrays = |array: usize| ((self.held[array].min(), self.held[array].max()), self.held[array]);
+        let mut intervals = Intervals::new(&variables, &arrays);
+        let (low, high) = match to {
+            Type::Bf16 => intervals.of(of),
+            _ => {
+                let (low, high) = intervals.number(of);
+                (low.min(0.0).max(i64::MIN as f64) as i64, high.max(0.0).min(i64::MAX as f64) as i64)
+            }
+        };
+        let found = [Type::I16, Type::U16].into_iter().find(|between| between.holds(low) && between.holds(high));
+        let fault = || {
+            let message = match to {
+                Type::Bf16 => format!("an integer from {low} to {high} becomes a number of bfloat16"),
+                _ => format!(
+                    "a number of bfloat16 becomes an integer of type {}, and is not known to fit 16 bits",
+                    to.name()
+                ),
+            };
+            Fault::new(self.span, message)
+                .with_help("hardware converts integers of 16 bits: limit the value by `clamp`, or cast it to 16 bits")
+        };
+        found.map(Some).ok_or_else(fault)
     }
 
     /// The type of a load; of other values it is not needed.

@@ -65,6 +65,7 @@ impl Interner {
     pub fn binary(&mut self, operator: Binary, left: Term, right: Term) -> Term {
         let operands = self.type_of(&left);
         let result = operator.result(operands);
+        let one = i64::from(pushmem_bfloat::from_f64(1.0));
         match (&*left, &*right) {
             (Value::Number(one, _), Value::Number(other, _)) => {
                 let value = operator.apply(operands, *one, *other);
@@ -79,6 +80,8 @@ impl Interner {
                 left
             }
             (Value::Number(1, _), _) if operator == Binary::Multiply => right,
+            (_, Value::Number(word, Type::Bf16)) if operator == Binary::BfloatMultiply && *word == one => left,
+            (Value::Number(word, Type::Bf16), _) if operator == Binary::BfloatMultiply && *word == one => right,
             (Value::Number(truth, Type::Bool), _) if operator == Binary::And => {
                 if *truth != 0 {
                     right
@@ -134,7 +137,7 @@ impl Interner {
     pub fn cast(&mut self, to: Type, of: Term) -> Term {
         match &*of {
             _ if self.type_of(&of) == to => of,
-            Value::Number(value, _) => self.number(*value, to),
+            Value::Number(value, from) => self.number(from.cast(to, *value), to),
             _ => self.keep(Value::Cast(to, of), to),
         }
     }

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
+
 use super::plan::Unroll;
-use super::syntax::{Definition, Execution, SplitKind};
+use super::syntax::{Definition, Execution, Func, SplitKind};
 
 /// A variable in the order of the loops.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,8 +55,9 @@ impl Loops {
 
     /// The variables of a definition of a Func with these arguments, outermost first, and what of the schedule is for
     /// processors only.
-    pub(crate) fn order(self, definition: &Definition, arguments: &[String]) -> (Vec<Order>, Vec<&'static str>) {
+    pub(crate) fn order(self, definition: &Definition, func: &Func) -> (Vec<Order>, Vec<&'static str>) {
         let (mut found, ignored) = order(definition);
+        let arguments = &func.arguments;
         if matches!(self, Self::Scheduled | Self::Kept) {
             return (found, ignored);
         }
@@ -62,7 +65,9 @@ impl Loops {
         let place = |each: &Order| {
             let along = arguments.iter().rposition(|argument| *argument == each.name);
             let within = reduced(&each.name);
-            (within.is_some(), std::cmp::Reverse(within), std::cmp::Reverse(along))
+            // The loops that add numbers remain in their order.
+            let among = within.filter(|_| !func.has_numbers());
+            (within.is_some(), std::cmp::Reverse(among), std::cmp::Reverse(along))
         };
         found.sort_by_key(place);
         for each in &mut found {
@@ -79,6 +84,47 @@ impl Loops {
         }
         (found, ignored)
     }
+}
+
+/// The reductions of a definition, outermost first, if its loops go through their values as one loop for each would: parts of a variable
+/// are within each other, and no part of another reduction is between them.
+pub(crate) fn summing_order(definition: &Definition) -> Option<Vec<&str>> {
+    // Of each part, the variables that it goes through, with the place that it has within each.
+    let mut parts: BTreeMap<&str, Vec<(&str, Vec<bool>)>> = BTreeMap::new();
+    for split in &definition.splits {
+        let mut taken = |name: &'_ str| parts.remove(name);
+        let (old, outer, inner) = (split.old.as_str(), split.outer.as_str(), split.inner.as_str());
+        let whole = |name| vec![(name, Vec::new())];
+        match split.kind {
+            SplitKind::Split => {
+                let before = taken(old).unwrap_or_else(|| whole(old));
+                let with = |is_inner: bool| {
+                    let extended = before.iter().map(|(root, path)| (*root, [&path[..], &[is_inner]].concat()));
+                    extended.collect()
+                };
+                parts.extend([(outer, with(false)), (inner, with(true))]);
+            }
+            SplitKind::Rename | SplitKind::Purify => {
+                let before = taken(old).unwrap_or_else(|| whole(old));
+                parts.insert(outer, before);
+            }
+            SplitKind::Fuse => {
+                let around = taken(outer).unwrap_or_else(|| whole(outer));
+                let within = taken(inner).unwrap_or_else(|| whole(inner));
+                parts.insert(old, [around, within].concat());
+            }
+        }
+    }
+    let mut found: Vec<(&str, Vec<bool>)> = Vec::new();
+    for dimension in definition.loops.iter().rev() {
+        let whole = vec![(dimension.name.as_str(), Vec::new())];
+        found.extend(parts.get(dimension.name.as_str()).cloned().unwrap_or(whole));
+    }
+    found.retain(|(root, _)| definition.domain.iter().any(|reduction| reduction.name == *root));
+    let is_in_order = found.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 < pair[1].1);
+    let mut order: Vec<&str> = found.into_iter().map(|(root, _)| root).collect();
+    order.dedup();
+    (is_in_order && order.iter().all_unique()).then_some(order)
 }
 
 /// The variables of a definition, outermost first, and what of the schedule is for processors only.

@@ -13,7 +13,7 @@ use super::loops::Loops;
 use super::plan::{Array, Plan, Point, Stage, Storage, Term};
 use super::print::{Names, variable};
 use super::sizes::Sizes;
-use super::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline, TypeCode};
+use super::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline};
 use crate::fault::{Fault, Result};
 use crate::intrinsics::intrinsic;
 use crate::value::{Place, Value};
@@ -29,6 +29,9 @@ const MOST_COPIES: i64 = 64;
 
 /// The most entries of a table, as in nests.
 const MOST_ENTRIES: i64 = 1 << 16;
+
+/// Functions of Halide that take values of all types.
+const OF_ALL_TYPES: [&str; 3] = ["if_then_else", "mux", "select"];
 
 /// The meaning of names in a definition.
 type Scope = HashMap<String, Term>;
@@ -172,12 +175,20 @@ impl<'a> Lowering<'a> {
         let span = expression.span;
         let term = match &expression.kind {
             Kind::Integer(number, element) => self.plan.terms.number(*number, type_of(*element, span)?),
-            Kind::Real(_, element) => return Err(wrong_type(*element, span)),
+            Kind::Real(number, element) => {
+                type_of(*element, span)?;
+                self.plan.terms.real(*number)
+            }
             Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
                 let to = type_of(*to, span)?;
                 let of = self.term(of, scope, within)?;
-                self.plan.terms.cast(to, of)
+                let from = self.plan.terms.type_of(&of);
+                if matches!(expression.kind, Kind::Reinterpret(..)) && from != to && [from, to].contains(&Type::Bf16) {
+                    return Err(Fault::new(span, "the bits of a number are taken as those of another type")
+                        .with_help("no operation of hardware computes with them: use `exp`, `log` and `pow`, and none of the `fast_` functions with bits"));
+                }
+                self.plan.terms.number_cast(to, of)
             }
             Kind::Binary(operator, left, right) => {
                 let (one, other) = (self.term(left, scope, within)?, self.term(right, scope, within)?);
@@ -185,6 +196,12 @@ impl<'a> Lowering<'a> {
                 if types[0] != types[1] || (types[0] == Type::Bool && !operator.takes_bool()) {
                     let message = format!("`{}` of {} and {}", operator.symbol(), types[0].name(), types[1].name());
                     return Err(Fault::new(span, message));
+                }
+                if types[0] == Type::Bf16 {
+                    return self.plan.terms.of_numbers(*operator, one, other).ok_or_else(|| {
+                        Fault::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
+                            .with_help("cast them to integers before")
+                    });
                 }
                 self.plan.terms.binary(*operator, one, other)
             }
@@ -301,6 +318,18 @@ impl<'a> Lowering<'a> {
         }
         let value = type_of(call.element, span)?;
         let arguments = self.terms(&call.arguments, scope, within)?;
+        let types: Vec<Type> = arguments.iter().map(|each| self.plan.terms.type_of(each)).collect();
+        if value == Type::Bf16 || types.contains(&Type::Bf16) {
+            if let Some(made) = self.plan.terms.of_function(&call.name, &arguments, value, span)? {
+                return Ok(made);
+            }
+            if !OF_ALL_TYPES.contains(&call.name.as_str()) {
+                return Err(Fault::new(span, format!("a call of `{}`", call.name)).with_help(
+                    "numbers with a fraction have `sqrt`, `exp`, `log`, `pow`, `abs`, `lerp`, `floor`, `ceil`, `round` and `trunc`: write it with these, or look it \
+                     up in a table",
+                ));
+            }
+        }
         let arrays = &self.plan.arrays;
         let of_load = |point: &Point| Some(arrays[point.array].loaded());
         let made = intrinsic(&call.name, Some(value), &arguments, span, &of_load)?;
@@ -331,7 +360,9 @@ impl<'a> Lowering<'a> {
         let shown = self.names.shown(name).to_owned();
         let Constants { entries, shape, span, .. } = buffer;
         let said = shape.iter().map(|(least, extent)| (*least, least + extent - 1)).collect();
-        let entries: Vec<i64> = entries.iter().map(|entry| value.wrap(*entry)).collect();
+        let entry = |entry: &i64| value.wrap(buffer.element.word(*entry));
+        let entries: Vec<i64> = entries.iter().map(entry).collect();
+        finite(value, &entries, *span)?;
         let is_wide = is_wide(value, &entries);
         let storage = Storage::Constants(Rc::new(entries));
         Ok(self.other(name, || Array {
@@ -373,14 +404,18 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Refuses constants that no program can have.
+fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
+    match entries.iter().find(|entry| of == Type::Bf16 && !pushmem_bfloat::to_f64(**entry as u16).is_finite()) {
+        Some(_) => Err(Fault::new(span, "an entry of these constants is no finite number of bfloat16")),
+        None => Ok(()),
+    }
+}
+
 fn type_of(element: Element, span: Span) -> Result<Type> {
     element.value().ok_or_else(|| wrong_type(element, span))
 }
 
 fn wrong_type(element: Element, span: Span) -> Fault {
-    let help = match element.code {
-        TypeCode::Float | TypeCode::BFloat => "there is no floating point: scale to integers",
-        _ => "values have 8, 16 or 32 bits",
-    };
-    Fault::new(span, format!("the type `{element}`")).with_help(help)
+    Fault::new(span, format!("the type `{element}`")).with_help("values have 8, 16 or 32 bits")
 }

@@ -9,6 +9,8 @@
 
 mod convert;
 mod flat;
+mod floats;
+mod functions;
 mod held;
 mod intern;
 mod interval;
@@ -34,6 +36,7 @@ use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
 use crate::fault::Result;
+pub use floats::Floats;
 pub use loops::Loops;
 use lower::Lowering;
 use plan::{Box, Plan, Storage};
@@ -43,21 +46,22 @@ use sizes::{Declarations, Sizes};
 ///
 /// # Errors
 /// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
-/// are not known, addresses that depend on data, and all that [`Program::read`] finds.
-pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> {
-    let refused = match import_with_loops(name, bytes, Loops::Scheduled) {
+/// are not known, addresses that depend on data, numbers that are not of bfloat16 unless they are to be narrowed, and all that
+/// [`Program::read`] finds.
+pub fn import_pipeline(name: &str, bytes: &[u8], floats: Floats) -> Result<Checked, Diagnostic> {
+    let refused = match import_with_loops(name, bytes, Loops::Scheduled, floats) {
         Err(refused) => refused,
         done => return done,
     };
     // Boundaries of boundaries may have indices only as arrays of their own.
-    import_with_loops(name, bytes, Loops::Kept).map_err(|_| refused)
+    import_with_loops(name, bytes, Loops::Kept, floats).map_err(|_| refused)
 }
 
 /// Turns a serialized pipeline into a program with these loops.
 ///
 /// # Errors
 /// As [`import_pipeline`].
-pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops) -> Result<Checked, Diagnostic> {
+pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats) -> Result<Checked, Diagnostic> {
     let declarations = Declarations::read(bytes).map_err(|problem| {
         Diagnostic::new(format!("`{name}`: {problem}"))
             .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
@@ -69,6 +73,8 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops) -> Result<Check
     })?;
     let (text, names) = print::text(&mut pipeline);
     let source = Source::new(name, &text, Language::Halide);
+    let floats = declarations.floats.unwrap_or(floats);
+    floats::check(&pipeline, floats).map_err(|fault| crate::located(&source, fault))?;
     let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations }, loops)
         .map_err(|fault| crate::located(&source, fault))?;
     let Made { mut plan, boxes, held } = made;

@@ -15,7 +15,7 @@ use super::syntax::{Called, Definition, Execution, Expression, Func, Kind, Level
 pub(crate) struct Names(BTreeMap<String, String>);
 
 /// The name without the numbers that make it unique; that of a wrapper by `in_` is the name of the Func with `_in`.
-fn stem(name: &str) -> String {
+pub(crate) fn stem(name: &str) -> String {
     let mut parts = name.split('$');
     let first = parts.next().unwrap_or(name);
     let rest = parts.map(|part| part.trim_start_matches(|character: char| character.is_ascii_digit()));
@@ -174,6 +174,10 @@ impl Printer {
         let start = self.text.len();
         match &mut expression.kind {
             Kind::Integer(number, _) => self.text.push_str(&number.to_string()),
+            // In single precision, as most are written, there are fewer digits.
+            Kind::Real(number, _) if f64::from(*number as f32) == *number => {
+                self.text.push_str(&format!("{}f", *number as f32));
+            }
             Kind::Real(number, _) => self.text.push_str(&format!("{number}f")),
             Kind::Text(text) => self.text.push_str(&format!("{text:?}")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {

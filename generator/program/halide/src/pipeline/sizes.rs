@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use pushmem_nest::{INDEX_LIMIT, Policy};
 
+use super::floats::Floats;
 use super::plan::Box;
 use super::print::Names;
 use super::syntax::{Constraint, Expression, Func, Parameter, Pipeline};
 use crate::fault::{Fault, Result};
 
 /// The lines behind the pipeline in its file, as Halide writes neither sizes of images nor how to schedule accelerators:
-/// lines such as `// input: 64, 64` or `// input: -3 64, -3 64`, with least indices, and `// schedule: dnn`.
+/// lines such as `// input: 64, 64` or `// input: -3 64, -3 64`, with least indices, `// schedule: dnn`, and `// narrow floats: bf16`.
 #[derive(Default)]
 pub(crate) struct Declarations {
     pub schedule: Option<Policy>,
+    pub floats: Option<Floats>,
     images: BTreeMap<String, Box>,
 }
 
@@ -32,6 +34,10 @@ impl Declarations {
             if name == "schedule" {
                 let policy = [Policy::Stencil, Policy::Dnn].into_iter().find(|policy| policy.name() == value);
                 declarations.schedule = Some(policy.ok_or_else(refused)?);
+                continue;
+            }
+            if name == "narrow floats" {
+                declarations.floats = Some(Floats::named(value).ok_or_else(refused)?);
                 continue;
             }
             let dimension = |text: &str| {

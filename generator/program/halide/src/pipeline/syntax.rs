@@ -174,7 +174,17 @@ pub(crate) enum TypeCode {
 }
 
 impl Element {
-    /// The type in nests, if there is one.
+    /// Truth values.
+    pub const BOOL: Self = Self { code: TypeCode::Unsigned, bits: 1, lanes: 1 };
+    /// Integers of 32 bits with sign, as variables are.
+    pub const INT32: Self = Self { code: TypeCode::Int, bits: 32, lanes: 1 };
+
+    /// Whether values are numbers with a fraction.
+    pub fn is_number(self) -> bool {
+        matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+    }
+
+    /// The type in nests, if there is one. All numbers with a fraction are of bfloat16 there.
     pub fn value(self) -> Option<Type> {
         match (self.code, self.bits, self.lanes) {
             (TypeCode::Unsigned, 1, 1) => Some(Type::Bool),
@@ -184,9 +194,35 @@ impl Element {
             (TypeCode::Int, 8, 1) => Some(Type::I8),
             (TypeCode::Int, 16, 1) => Some(Type::I16),
             (TypeCode::Int, 32, 1) => Some(Type::I32),
+            (TypeCode::BFloat | TypeCode::Float, _, 1) => Some(Type::Bf16),
             _ => None,
         }
     }
+}
+
+impl Element {
+    /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of bfloat16.
+    pub fn word(self, bits: i64) -> i64 {
+        let number = match (self.code, self.bits) {
+            (TypeCode::Float, 16) => half(bits as u16),
+            (TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
+            (TypeCode::Float, 64) => f64::from_bits(bits as u64),
+            _ => return bits,
+        };
+        pushmem_bfloat::from_f64(number).into()
+    }
+}
+
+/// The number of half precision that 16 bits stand for.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
 impl fmt::Display for Element {
@@ -247,6 +283,13 @@ pub(crate) enum Called {
     Func,
     Intrinsic,
     Extern,
+}
+
+impl Func {
+    /// Whether values are numbers with a fraction, whose sums depend on their order.
+    pub fn has_numbers(&self) -> bool {
+        self.types.iter().any(|element| element.is_number())
+    }
 }
 
 impl Expression {

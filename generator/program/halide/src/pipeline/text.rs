@@ -193,8 +193,14 @@ impl Nest<'_> {
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
     fn blocks_in(&self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
-        let mut converter =
-            Converter { plan: &self.plan, boxes: &self.boxes, held: &self.held, ranges: all, known: HashMap::new() };
+        let mut converter = Converter {
+            plan: &self.plan,
+            boxes: &self.boxes,
+            held: &self.held,
+            ranges: all,
+            span: stage.span,
+            known: HashMap::new(),
+        };
         let loops = stage.loops.iter().map(|each| {
             let range = all[each.variable];
             let unroll = unrolled(each.unroll, range.1 - range.0 + 1);
@@ -302,7 +308,7 @@ impl Nest<'_> {
                 "  {}: {{type: {}, values: [{}]}}\n",
                 names[table],
                 self.held[table].name(),
-                entries.iter().join(", ")
+                entries.iter().map(|entry| self.held[table].text(*entry)).join(", ")
             );
             emitted.line(&line, self.plan.arrays[table].span);
         }

@@ -91,7 +91,7 @@ pub(crate) fn refined(condition: &Term, truth: bool, ranges: &Box) -> Option<Box
                 },
             }
         }
-        Value::Binary(operator, left, right) if operator.is_comparison() => {
+        Value::Binary(operator, left, right) if operator.is_comparison() && !operator.is_of_numbers() => {
             let compared = compared(*operator, left, right, truth, ranges);
             compared.unwrap_or_else(|| Some(ranges.clone()))
         }

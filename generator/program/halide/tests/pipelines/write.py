@@ -8,7 +8,7 @@ from pathlib import Path
 
 import halide as hl
 import numpy as np
-from pushmem_halide import Accelerator, hw_accelerate
+from pushmem_halide import Accelerator, hw_accelerate, save, to_words
 
 x, y = hl.Var("x"), hl.Var("y")
 U8, U16, I16 = hl.UInt(8), hl.UInt(16), hl.Int(16)
@@ -181,6 +181,64 @@ def wide_sums():
     return output, [image], [16, 8]
 
 
+BF16, F32 = hl.BFloat(16), hl.Float(32)
+
+
+def number(value):
+    """A constant of bfloat16."""
+    return hl.cast(BF16, hl.f32(value))
+
+
+@program
+def number_sums():
+    """Sums of numbers in two loops, of which the inner one is unrolled in part, and a choice between them."""
+    image, sums, output = hl.ImageParam(BF16, 2, "input"), hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(0, 4), (0, 3)], "r")
+    sums[x, y] = number(0)
+    sums[x, y] += image[x + r.x, y + r.y] * number(0.3)
+    sums.compute_root().update().unroll(r.x, 2)
+    output[x, y] = hl.select(sums[x, y] > image[x, y], sums[x, y] / 4, hl.absd(sums[x, y], number(1.5)))
+    return output, [image], [8, 6]
+
+
+@program
+def number_functions():
+    """Roots and reciprocals, casts from and to integers, and a table of numbers, of bytes."""
+    image, curve, output = hl.ImageParam(U8, 2, "input"), hl.Func("curve"), hl.Func("output")
+    curve[x] = hl.cast(BF16, hl.sqrt(hl.f32(hl.cast(BF16, x))))
+    curve.compute_root()
+    value = hl.cast(BF16, image[x, y]) - number(100)
+    root = hl.cast(BF16, hl.sqrt(hl.f32(hl.abs(value))))
+    nearest = hl.cast(I16, hl.round(hl.f32(value / 8))) + hl.cast(I16, hl.floor(hl.f32(value / 16)))
+    output[x, y] = root * (number(1) / (value + number(0.5))) + curve[image[x, y]] + hl.cast(BF16, nearest) + hl.cast(BF16, x)
+    return output, [image], [16, 8]
+
+
+@program
+def number_strict():
+    """Numbers whose order Halide keeps without being asked to, by `strict_float`."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    a, b = image[x, y], image[x + 1, y]
+    output[x, y] = hl.strict_float(hl.select(a * b < a, hl.min(a, b) + number(0.3) + number(0.4), hl.max(a - b, b) * number(-2)))
+    return output, [image], [8, 6]
+
+
+@program
+def narrowed():
+    """Single precision: what the same gives in bfloat16 is expected."""
+    def of(element):
+        image, output, scaled = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Func("scaled")
+        scaled[x, y] = hl.cast(element, image[x, y]) * hl.cast(element, hl.f32(0.7)) + hl.cast(element, hl.f32(3))
+        output[x, y] = hl.u8(hl.clamp(scaled[x, y], hl.cast(element, hl.f32(0)), hl.cast(element, hl.f32(100))))
+        return output, [image], [8, 6]
+    NARROWED["narrowed"] = of(F32)
+    return of(BF16)
+
+
+#: Programs in the place of which those of single precision are written.
+NARROWED = {}
+
+
 def write(name: str, folder: Path) -> None:
     output, inputs, extents = PROGRAMS[name]()
     for parameter in inputs:
@@ -189,25 +247,28 @@ def write(name: str, folder: Path) -> None:
     boxes = {each.name(): [(each.get().dim(d).min(), each.get().dim(d).extent()) for d in range(each.dimensions())]
              for each in inputs}
     random = np.random.default_rng(sum(name.encode()))
-    images = []
+    images = {}
     for parameter in inputs:
-        element = ("uint" if parameter.type().is_uint() else "int") + str(parameter.type().bits())
         shape = [extent for _, extent in reversed(boxes[parameter.name()])]
-        limits = np.iinfo(element)
-        image = random.integers(limits.min, limits.max, shape, dtype=element, endpoint=True)
-        buffer = hl.Buffer(image)
-        buffer.set_min([least for least, _ in boxes[parameter.name()]])
-        parameter.set(buffer)
-        np.save(folder / f"{name}.{parameter.name()}.npy", image)
-        images.append((image, buffer))
+        if parameter.type().is_float():
+            image = to_words(random.normal(size=shape))
+        else:
+            element = ("uint" if parameter.type().is_uint() else "int") + str(parameter.type().bits())
+            limits = np.iinfo(element)
+            image = random.integers(limits.min, limits.max, shape, dtype=element, endpoint=True)
+        images[parameter.name()] = image
+        save(folder / f"{name}.{parameter.name()}.npy", image, parameter.type())
     if name == "gained":
         np.save(folder / "gained.gain.npy", np.array([3], dtype=np.uint8))
-    np.save(folder / f"{name}.output.npy", np.array(output.realize(extents)))
     try:
         accelerator = hw_accelerate(output, extents, inputs)
     except ValueError:
         # Statements have no parameters.
         accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs], [])
+    save(folder / f"{name}.output.npy", accelerator.realize(images), output.type())
+    if narrowed := NARROWED.get(name):
+        output, inputs, extents = narrowed
+        accelerator = hw_accelerate(output, extents, inputs, narrow_floats="bf16")
     accelerator.write(folder / f"{name}.hlpipe")
 
 

@@ -9,7 +9,7 @@ use super::super::interval::Intervals;
 use super::super::loops::Loops;
 use super::super::plan::{Array, Storage, Term};
 use super::super::syntax::{Called, Definition, Expression, Kind, Level};
-use super::{Expansion, Lowering, MOST_ENTRIES, MOST_UNROLLED, Scope, type_of};
+use super::{Expansion, Lowering, MOST_ENTRIES, MOST_UNROLLED, Scope, finite, type_of};
 use crate::fault::{Fault, Result};
 use crate::value::Evaluator;
 
@@ -161,6 +161,7 @@ impl Lowering<'_> {
         let Some(entries) = entries else { return Ok(None) };
         let of = type_of(func.types[value], func.span)?;
         let name = self.names.shown(&func.name).to_owned();
+        finite(of, &entries, func.span)?;
         let is_wide = is_wide(of, &entries);
         let storage = Storage::Constants(Rc::new(entries));
         let span = func.span;

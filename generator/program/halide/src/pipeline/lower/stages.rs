@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use pushmem_nest::{Binary, Span, Type};
 
+use super::super::floats::operation;
 use super::super::held::unrolled;
-use super::super::loops::Order;
+use super::super::loops::{Order, summing_order};
 use super::super::plan::{Array, Loop, Stage, Storage, Term, Unroll};
 use super::super::print::variable;
 use super::super::syntax::{Called, Definition, Expression, Func, Kind};
 use super::{Expansion, Lowering, MOST_COPIES, MOST_UNROLLED, Scope};
 use crate::fault::{Fault, Result};
-use crate::value::Value;
+use crate::value::{Value, Variable};
 
 impl<'a> Lowering<'a> {
     /// The definitions of a Func, as stages.
@@ -68,10 +69,8 @@ impl<'a> Lowering<'a> {
                 span,
             });
         }
-        let loops = in_loops(
-            &of_name,
-            self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), &func.arguments).0,
-        );
+        let loops =
+            in_loops(&of_name, self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), func).0, func);
         // It belongs to no Func.
         let func = usize::MAX - number;
         let span = self.plan.arrays[arrays[0]].span;
@@ -93,7 +92,7 @@ impl<'a> Lowering<'a> {
             if !own.all(|(name, argument)| matches!(&argument.kind, Kind::Variable(found) if found == name)) {
                 return Ok(false);
             }
-            let (order, _) = self.loops.order(update, &func.arguments);
+            let (order, _) = self.loops.order(update, func);
             for reduction in &update.domain {
                 let (low, high) = self.range(&reduction.least, &reduction.extent)?;
                 let unroll =
@@ -111,17 +110,26 @@ impl<'a> Lowering<'a> {
     pub(super) fn whole_stage(&mut self, number: usize, first: &'a Definition) -> Result<()> {
         self.is_reduction = false;
         let func = self.func(number);
-        let (order, _) = self.loops.order(first, &func.arguments);
+        let (order, _) = self.loops.order(first, func);
         let (mut scope, mut of_name) = (Scope::new(), HashMap::new());
         for (dimension, argument) in func.arguments.iter().enumerate() {
             self.variable(argument, None, Some(dimension), &mut scope, &mut of_name);
         }
         let targets: Vec<Term> = func.arguments.iter().map(|argument| scope[argument].clone()).collect();
         let mut values = Vec::new();
+        // The parts of the value are in the order of the reduction domain.
+        let in_order = |update: &Definition| {
+            let names = update.domain.iter().rev().map(|reduction| reduction.name.as_str());
+            summing_order(update)
+                .is_some_and(|order| names.filter(|name| order.contains(name)).eq(order.iter().copied()))
+        };
+        if let Some(update) = func.updates.iter().find(|update| func.has_numbers() && !in_order(update)) {
+            return Err(mixed(update));
+        }
         for value in 0..func.types.len() {
             values.push(Some(self.inlined(number, value, targets.clone(), first.span)?));
         }
-        let (arrays, loops) = (self.stored[&number].clone(), in_loops(&of_name, order));
+        let (arrays, loops) = (self.stored[&number].clone(), in_loops(&of_name, order, func));
         self.plan.stages.push(Stage { func: number, arrays, targets, values, loops, updates: false, span: first.span });
         Ok(())
     }
@@ -150,7 +158,10 @@ impl<'a> Lowering<'a> {
         if definition.specializations > 0 {
             self.note(definition.span, "specialize");
         }
-        let (mut order, ignored) = self.loops.order(definition, &func.arguments);
+        if func.has_numbers() && summing_order(definition).is_none() {
+            return Err(mixed(definition));
+        }
+        let (mut order, ignored) = self.loops.order(definition, func);
         for directive in ignored {
             self.note(definition.span, directive);
         }
@@ -175,7 +186,9 @@ impl<'a> Lowering<'a> {
         }
         for (reduction, range) in definition.domain.iter().zip(ranges) {
             let unroll = order.iter_mut().find(|each| each.name == reduction.name).map(|each| &mut each.unroll);
-            let factor = unroll.filter(|_| any_rolled).map_or(1, |unroll| divided(unroll, range));
+            // Copies that add numbers one after the other are copies of a loop.
+            let factor =
+                unroll.filter(|_| any_rolled && !func.has_numbers()).map_or(1, |unroll| divided(unroll, range));
             self.variable(&reduction.name, Some(range), None, &mut scope, &mut of_name);
             if factor > 1 && copied {
                 copies.push((&reduction.name, self.in_copies(of_name[reduction.name.as_str()].0, range, factor)));
@@ -198,7 +211,7 @@ impl<'a> Lowering<'a> {
                 *value = value.take().map(|value| self.plan.terms.select(condition.clone(), value, before));
             }
         }
-        let loops = in_loops(&of_name, order);
+        let loops = in_loops(&of_name, order, func);
         self.plan.stages.push(Stage { func: number, arrays, targets, values, loops, updates, span: definition.span });
         Ok(true)
     }
@@ -305,10 +318,18 @@ impl<'a> Lowering<'a> {
 fn is_sum(update: &Definition, name: &str) -> bool {
     let is_own =
         |term: &Expression| matches!(&term.kind, Kind::Call(call) if call.called == Called::Func && call.name == name);
-    update.values.iter().all(|value| match &value.kind {
-        Kind::Binary(Binary::Add, left, right) => is_own(left) || is_own(right),
+    update.values.iter().all(|value| match operation(value) {
+        Some((Binary::Add, left, right)) => is_own(left) || is_own(right),
         _ => false,
     })
+}
+
+/// The message about a definition whose loops add numbers in an order that the loops of its variables have not.
+fn mixed(definition: &Definition) -> Fault {
+    Fault::new(definition.span, "the loops of the schedule add numbers in another order than one loop for each variable of the reduction")
+        .with_help(
+            "the sum depends on the order: keep the parts of a variable within each other, or make parts of the sum a Func of their own by `rfactor`",
+        )
 }
 
 /// The factor by which a reduction is unrolled; its loop is not then.
@@ -318,8 +339,9 @@ fn divided(unroll: &mut Unroll, (low, high): (i64, i64)) -> i64 {
     factor
 }
 
-/// The loops of the variables of a definition, in this order; reductions that are wholly unrolled are innermost.
-fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>) -> Vec<Loop> {
+/// The loops of the variables of a definition of a Func, in this order; reductions that are wholly unrolled are innermost, unless that
+/// changes the order of sums of numbers.
+fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>, func: &Func) -> Vec<Loop> {
     let known = order.into_iter().filter_map(|Order { name, unroll }| {
         let (variable, dimension) = *of_name.get(name.as_str())?;
         Some(Loop { variable, dimension, unroll })
@@ -333,6 +355,13 @@ fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>) 
             loops.insert(0, Loop { variable, dimension, unroll: Unroll::By(1) });
         }
     }
-    loops.sort_by_key(|each| each.dimension.is_none() && each.unroll == Unroll::Whole);
+    let is_whole = |each: &Loop| each.dimension.is_none() && each.unroll == Unroll::Whole;
+    let is_rolled = |each: &Loop| each.dimension.is_none() && each.unroll != Unroll::Whole;
+    let kept = match func.has_numbers() {
+        true => loops.iter().rposition(is_rolled).map_or(0, |last| last + 1),
+        false => 0,
+    };
+    let kept: Vec<Variable> = loops[..kept].iter().map(|each| each.variable).collect();
+    loops.sort_by_key(|each| is_whole(each) && !kept.contains(&each.variable));
     loops
 }

@@ -1,0 +1,170 @@
+"""Programs of numbers with a fraction. Those of bfloat16 compute what Halide computes, to the bit; those of single precision, as
+applications begin, are narrowed, and the error of each has a bound."""
+
+from __future__ import annotations
+
+import halide as hl
+import numpy as np
+from pipeline import U8, Bound, Pipeline, nothing, roots, sliding, square, total, unrolled, x, y
+from pipeline import program as listed
+from pushmem_halide import BF16, stream_to_accelerator, unroll
+
+F32 = hl.Float(32)
+I16 = hl.Int(16)
+
+
+def program(build):
+    """Adds a program to the list, of which the lowered statement is not imported."""
+    def without_statement() -> Pipeline:
+        pipeline = build()
+        pipeline.is_lowered = False
+        return pipeline
+    without_statement.__name__ = build.__name__
+    return listed(without_statement)
+
+
+def number(element: hl.Type, value: float) -> hl.Expr:
+    """A constant of this type."""
+    return hl.cast(element, hl.f32(value))
+
+
+def within_byte(value, element: hl.Type) -> hl.Expr:
+    """A number as a byte, limited and rounded."""
+    return hl.cast(U8, hl.clamp(value + number(element, 0.5), number(element, 0), number(element, 255)))
+
+
+def weights(element: hl.Type, func, dx: int, dy: int) -> hl.Expr:
+    """A quarter, a half and a quarter of neighbours."""
+    near = [func[x + place * dx, y + place * dy] for place in range(3)]
+    return number(element, 0.25) * (near[0] + near[2]) + number(element, 0.5) * near[1]
+
+
+def unsharp_of(element: hl.Type, **options) -> Pipeline:
+    """Sharpening: what a Gaussian filter takes away is added again, one and a half times."""
+    image = stream_to_accelerator("input", U8, 2)
+    gray, blur_x, blur, output = (hl.Func(name) for name in ("gray", "blur_x", "blur", "output"))
+    gray[x, y] = hl.cast(element, image[x, y])
+    blur_x[x, y] = weights(element, gray, 1, 0)
+    blur[x, y] = weights(element, blur_x, 0, 1)
+    centre = gray[x + 1, y + 1]
+    output[x, y] = within_byte(centre + number(element, 1.5) * (centre - blur[x, y]), element)
+    stages = [gray, blur_x, blur]
+    return Pipeline(output, [image], [62, 62], {"input": square(64)},
+                    {"root": roots(*stages), "sliding": sliding(output, blur_x), "unrolled": unrolled(2, output, *stages)}, **options)
+
+
+@program
+def unsharp_bf16() -> Pipeline:
+    return unsharp_of(BF16)
+
+
+@program
+def unsharp_float() -> Pipeline:
+    # A number of 8 bits before the sum with a half is rounded to 8 significant bits.
+    return unsharp_of(F32, twin=unsharp_of(BF16), narrow_floats="bf16", bound=Bound(most=2, mean=0.4))
+
+
+def sobel_of(element: hl.Type, **options) -> Pipeline:
+    """The magnitude of the gradient. Its parts are integers."""
+    image = stream_to_accelerator("input", U8, 2)
+    along_x, along_y, magnitude, output = (hl.Func(name) for name in ("along_x", "along_y", "magnitude", "output"))
+
+    def at(dx: int, dy: int) -> hl.Expr:
+        return hl.cast(I16, image[x + dx, y + dy])
+
+    along_x[x, y] = at(2, 0) - at(0, 0) + 2 * (at(2, 1) - at(0, 1)) + at(2, 2) - at(0, 2)
+    along_y[x, y] = at(0, 2) - at(0, 0) + 2 * (at(1, 2) - at(1, 0)) + at(2, 2) - at(2, 0)
+    parts = [hl.cast(element, along[x, y]) for along in (along_x, along_y)]
+    root = hl.sqrt(parts[0] * parts[0] + parts[1] * parts[1])
+    magnitude[x, y] = hl.cast(element, root)
+    output[x, y] = within_byte(magnitude[x, y] * number(element, 0.25), element)
+    return Pipeline(output, [image], [62, 62], {"input": square(64)},
+                    {"root": roots(along_x, along_y, magnitude), "inline": nothing}, **options)
+
+
+@program
+def sobel_bf16() -> Pipeline:
+    return sobel_of(BF16)
+
+
+@program
+def sobel_float() -> Pipeline:
+    return sobel_of(F32, twin=sobel_of(BF16), narrow_floats="bf16", bound=Bound(most=2, mean=0.5))
+
+
+@program
+def blur_bf16() -> Pipeline:
+    """A blur whose image and output are numbers, by a reduction that is wholly unrolled, with constant weights."""
+    image, output, sums = stream_to_accelerator("input", BF16, 2), hl.Func("output"), hl.Func("sums")
+    window = hl.RDom([(0, 3), (0, 3)], "window")
+    sums[x, y] = number(BF16, 0)
+    sums[x, y] += image[x + window.x, y + window.y] * number(BF16, 1 / 9)
+    output[x, y] = sums[x, y]
+
+    def wholly():
+        sums.compute_root()
+        unroll(sums, window.x)
+        unroll(sums, window.y)
+
+    return Pipeline(output, [image], [30, 30], {"input": square(32)}, {"unrolled": wholly, "rolled": roots(sums)})
+
+
+@program
+def extremes_bf16() -> Pipeline:
+    """Comparisons, choices, extremes, distances, casts and quotients by powers of two, of numbers with subnormal and infinite ones."""
+    one, other = (stream_to_accelerator(name, BF16, 2) for name in ("one", "other"))
+    a, b = one[x, y], other[x, y]
+    output = hl.Func("output")
+    chosen = hl.select(a < b, a - b, (a >= number(BF16, 2)) & (a != b), hl.max(a, b) / 4, hl.min(a, b) * b)
+    output[x, y] = chosen + hl.absd(a, b) - hl.cast(BF16, hl.cast(I16, hl.clamp(a, number(BF16, -1000), number(BF16, 1000))))
+    words = np.random.default_rng(1).integers(0, 1 << 16, (2, 64, 64), dtype=np.uint16)
+    # No infinite words, and so no others that are no numbers but of their sums.
+    images = dict(zip(("one", "other"), np.where((words & 0x7F80) == 0x7F80, words & 0x807F, words), strict=True))
+    return Pipeline(output, [one, other], [64, 64], {"one": square(64), "other": square(64)}, {"inline": nothing}, images=images)
+
+
+def normalized_of(element: hl.Type, divide, **options) -> Pipeline:
+    """Contrast of a pixel by the mean of its neighbourhood."""
+    image, mean, output = stream_to_accelerator("input", U8, 2), hl.Func("mean"), hl.Func("output")
+    near = total(hl.cast(element, image[x + i, y + j]) for j in range(3) for i in range(3))
+    mean[x, y] = divide(near, number(element, 9)) + number(element, 1)
+    output[x, y] = within_byte(divide(hl.cast(element, image[x + 1, y + 1]), mean[x, y]) * number(element, 64), element)
+    return Pipeline(output, [image], [62, 62], {"input": square(64)}, {"root": roots(mean), "inline": nothing}, **options)
+
+
+def by_reciprocal(dividend: hl.Expr, divisor: hl.Expr) -> hl.Expr:
+    """A quotient as hardware computes it: the product with the reciprocal, which is rounded as if exact."""
+    return dividend * (number(BF16, 1) / divisor)
+
+
+@program
+def normalized_bf16() -> Pipeline:
+    return normalized_of(BF16, by_reciprocal)
+
+
+@program
+def normalized_float() -> Pipeline:
+    return normalized_of(F32, lambda dividend, divisor: dividend / divisor, twin=normalized_of(BF16, by_reciprocal),
+                         narrow_floats="bf16", bound=Bound(most=4, mean=0.6))
+
+
+@program
+def tone_curve_float() -> Pipeline:
+    """Exposure and gamma: the curve `x / (x + 1)` that keeps highlights, and a power."""
+    image, exposed, toned, output = (stream_to_accelerator("input", U8, 2), hl.Func("exposed"), hl.Func("toned"), hl.Func("output"))
+    exposed[x, y] = hl.cast(F32, image[x, y]) * (2.5 / 255)
+    toned[x, y] = exposed[x, y] / (exposed[x, y] + 1.0)
+    output[x, y] = within_byte(hl.pow(toned[x, y], 1 / 2.2) * 300.0, F32)
+    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"root": roots(exposed, toned), "inline": nothing},
+                    narrow_floats="bf16", bound=Bound(most=4, mean=0.8))
+
+
+@program
+def filmic_float() -> Pipeline:
+    """A curve of an image of single precision by an exponential and a logarithm, with a result of single precision."""
+    image, output = stream_to_accelerator("input", F32, 2), hl.Func("output")
+    value = image[x, y]
+    output[x, y] = hl.log(1.0 + 4.0 * (1.0 - hl.exp(0.0 - 2.0 * value)))
+    images = {"input": np.random.default_rng(2).random((32, 32), dtype=np.float32)}
+    return Pipeline(output, [image], [32, 32], {"input": square(32)}, {"inline": nothing}, images=images,
+                    narrow_floats="bf16", bound=Bound(most=0.02, mean=0.006))
