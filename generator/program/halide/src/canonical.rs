@@ -28,6 +28,7 @@ enum Key {
     Index(Index),
     Load(usize, Vec<Index>, Option<i64>),
     Lookup(usize, usize),
+    Chosen(usize, Vec<usize>),
     Unary(Unary, usize),
     Binary(Binary, usize, usize),
     /// Of a commutative and associative operator.
@@ -53,6 +54,7 @@ impl<'a> Canonical<'a> {
         let load = |load: &Element| match load {
             Element::Array { array, .. } => Some(self.types[*array]),
             Element::Table { table, .. } => Some(self.types[*table]),
+            Element::Chosen { array, .. } => Some(self.types[*array]),
         };
         value.value_type(&load).unwrap_or(Type::I32)
     }
@@ -191,6 +193,9 @@ impl<'a> Canonical<'a> {
                 Key::Load(*array, indices, outside)
             }
             Value::Load(Element::Table { table, index }) => Key::Lookup(*table, self.number(index, ranges)),
+            Value::Load(Element::Chosen { array, indices, .. }) => {
+                Key::Chosen(*array, indices.iter().map(|index| self.number(index, ranges)).collect())
+            }
             Value::Unary(operator, operand) => Key::Unary(*operator, self.number(operand, ranges)),
             Value::Cast(to, operand) => Key::Cast(*to, self.number(operand, ranges)),
             Value::Select(condition, then, otherwise) => {

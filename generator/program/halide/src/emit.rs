@@ -13,7 +13,7 @@ use crate::program::Stores;
 use crate::shapes::{Shape, no_table};
 use crate::text::{Printer, identifier, tables_of};
 use crate::unfold::{Level, Unfolded};
-use crate::value::Variable;
+use crate::value::{Element, Variable};
 
 /// The text of a nest, and the places that its parts come from.
 #[derive(Debug)]
@@ -234,7 +234,8 @@ impl Nest<'_> {
         let kept: Vec<Vec<usize>> = (0..names.len()).map(|array| self.kept(array)).collect();
         let printer = Printer { names, types: self.types, kept: &kept, variables, ranges };
         let own: Vec<Index> = coordinates.iter().map(|variable| Index::variable(*variable)).collect();
-        let statement = printer.statement(merged.array, &own, &value, merged.updates);
+        let target = Element::new(merged.array, own, merged.span);
+        let statement = printer.statement(&target, &value, merged.updates);
         emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * loops.len()), merged.span);
         Ok(())
     }

@@ -24,6 +24,9 @@ pub(crate) fn variables(value: &Value<Element>, but: Option<usize>) -> BTreeSet<
             Element::Array { array, .. } if Some(*array) == but => {}
             Element::Array { indices, .. } => found.extend(indices.iter().flat_map(Index::variables)),
             Element::Table { index, .. } => found.extend(variables(index, but)),
+            Element::Chosen { indices, .. } => {
+                found.extend(indices.iter().flat_map(|index| variables(index, but)));
+            }
         }
     }
     found
@@ -44,6 +47,10 @@ pub(crate) fn mapped(
         }
         Value::Load(Element::Table { table, index: of }) => {
             Value::Load(Element::Table { table: *table, index: mapped(of, index, load)? })
+        }
+        Value::Load(Element::Chosen { array, indices, place }) => {
+            let indices = indices.iter().map(|of| mapped(of, index, load)).collect::<Result<_>>()?;
+            Value::Load(Element::Chosen { array: *array, indices, place: *place })
         }
         other => {
             let mut fault = None;
@@ -74,6 +81,10 @@ pub(crate) fn rewritten(
         Value::Load(Element::Table { table, index }) => {
             let index = rewritten(index, known, part);
             Rc::new(Value::Load(Element::Table { table: *table, index }))
+        }
+        Value::Load(Element::Chosen { array, indices, place }) => {
+            let indices = indices.iter().map(|index| rewritten(index, known, part)).collect();
+            Rc::new(Value::Load(Element::Chosen { array: *array, indices, place: *place }))
         }
         other if other.operands().is_empty() => value.clone(),
         other => Rc::new(other.with(|operand| rewritten(operand, known, part))),

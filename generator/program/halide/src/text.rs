@@ -37,6 +37,7 @@ pub(crate) fn tables_of(value: &Value<Element>) -> Vec<usize> {
     let of = |load: &Element| match load {
         Element::Array { .. } => Vec::new(),
         Element::Table { table, index } => [vec![*table], tables_of(index)].concat(),
+        Element::Chosen { indices, .. } => indices.iter().flat_map(|index| tables_of(index)).collect(),
     };
     loads.into_iter().flat_map(of).collect()
 }
@@ -58,12 +59,10 @@ pub(crate) struct Printer<'a> {
 
 impl Printer<'_> {
     /// The statement that stores a value in an element: as a reduction, where the value is a sum that the element is a term of.
-    pub fn statement(&self, array: usize, own: &[Index], value: &Rc<Value<Element>>, updates: bool) -> String {
-        let target = self.element(array, own);
+    pub fn statement(&self, element: &Element, value: &Rc<Value<Element>>, updates: bool) -> String {
+        let target = self.load(element);
         let is_target = |value: &Value<Element>| match value {
-            Value::Load(Element::Array { array: loaded, indices, .. }) => {
-                *loaded == array && self.element(array, indices) == target
-            }
+            Value::Load(load) => load.array() == element.array() && self.load(load) == target,
             _ => false,
         };
         let mut terms = Vec::new();
@@ -94,6 +93,7 @@ impl Printer<'_> {
         let load = |load: &Element| match load {
             Element::Array { array, .. } => Some(self.types[*array]),
             Element::Table { table, .. } => Some(self.types[*table]),
+            Element::Chosen { array, .. } => Some(self.types[*array]),
         };
         value.value_type(&load).unwrap_or(Type::I32)
     }
@@ -110,6 +110,22 @@ impl Printer<'_> {
         let indices =
             kept.iter().map(|dimension| indices.get(*dimension).map_or("0".to_owned(), |index| self.index(index)));
         format!("{}[{}]", self.names[array], { indices }.join(", "))
+    }
+
+    fn load(&self, load: &Element) -> String {
+        match load {
+            Element::Array { array, indices, outside, .. } => {
+                let element = self.element(*array, indices);
+                match outside {
+                    Some(outside) => format!("outside({element}, {})", self.types[*array].text(*outside)),
+                    None => element,
+                }
+            }
+            Element::Table { table, index } => format!("{}[{}]", self.names[*table], self.value(index)),
+            Element::Chosen { array, indices, .. } => {
+                format!("{}[{}]", self.names[*array], indices.iter().map(|index| self.value(index)).join(", "))
+            }
+        }
     }
 
     fn index(&self, index: &Index) -> String {
@@ -169,14 +185,7 @@ impl Printer<'_> {
                 Some(name) => name.clone(),
                 None => format!("{}i32", self.ranges[*variable].0),
             },
-            Value::Load(Element::Array { array, indices, outside, .. }) => {
-                let element = self.element(*array, indices);
-                match outside {
-                    Some(outside) => format!("outside({element}, {})", self.types[*array].text(*outside)),
-                    None => element,
-                }
-            }
-            Value::Load(Element::Table { table, index }) => format!("{}[{}]", self.names[*table], self.value(index)),
+            Value::Load(load) => self.load(load),
             Value::Unary(Unary::Negate | Unary::BfloatNegate, operand) => format!("-{}", self.operand(operand)),
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
             Value::Unary(Unary::Absolute | Unary::BfloatAbsolute, operand) => format!("abs({})", self.value(operand)),

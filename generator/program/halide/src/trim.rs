@@ -74,6 +74,8 @@ fn need(value: &Value<Element>, ranges: &[(i64, i64)], own: usize, needed: &mut 
             }
             Element::Array { .. } => {}
             Element::Table { index, .. } => need(index, ranges, own, needed),
+            // Any element may be chosen.
+            Element::Chosen { .. } => {}
         }
     }
 }

@@ -44,6 +44,57 @@ pub(crate) enum Element {
         table: usize,
         index: Rc<Value<Element>>,
     },
+    /// Of an array, by indices that depend on data.
+    Chosen {
+        array: usize,
+        indices: Vec<Rc<Value<Element>>>,
+        place: Place,
+    },
+}
+
+impl Element {
+    /// The element of an array that has these indices.
+    pub fn new(array: usize, indices: Vec<Index>, span: Span) -> Self {
+        Element::Array { array, indices, outside: None, place: Place(span) }
+    }
+
+    /// The array or the table.
+    pub fn array(&self) -> usize {
+        match self {
+            Element::Array { array, .. } | Element::Table { table: array, .. } | Element::Chosen { array, .. } => {
+                *array
+            }
+        }
+    }
+
+    /// The indices, unless data choose them.
+    pub fn indices(&self) -> &[Index] {
+        match self {
+            Element::Array { indices, .. } => indices,
+            Element::Table { .. } | Element::Chosen { .. } => &[],
+        }
+    }
+
+    /// All loads from arrays for it, itself first.
+    fn array_loads(&self) -> Vec<(usize, &[Index])> {
+        match self {
+            Element::Array { array, indices, .. } => vec![(*array, indices)],
+            Element::Table { index, .. } => index.array_loads(),
+            Element::Chosen { array, indices, .. } => {
+                let inner = indices.iter().flat_map(|index| index.array_loads());
+                [(*array, self.indices())].into_iter().chain(inner).collect()
+            }
+        }
+    }
+
+    /// All loads from arrays for its indices.
+    pub fn loads_of_indices(&self) -> Vec<(usize, &[Index])> {
+        let mut loads = self.array_loads();
+        if !matches!(self, Element::Table { .. }) {
+            loads.remove(0);
+        }
+        loads
+    }
 }
 
 /// A place of the text that does not count when expressions are compared.
@@ -63,15 +114,11 @@ impl std::hash::Hash for Place {
 }
 
 impl Value<Element> {
-    /// All loads from arrays, those of which tables are looked up too, in the order of the text: each array with its indices.
+    /// All loads from arrays, those of indices too, in the order of the text: each array with its indices, unless data choose them.
     pub fn array_loads(&self) -> Vec<(usize, &[Index])> {
         let mut loads = Vec::new();
         self.loads(&mut loads);
-        let of = |load| match load {
-            &Element::Array { array, ref indices, .. } => vec![(array, indices.as_slice())],
-            Element::Table { index, .. } => index.array_loads(),
-        };
-        loads.into_iter().flat_map(of).collect()
+        loads.into_iter().flat_map(Element::array_loads).collect()
     }
 }
 

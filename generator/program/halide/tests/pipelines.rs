@@ -83,6 +83,17 @@ fn nests_say_what_the_schedules_say() {
         ("number_functions", "values: [0.0, 1.0, 1.4140625,"),
         ("number_strict", "min(input[x, y], input[x + 1, y]) + 0.30078125"),
         ("narrowed", "input[x, y] as bf16"),
+        // Data choose the element that is updated, and 128 pixels fit 16 bits.
+        ("histogram", "output_so_far[input[r_x, r_y]] += 1"),
+        ("equalized", "bins: {type: u16, shape: [256]}"),
+        ("grid", "sums_1[x, y, input[r_x + 4*x, r_y + 4*y] as i32 / 32] += 1"),
+        (
+            "warped",
+            "for x in 0..16 unroll 2:\n      - output[x, y] = input[max(min(x + moves[x, y] as i32 / 16, 15), 0), y]",
+        ),
+        // Copies that store different elements are iterations.
+        ("scattered", "for r_x in 0..64:\n    - output_so_far[places[r_x] as i32 % 64] = input[r_x]"),
+        ("backwards", "for r_x in 0..32:\n    - output_so_far[-2*r_x + 63] = input[r_x]"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {

@@ -107,8 +107,7 @@ impl Converter<'_> {
     /// The type of a load; of other values it is not needed.
     fn type_of(&self, value: &Value<Element>) -> Option<Type> {
         match value {
-            Value::Load(Element::Array { array, .. }) => Some(self.held[*array]),
-            Value::Load(Element::Table { table, .. }) => Some(self.held[*table]),
+            Value::Load(element) => Some(self.held[element.array()]),
             _ => None,
         }
     }
@@ -182,6 +181,9 @@ impl Converter<'_> {
         if let Storage::Constants(entries) = &array.storage {
             return self.entry(point, entries, used, known);
         }
+        if chooses(point) {
+            return Ok(Value::Load(self.chosen(point, used, known)?));
+        }
         let region = self.boxes[point.array].as_ref();
         let mut indices = Vec::new();
         for index in &point.indices {
@@ -200,24 +202,33 @@ impl Converter<'_> {
         Ok(Value::Load(Element::Array { array: point.array, indices, outside, place: point.place }))
     }
 
+    /// The element that a definition stores.
+    pub fn element(&mut self, point: &Point) -> Result<Element> {
+        if chooses(point) {
+            let mut known = std::mem::take(&mut self.known);
+            let element = self.chosen(point, self.ranges, &mut known);
+            self.known = known;
+            return element;
+        }
+        let indices = point.indices.iter().map(|index| self.index(point, index)).collect::<Result<_>>()?;
+        Ok(Element::new(point.array, indices, point.place.0))
+    }
+
+    /// An element that data choose.
+    fn chosen(&self, point: &Point, used: &Box, known: &mut HashMap<usize, Converted>) -> Result<Element> {
+        let indices = point.indices.iter().map(|index| self.within(index, used, known)).collect::<Result<_>>()?;
+        Ok(Element::Chosen { array: point.array, indices, place: point.place })
+    }
+
     /// An index, as address generators compute it.
-    pub fn index(&self, point: &Point, index: &Term) -> Result<Index> {
+    fn index(&self, point: &Point, index: &Term) -> Result<Index> {
         if let Some(found) = index_of(&**index, self.ranges).or_else(|| self.bent(index)) {
             return Ok(found);
         }
         let name = &self.plan.arrays[point.array].name;
-        let mut loads = Vec::new();
-        index.loads(&mut loads);
-        Err(match loads.first() {
-            Some(load) => {
-                let by = &self.plan.arrays[load.array].name;
-                Fault::new(point.place.0, format!("which element of `{name}` is read depends on data, on `{by}`"))
-                    .with_help("addresses are computed by counters, not from data; a Func of its variable only is a table, which data may look up")
-            }
-            None => Fault::new(point.place.0, format!("this index of `{name}` is no sum of variables")).with_help(
-                "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
-            ),
-        })
+        Err(Fault::new(point.place.0, format!("this index of `{name}` is no sum of variables")).with_help(
+            "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
+        ))
     }
 
     /// An index of one variable that goes along a few lines.
@@ -276,6 +287,13 @@ impl Converter<'_> {
             }
         })
     }
+}
+
+/// Whether data choose the element.
+fn chooses(point: &Point) -> bool {
+    let mut loads = Vec::new();
+    point.indices.iter().for_each(|index| index.loads(&mut loads));
+    !loads.is_empty()
 }
 
 /// The sums of which a condition says that none is negative, if it is one of such.

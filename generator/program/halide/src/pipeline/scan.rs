@@ -24,7 +24,7 @@ pub(crate) fn follow_streams(blocks: &mut [Block], boxes: &[Option<Box>]) -> boo
                 let of = |dimension: usize| followed(indices.get(dimension)?, block);
                 Some(arrival.into_iter().filter_map(of).unique().collect::<Vec<Variable>>())
             }
-            Element::Table { .. } => None,
+            Element::Table { .. } | Element::Chosen { .. } => None,
         });
         let orders: Vec<Vec<Variable>> = orders.collect();
         let longest = orders.iter().rev().max_by_key(|order| order.len()).cloned().unwrap_or_default();
@@ -32,17 +32,18 @@ pub(crate) fn follow_streams(blocks: &mut [Block], boxes: &[Option<Box>]) -> boo
             return false;
         }
         // Dimensions that nothing says the place of are outermost, the last one first.
-        let own = block.statements.first().map_or(&[][..], |statement| &statement.target);
+        let own = block.statements.first().map_or(&[][..], |statement| statement.target.indices());
         let others =
             own.iter().rev().filter_map(|index| followed(index, block)).filter(|variable| !longest.contains(variable));
         let order: Vec<Variable> = others.chain(longest.iter().copied()).unique().collect();
         for statement in &block.statements {
+            let indices = statement.target.indices();
             let place = |dimension: &usize| {
-                let variable = followed(&statement.target[*dimension], block);
+                let variable = followed(&indices[*dimension], block);
                 order.iter().position(|each| Some(*each) == variable)
             };
-            let dimensions = (0..statement.target.len()).sorted_by_key(place).collect();
-            arrivals.insert(statement.array, dimensions);
+            let dimensions = (0..indices.len()).sorted_by_key(place).collect();
+            arrivals.insert(statement.array(), dimensions);
         }
         ordered.push(order);
     }

@@ -15,7 +15,7 @@ use super::runs::{Run, period, runs};
 use super::text::{Block, Loop, Statement};
 use crate::fit::{MOST_VALUES, greatest_divisor};
 use crate::rebuild::{rewritten, value_of, with_inner};
-use crate::value::{Element, Place, Value, Variable};
+use crate::value::{Element, Value, Variable};
 
 /// The most nests that write a copy: the inputs of a memory tile.
 const MOST_WRITERS: usize = 2;
@@ -163,17 +163,22 @@ impl Straight<'_> {
     /// Adds a block, and before it the copies that it reads.
     fn block(&mut self, mut block: Block) {
         let ranges = block.ranges(self.arrays.plan.variables.len());
-        let written: BTreeSet<usize> = block.statements.iter().map(|statement| statement.array).collect();
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
         if self.is_copied(&block, &ranges) {
             return;
         }
         for statement in &mut block.statements {
-            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut |value| {
+            let mut part = |value: &Value<Element>| {
                 let Value::Load(Element::Array { array, indices, outside, place }) = value else { return None };
                 let read = Read { array: *array, indices, outside: *outside, span: place.0, ranges: &ranges };
                 let (copy, indices) = if written.contains(array) { None } else { self.copied(&read, None) }?;
                 Some(load(copy, &indices, place.0))
-            });
+            };
+            let mut known = HashMap::new();
+            statement.value = rewritten(&statement.value, &mut known, &mut part);
+            if let Element::Chosen { indices, .. } = &mut statement.target {
+                indices.iter_mut().for_each(|index| *index = rewritten(index, &mut known, &mut part));
+            }
         }
         self.copies.retain(|(array, ..), _| !written.contains(array));
         self.done.push(block);
@@ -181,7 +186,9 @@ impl Straight<'_> {
 
     /// Lets the array of a block be the copy, if the block copies only; gives whether it does.
     fn is_copied(&mut self, block: &Block, ranges: &Box) -> bool {
-        let [Statement { array: target, target: indices, value, updates: false }] = &block.statements[..] else {
+        let [Statement { target: Element::Array { array: target, indices, .. }, value, updates: false }] =
+            &block.statements[..]
+        else {
             return false;
         };
         let Value::Load(Element::Array { array, indices: read, outside, place }) = &**value else { return false };
@@ -375,12 +382,13 @@ impl Straight<'_> {
         let loops = variables.iter().zip(region).rev().map(of).collect();
         let mut target = indices.clone();
         let value = value(&mut target, &indices);
-        self.done.push(Block { loops, statements: vec![Statement { array, target, value, updates: false }], span });
+        let target = Element::new(array, target, span);
+        self.done.push(Block { loops, statements: vec![Statement { target, value, updates: false }], span });
     }
 }
 
 fn load(array: usize, indices: &[Index], span: Span) -> Rc<Value<Element>> {
-    Rc::new(Value::Load(Element::Array { array, indices: indices.to_vec(), outside: None, place: Place(span) }))
+    Rc::new(Value::Load(Element::new(array, indices.to_vec(), span)))
 }
 
 /// A copy with other places along a dimension.
@@ -496,9 +504,8 @@ fn divided(
     };
     let mut statements = Vec::new();
     for statement in &block.statements {
-        let target = statement.target.iter().map(index).collect::<Option<Vec<Index>>>()?;
         let mut is_whole = true;
-        let value = rewritten(&statement.value, &mut HashMap::new(), &mut |value| match value {
+        let mut part = |value: &Value<Element>| match value {
             Value::Variable(variable) if *variable == each.variable => Some(value_of(&whole)),
             Value::Load(Element::Array { array, indices, outside, place }) => {
                 let indices: Option<Vec<Index>> = indices.iter().map(index).collect();
@@ -507,11 +514,15 @@ fn divided(
                 Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
             }
             _ => None,
-        });
+        };
+        let mut known = HashMap::new();
+        let value = rewritten(&statement.value, &mut known, &mut part);
+        let target = Rc::new(Value::Load(statement.target.clone()));
+        let Value::Load(target) = (*rewritten(&target, &mut known, &mut part)).clone() else { return None };
         if !is_whole {
             return None;
         }
-        statements.push(Statement { target, value, ..statement.clone() });
+        statements.push(Statement { target, value, updates: statement.updates });
     }
     Some(Block { statements, ..block.clone() })
 }

@@ -35,10 +35,30 @@ pub(crate) struct Loop {
 /// A store.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
-    pub array: usize,
-    pub target: Vec<Index>,
+    /// An element of an array.
+    pub target: Element,
     pub value: Converted,
     pub updates: bool,
+}
+
+impl Statement {
+    pub fn array(&self) -> usize {
+        self.target.array()
+    }
+
+    /// All loads from arrays, those of indices too: each array with its indices, unless data choose them.
+    pub fn array_loads(&self) -> impl Iterator<Item = (usize, &[Index])> {
+        self.value.array_loads().into_iter().chain(self.target.loads_of_indices())
+    }
+
+    /// Whether data choose elements that it accesses.
+    fn chooses(&self) -> bool {
+        let mut chooses = matches!(self.target, Element::Chosen { .. });
+        self.value.visit(&mut HashSet::new(), &mut |part| {
+            chooses |= matches!(part, Value::Load(Element::Chosen { .. }));
+        });
+        chooses
+    }
 }
 
 /// Loops around statements.
@@ -70,7 +90,7 @@ impl Block {
 
     /// The indices of all loads from arrays, those of which tables are looked up too.
     pub fn indices(&self) -> impl Iterator<Item = &Index> {
-        let loads = self.statements.iter().flat_map(|statement| statement.value.array_loads());
+        let loads = self.statements.iter().flat_map(Statement::array_loads);
         loads.flat_map(|(_, indices)| indices)
     }
 
@@ -100,8 +120,9 @@ impl Block {
 
     fn accumulates(&self) -> bool {
         let follows = |each: &Loop| {
-            let of =
-                |statement: &Statement| statement.target.iter().any(|index| index.variables().contains(&each.variable));
+            let of = |statement: &Statement| {
+                statement.target.indices().iter().any(|index| index.variables().contains(&each.variable))
+            };
             self.statements.iter().all(of)
         };
         self.statements.iter().any(|statement| statement.updates)
@@ -153,7 +174,7 @@ impl Nest<'_> {
         self.trim(&mut blocks);
         let is_pipeline = match self.schedule {
             Some(policy) => policy == Policy::Stencil,
-            None => !blocks.iter().any(Block::accumulates),
+            None => !blocks.iter().any(|block| block.accumulates() || block.statements.iter().any(Statement::chooses)),
         };
         if is_pipeline {
             blocks.iter_mut().for_each(in_turns_of_rates);
@@ -211,9 +232,9 @@ impl Nest<'_> {
         for (array, value) in stage.arrays.iter().zip(&stage.values) {
             let Some(value) = value else { continue };
             let point = Point { array: *array, indices: stage.targets.clone(), place: Place(stage.span) };
-            let target = stage.targets.iter().map(|index| converter.index(&point, index)).collect::<Result<_>>()?;
+            let target = converter.element(&point)?;
             let value = stored(&converter.value(value)?, self.plan.arrays[*array].value, self.held[*array]);
-            statements.push(Statement { array: *array, target, value, updates: stage.updates });
+            statements.push(Statement { target, value, updates: stage.updates });
         }
         let span = stage.span;
         if stage.updates {
@@ -238,15 +259,15 @@ impl Nest<'_> {
             loop {
                 let before = wanted.len();
                 for statement in
-                    block.statements.iter().filter(|statement| wanted.contains(&statement.array)).collect_vec()
+                    block.statements.iter().filter(|statement| wanted.contains(&statement.array())).collect_vec()
                 {
-                    wanted.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
+                    wanted.extend(statement.array_loads().map(|(array, _)| array));
                 }
                 if wanted.len() == before {
                     break;
                 }
             }
-            block.statements.retain(|statement| wanted.contains(&statement.array));
+            block.statements.retain(|statement| wanted.contains(&statement.array()));
         }
         blocks.retain(|block| !block.statements.is_empty());
     }
@@ -270,14 +291,14 @@ impl Nest<'_> {
     fn declarations(&self, blocks: &[Block], names: &[String], emitted: &mut Emitted) {
         let statements = || blocks.iter().flat_map(|block| &block.statements);
         let mut seen = HashSet::new();
-        let mut used: BTreeSet<usize> = statements().map(|statement| statement.array).collect();
+        let mut used: BTreeSet<usize> = statements().map(Statement::array).collect();
         for statement in statements() {
-            statement.value.visit(&mut seen, &mut |part| match part {
-                Value::Load(Element::Array { array, .. }) => _ = used.insert(*array),
-                Value::Load(Element::Table { .. }) => used.extend(tables_of(part)),
-                _ => {}
-            });
-            used.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
+            let mut tables = |part: &Value<Element>| used.extend(tables_of(part));
+            statement.value.visit(&mut seen, &mut tables);
+            if let Element::Chosen { indices, .. } = &statement.target {
+                indices.iter().for_each(|index| index.visit(&mut seen, &mut tables));
+            }
+            used.extend(statement.array_loads().map(|(array, _)| array));
         }
         for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
         {
@@ -336,8 +357,8 @@ impl Nest<'_> {
         }
         let kept: Vec<Vec<usize>> = self.plan.arrays.iter().map(|array| (0..array.dimensions).collect()).collect();
         let printer = Printer { names, types: &self.held, kept: &kept, variables, ranges };
-        for Statement { array, target, value, updates } in &block.statements {
-            let statement = printer.statement(*array, target, value, *updates);
+        for Statement { target, value, updates } in &block.statements {
+            let statement = printer.statement(target, value, *updates);
             emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * depth), block.span);
         }
     }
@@ -374,7 +395,9 @@ fn stored(value: &Converted, of: Type, held: Type) -> Converted {
         Value::Binary(operator @ (Binary::Add | Binary::Subtract), left, right) if of != Type::Bool => {
             Value::binary(*operator, stored(left, of, held), stored(right, of, held))
         }
-        Value::Cast(_, inner) if matches!(**inner, Value::Load(Element::Array { .. })) && of != Type::Bool => {
+        Value::Cast(_, inner)
+            if matches!(**inner, Value::Load(Element::Array { .. } | Element::Chosen { .. })) && of != Type::Bool =>
+        {
             Rc::new(Value::Cast(held, inner.clone()))
         }
         Value::Number(number, _) => Rc::new(Value::Number(held.wrap(*number), held)),

@@ -10,19 +10,14 @@ use crate::fault::{Fault, Result};
 /// The statements in an order in which none reads what another has stored before.
 pub(crate) fn in_turns(mut statements: Vec<Statement>, span: Span) -> Result<Vec<Statement>> {
     let reads = |statement: &Statement| -> BTreeSet<usize> {
-        statement
-            .value
-            .array_loads()
-            .into_iter()
-            .map(|(array, _)| array)
-            .filter(|array| *array != statement.array)
-            .collect()
+        statement.array_loads().map(|(array, _)| array).filter(|array| *array != statement.array()).collect()
     };
     let mut ordered = Vec::new();
     while !statements.is_empty() {
         // One that no other reads the old value of.
         let next = statements.iter().position(|statement| {
-            let is_read = |other: &Statement| other.array != statement.array && reads(other).contains(&statement.array);
+            let is_read =
+                |other: &Statement| other.array() != statement.array() && reads(other).contains(&statement.array());
             !statements.iter().any(is_read)
         });
         let next = next.ok_or_else(|| {

@@ -181,6 +181,86 @@ def wide_sums():
     return output, [image], [16, 8]
 
 
+@program
+def histogram():
+    """Pixels that have each value, as the output itself."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    r = hl.RDom([(0, 16), (0, 8)], "r")
+    output[x] = hl.u16(0)
+    output[hl.i32(image[r.x, r.y])] += hl.u16(1)
+    return output, [image], [256]
+
+
+@program
+def equalized():
+    """The histogram of an image, summed up, as its tone curve."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    bins, below, curve = hl.Func("bins"), hl.Func("below"), hl.Func("curve")
+    r, b = hl.RDom([(0, 16), (0, 8)], "r"), hl.RDom([(1, 255)], "b")
+    bins[x] = 0
+    bins[hl.i32(image[r.x, r.y])] += 1
+    below[x] = 0
+    below[0] = bins[0]
+    below[b.x] = below[b.x - 1] + bins[b.x]
+    curve[x] = hl.u8(below[x] * 255 / 128)
+    output[x, y] = curve[hl.i32(image[x, y])]
+    for func in (bins, below, curve):
+        func.compute_root()
+    return output, [image], [16, 8]
+
+
+@program
+def grid():
+    """A bilateral grid: sums and counts of blocks by value, as a tuple, and means between two values of the grid."""
+    image, output, sums = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Func("sums")
+    z, r = hl.Var("z"), hl.RDom([(0, 4), (0, 4)], "r")
+    value = image[4 * x + r.x, 4 * y + r.y]
+    at = hl.i32(value) / 32
+    sums[x, y, z] = (hl.u16(0), hl.u16(0))
+    before = sums[x, y, at]
+    sums[x, y, at] = (before[0] + hl.u16(value), before[1] + hl.u16(1))
+    sums.compute_root()
+    here = image[x, y]
+    low, share = hl.clamp(hl.i32(here) / 32, 0, 6), hl.u16(here) % 32
+
+    def mean(level):
+        element = sums[x / 4, y / 4, level]
+        return element[0] / hl.max(element[1], hl.u16(1))
+    output[x, y] = hl.u8((mean(low) * (32 - share) + mean(low + 1) * share) / 32)
+    return output, [image], [16, 8]
+
+
+@program
+def warped():
+    """Pixels that displacements choose, within the image, by rows that are unrolled."""
+    image, moves, output = hl.ImageParam(U8, 2, "input"), hl.ImageParam(hl.Int(8), 2, "moves"), hl.Func("output")
+    output[x, y] = image[hl.clamp(x + hl.i32(moves[x, y]) / 16, 0, 15), y]
+    output.unroll(x, 2)
+    return output, [image, moves], [16, 8]
+
+
+@program
+def scattered():
+    """Elements that go where data say, the last one where several go to one."""
+    image, places, output = hl.ImageParam(U8, 1, "input"), hl.ImageParam(U8, 1, "places"), hl.Func("output")
+    r = hl.RDom([(0, 64)], "r")
+    output[x] = hl.u8(x)
+    output[hl.i32(places[r.x]) % 64] = image[r.x]
+    output.update().unroll(r.x, 4)
+    return output, [image, places], [64]
+
+
+@program
+def backwards():
+    """Copies of a loop of a reduction that store different elements."""
+    image, output = hl.ImageParam(U8, 1, "input"), hl.Func("output")
+    r = hl.RDom([(0, 32)], "r")
+    output[x] = hl.u8(x)
+    output[63 - 2 * r.x] = image[r.x]
+    output.update().unroll(r.x, 4)
+    return output, [image], [64]
+
+
 BF16, F32 = hl.BFloat(16), hl.Float(32)
 
 

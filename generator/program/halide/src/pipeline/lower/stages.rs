@@ -194,6 +194,17 @@ impl<'a> Lowering<'a> {
                 copies.push((&reduction.name, self.in_copies(of_name[reduction.name.as_str()].0, range, factor)));
             }
         }
+        // Copies that store different elements are no parts of one value.
+        let stores_by = |name: &str| {
+            let mut stores = false;
+            for argument in &definition.arguments {
+                argument.visit(&mut |part| stores |= matches!(&part.kind, Kind::Variable(found) if found == name));
+            }
+            stores
+        };
+        if copies.iter().any(|(name, _)| stores_by(name)) {
+            return Ok(false);
+        }
         self.is_reduction = any_rolled;
         let arrays = self.stored[&number].clone();
         let targets = self.terms(&definition.arguments, &scope, number)?;
