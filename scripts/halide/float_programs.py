@@ -195,7 +195,7 @@ def gaussian_float() -> Pipeline:
     """A Gaussian filter of five rows and columns, whose weights are exponentials of the distance: constants of the hardware."""
     image, kernel, output, place = stream_to_accelerator("input", U8, 2), hl.Func("kernel"), hl.Func("output"), hl.Var("place")
     window = hl.RDom([(-2, 5)], "window")
-    kernel[place] = hl.exp(hl.f32(place * place) / -8.0) / 3.8
+    kernel[place] = hl.exp(hl.f32(place * place) / hl.f32(-8)) / hl.f32(3.8)
     columns, rows = hl.Func("columns"), hl.Func("rows")
     columns[x, y] = hl.f32(0)
     columns[x, y] += kernel[window.x] * hl.f32(image[x + window.x, y])

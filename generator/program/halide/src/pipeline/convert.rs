@@ -1,6 +1,6 @@
 //! Terms as values of nests: the indices of loads as indices of arrays, and entries of constants as those of tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use pushmem_bfloat::{from_f64, to_f64};
@@ -166,7 +166,8 @@ impl Converter<'_> {
             (Value::Number(constant, _), Value::Load(point)) => (point, *constant, false),
             _ => return None,
         };
-        let region = self.boxes[point.array].as_ref()?;
+        let region =
+            self.boxes[point.array].as_ref().filter(|_| !point.indices.iter().any(|index| self.is_narrowed(index)))?;
         if matches!(self.plan.arrays[point.array].storage, Storage::Constants(_)) {
             return None;
         }
@@ -222,6 +223,13 @@ impl Converter<'_> {
 
     /// An index, as address generators compute it.
     pub fn index(&self, point: &Point, index: &Term) -> Result<Index> {
+        if self.is_narrowed(index) {
+            let name = &self.plan.arrays[point.array].name;
+            let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
+            return Err(Fault::new(point.place.0, message).with_help(
+                "compute indices with integers: a coordinate has more bits than the 8 of a number of bfloat16",
+            ));
+        }
         if let Some(found) = index_of(&**index, self.ranges).or_else(|| self.bent(index)) {
             return Ok(found);
         }
@@ -238,6 +246,13 @@ impl Converter<'_> {
                 "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
             ),
         })
+    }
+
+    /// Whether an index is computed with numbers that have fewer bits than those of the pipeline.
+    fn is_narrowed(&self, index: &Term) -> bool {
+        let mut found = false;
+        index.visit(&mut HashSet::new(), &mut |part| found |= part.is_number());
+        found && self.floats == Floats::Narrowed
     }
 
     /// An index of one variable that goes along a few lines.
