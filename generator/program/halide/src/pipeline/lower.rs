@@ -326,10 +326,10 @@ impl<'a> Lowering<'a> {
         }
         let value = type_of(call.element, span)?;
         let mut arguments = self.terms(&call.arguments, scope, within)?;
-        // Halide computes the integer that a constant weight of integers is: a part of the greatest value.
+        // Halide computes the integer that a constant weight with a fraction is: a part of the greatest value.
         if let ("lerp", [.., weight], true) = (call.name.as_str(), &call.arguments[..], value.is_integer())
             && let Some(weight) = constant(weight)
-            && let Some(last) = arguments.last_mut()
+            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last) == Type::Bf16)
         {
             let of = value.unsigned();
             let part = of.max() as f32 * weight as f32;
