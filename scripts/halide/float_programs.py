@@ -23,6 +23,16 @@ def program(build):
     return listed(without_statement)
 
 
+#: Programs of single precision, whose numbers are narrowed, by name.
+NARROWED = {}
+
+
+def narrowed(build):
+    """Adds a program of single precision."""
+    NARROWED[build.__name__] = program(build)
+    return NARROWED[build.__name__]
+
+
 def number(element: hl.Type, value: float) -> hl.Expr:
     """A constant of this type."""
     return hl.cast(element, hl.f32(value))
@@ -58,7 +68,7 @@ def unsharp_bf16() -> Pipeline:
     return unsharp_of(BF16)
 
 
-@program
+@narrowed
 def unsharp_float() -> Pipeline:
     # A number of 8 bits before the sum with a half is rounded to 8 significant bits.
     return unsharp_of(F32, twin=unsharp_of(BF16), narrow_floats="bf16", bound=Bound(most=2, mean=0.4))
@@ -87,7 +97,7 @@ def sobel_bf16() -> Pipeline:
     return sobel_of(BF16)
 
 
-@program
+@narrowed
 def sobel_float() -> Pipeline:
     return sobel_of(F32, twin=sobel_of(BF16), narrow_floats="bf16", bound=Bound(most=2, mean=0.5))
 
@@ -142,24 +152,24 @@ def normalized_bf16() -> Pipeline:
     return normalized_of(BF16, by_reciprocal)
 
 
-@program
+@narrowed
 def normalized_float() -> Pipeline:
     return normalized_of(F32, lambda dividend, divisor: dividend / divisor, twin=normalized_of(BF16, by_reciprocal),
                          narrow_floats="bf16", bound=Bound(most=4, mean=0.6))
 
 
-@program
+@narrowed
 def tone_curve_float() -> Pipeline:
     """Exposure and gamma: the curve `x / (x + 1)` that keeps highlights, and a power."""
     image, exposed, toned, output = (stream_to_accelerator("input", U8, 2), hl.Func("exposed"), hl.Func("toned"), hl.Func("output"))
-    exposed[x, y] = hl.cast(F32, image[x, y]) * (2.5 / 255)
+    exposed[x, y] = hl.cast(F32, image[x, y]) * hl.f32(2.5 / 255)
     toned[x, y] = exposed[x, y] / (exposed[x, y] + 1.0)
-    output[x, y] = within_byte(hl.pow(toned[x, y], 1 / 2.2) * 300.0, F32)
+    output[x, y] = within_byte(hl.pow(toned[x, y], hl.f32(1 / 2.2)) * 300.0, F32)
     return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"root": roots(exposed, toned), "inline": nothing},
                     narrow_floats="bf16", bound=Bound(most=4, mean=0.8))
 
 
-@program
+@narrowed
 def filmic_float() -> Pipeline:
     """A curve of an image of single precision by an exponential and a logarithm, with a result of single precision."""
     image, output = stream_to_accelerator("input", F32, 2), hl.Func("output")
@@ -168,3 +178,36 @@ def filmic_float() -> Pipeline:
     images = {"input": np.random.default_rng(2).random((32, 32), dtype=np.float32)}
     return Pipeline(output, [image], [32, 32], {"input": square(32)}, {"inline": nothing}, images=images,
                     narrow_floats="bf16", bound=Bound(most=0.02, mean=0.006))
+
+
+@narrowed
+def gamma_table_float() -> Pipeline:
+    """A gamma curve in single precision that bytes look up: its entries are computed before there is hardware, so that none differs."""
+    image, curve, output, value = stream_to_accelerator("input", U8, 2), hl.Func("curve"), hl.Func("output"), hl.Var("value")
+    curve[value] = within_byte(hl.pow(hl.f32(value) / 255.0, hl.f32(1 / 2.2)) * 255.0, F32)
+    curve.compute_root()
+    output[x, y] = curve[image[x, y]]
+    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"root": nothing}, narrow_floats="bf16", bound=Bound(most=0, mean=0))
+
+
+@narrowed
+def gaussian_float() -> Pipeline:
+    """A Gaussian filter of five rows and columns, whose weights are exponentials of the distance: constants of the hardware."""
+    image, kernel, output, place = stream_to_accelerator("input", U8, 2), hl.Func("kernel"), hl.Func("output"), hl.Var("place")
+    window = hl.RDom([(-2, 5)], "window")
+    kernel[place] = hl.exp(hl.f32(place * place) / hl.f32(-8)) / hl.f32(3.8)
+    columns, rows = hl.Func("columns"), hl.Func("rows")
+    columns[x, y] = hl.f32(0)
+    columns[x, y] += kernel[window.x] * hl.f32(image[x + window.x, y])
+    rows[x, y] = hl.f32(0)
+    rows[x, y] += kernel[window.x] * columns[x, y + window.x]
+    output[x, y] = within_byte(rows[x, y], F32)
+
+    def unrolled_sums():
+        kernel.compute_root()
+        for func in (columns, rows):
+            func.compute_root()
+            unroll(func, window.x)
+
+    return Pipeline(output, [image], [60, 60], {"input": square(64, -2)}, {"unrolled": unrolled_sums},
+                    narrow_floats="bf16", bound=Bound(most=3, mean=0.6))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import halide as hl
 import numpy as np
-from pushmem_halide import compute_at, unroll
+from pushmem_halide import Accelerator, compute_at, file_name, hw_accelerate, to_words, unroll
 
 x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
 xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co", "ci"))
@@ -51,6 +51,30 @@ class Pipeline:
     twin: Pipeline | None = None
     #: Whether the lowered statement is imported as well, which has no numbers with a fraction.
     is_lowered: bool = True
+
+    def accelerator(self) -> Accelerator:
+        """The accelerator of the pipeline, with the schedule that it has."""
+        return hw_accelerate(self.output, self.extents, self.inputs, self.boxes, self.tables, self.schedule, self.narrow_floats)
+
+    def images_of(self, accelerator: Accelerator, seed: int = 0) -> dict[str, np.ndarray]:
+        """An image for each input, by name: random ones in the place of those that it does not have."""
+        random, images = np.random.default_rng(seed), {}
+        for parameter, box in accelerator.inputs:
+            image = self.images.get(file_name(parameter))
+            if image is None:
+                image = random_image(random, parameter.type(), [extent for _, extent in reversed(box)])
+            images[file_name(parameter)] = image
+        return images
+
+
+def random_image(random: np.random.Generator, element: hl.Type, shape: list[int]) -> np.ndarray:
+    """An image of any values of a type; of numbers with a fraction, words of magnitudes with which sums do not lose all bits."""
+    if element.is_float():
+        return to_words(random.normal(size=shape) * 2.0 ** random.integers(-8, 8, shape))
+    name = "uint8" if element.is_bool() else f"{'u' if element.is_uint() else ''}int{element.bits()}"
+    limits = np.iinfo(name)
+    image = random.integers(limits.min, limits.max, shape, dtype=name, endpoint=True)
+    return image % 2 if element.is_bool() else image
 
 
 #: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.

@@ -40,8 +40,8 @@ def random_choices(seed: int) -> Pipeline:
 
     kept = hl.Func("kept")
     kept[tuple(arguments)] = hl.cast(element, choose.choice([lambda: hl.Expr(7), lambda: 3 * x])())
-    updates = []
-    for _ in range(choose.randint(1, 2)):
+    updates = choose.randint(1, 2)
+    for _ in range(updates):
         at = (window.x, window.y)
         places = tuple(place(extent, *at) if number == 0 or choose.random() < 0.5 else
                        choose.choice([hl.Expr(2), hl.clamp(window.x, 0, extent - 1)]) for number, extent in enumerate(extents))
@@ -49,7 +49,6 @@ def random_choices(seed: int) -> Pipeline:
         if choose.random() < 0.3:
             updated = hl.select(value(element, *at) > hl.cast(element, 40), updated, kept[places])
         kept[places] = hl.cast(element, updated)
-        updates.append(len(updates))
     output = kept
     size = extents
     if choose.random() < 0.6:
@@ -57,12 +56,10 @@ def random_choices(seed: int) -> Pipeline:
         found = [kept[tuple(place(extent, x, y) for extent in extents)] for _ in range(choose.randint(1, 2))]
         output[x, y] = hl.cast(element, found[0] + value(element, x, y)) if len(found) == 1 else hl.max(*found)
         kept.compute_root()
-    unroll, reordered = choose.choice([1, 1, 2, 4]), choose.random() < 0.3
+    unroll = choose.choice([1, 1, 2, 4])
 
     def schedule() -> None:
-        for number in updates:
-            if reordered:
-                kept.update(number).reorder(window.y, window.x)
+        for number in range(updates):
             if unroll > 1:
                 kept.update(number).unroll(window.x, unroll)
         if output is not kept and unroll > 1:

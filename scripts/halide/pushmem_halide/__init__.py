@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
-__all__ = ["BF16", "Accelerator", "Difference", "compute_at", "difference", "hw_accelerate", "load", "save", "store_at",
+__all__ = ["BF16", "Accelerator", "Difference", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save", "store_at",
            "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
 
 #: The numbers with a fraction that hardware has.
@@ -222,7 +222,8 @@ class Difference:
     wild: int
 
     def __str__(self) -> str:
-        text = f"{self.share:.1%} differ, by {self.most:.4g} at most, {self.mean:.2g} in the mean, {self.most_relative:.2%} at most"
+        text = (f"{self.share:.1%} differ, by {self.most:.4g} at most, {self.mean:.2g} in the mean, and "
+                f"{self.most_relative:.2%} of what is expected at most")
         return text + (f"; {self.wild} are infinite or no number" if self.wild else "")
 
 

@@ -3,6 +3,7 @@
 use pushmem_nest::{LARGEST_ARRAY, Policy, Span, Type};
 
 use crate::fault::{Fault, Result};
+use crate::lexer::NO_NUMBERS;
 
 /// `// input: u16[64, 64]`, or of constants `// curve: u8[4] = 0, 1, 4, 9`.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ fn element_type(name: &str, span: Span) -> Result<Option<Type>> {
         }
         (Some(element), _) => return Ok(Some(element)),
         (None, _) if stem == name => return Ok(None),
-        (None, "f" | "float" | "bfloat") => "there is no floating point: scale to integers",
+        (None, "f" | "float" | "bfloat") => NO_NUMBERS,
         (None, "u" | "i" | "s" | "uint" | "int" | "sint") => "memories hold u8, i8, u16, i16, u32 and i32",
         (None, _) => return Ok(None),
     };

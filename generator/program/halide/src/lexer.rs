@@ -4,6 +4,9 @@ use pushmem_nest::Span;
 
 use crate::fault::{Fault, Result};
 
+/// The remedy for numbers with a fraction.
+pub(crate) const NO_NUMBERS: &str = "a statement has integers only: write the pipeline before lowering, to a file `.hlpipe`, whose numbers may be of bfloat16";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// Names have points and dollar signs in them: `blur$1.s0.x`.
@@ -76,5 +79,5 @@ fn integer(text: &str, span: Span) -> Result<Token<'_>> {
     }
     let fault = Fault::new(span, format!("`{text}` is not an integer"));
     let is_floating = text.contains('.') || text.ends_with('f');
-    Err(if is_floating { fault.with_help("there is no floating point: scale to integers") } else { fault })
+    Err(if is_floating { fault.with_help(NO_NUMBERS) } else { fault })
 }

@@ -3,7 +3,7 @@
 use pushmem_nest::{Binary, Span, Type};
 
 use crate::fault::{Fault, Result};
-use crate::lexer::{Token, tokens};
+use crate::lexer::{NO_NUMBERS, Token, tokens};
 use crate::syntax::{Expression, ExpressionKind, Module, Statement, StatementKind};
 
 /// The deepest nesting of braces and parentheses, so that no walk over a tree exhausts the stack.
@@ -42,9 +42,7 @@ fn type_name(name: &str) -> TypeName {
         "uint32" => known(Type::U32),
         "int32" => known(Type::I32),
         "int64" | "uint64" => TypeName::Foreign("values have at most 32 bits"),
-        "float16" | "float32" | "float64" | "bfloat16" => {
-            TypeName::Foreign("there is no floating point: scale to integers")
-        }
+        "float16" | "float32" | "float64" | "bfloat16" => TypeName::Foreign(NO_NUMBERS),
         "void" | "handle" => TypeName::Foreign("there are no pointers"),
         _ if is_vector(name) => TypeName::Foreign(NO_VECTORS),
         _ => TypeName::None,

@@ -116,6 +116,20 @@ fn messages_name_what_the_user_wrote() {
     assert!(problem.message().starts_with("`a.hlpipe` is no pipeline of Halide: at byte "), "{}", problem.message());
 }
 
+#[test]
+fn single_precision_is_refused_or_narrowed() {
+    let whole = bytes("narrowed");
+    let at = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
+    let problem = import_pipeline("narrowed.hlpipe", &whole[..at], Floats::Exact).unwrap_err();
+    assert_eq!(problem.message(), "`scaled` is of type float32");
+    assert!(problem.help().unwrap().contains("--narrow-floats bf16"));
+    let narrowed = import_pipeline("narrowed.hlpipe", &whole[..at], Floats::Narrowed).unwrap();
+    assert_eq!(narrowed.program.to_string(), nest("narrowed"));
+    let other = [&whole[..at], b"// pushmem\n// narrow floats: f8\n"].concat();
+    let problem = import_pipeline("a.hlpipe", &other, Floats::Exact).unwrap_err();
+    assert_eq!(problem.message(), "`a.hlpipe`: the line `// narrow floats: f8` behind the pipeline cannot be read");
+}
+
 /// No part of a file can be left away.
 #[test]
 fn every_part_of_a_file_is_needed() {

@@ -150,6 +150,16 @@ mod tests {
     }
 
     #[test]
+    fn reads_numbers_as_numpy_writes_two_bytes() {
+        let image = Image::from_values(Element::Bf16, &[2], vec![0x3f80, 0xc000]).unwrap();
+        let file = format(&image);
+        let place = file.windows(3).position(|window| window == b"<V2").unwrap();
+        let with = |code: &[u8; 3]| [&file[..place], code, &file[place + 3..]].concat();
+        assert_eq!(parse(Path::new("a.npy"), &with(b"|V2")).unwrap(), image);
+        assert!(parse(Path::new("a.npy"), &with(b"|u2")).is_err());
+    }
+
+    #[test]
     fn explains_errors() {
         let image = Image::new(Element::U16, &[2, 2]);
         let good = format(&image);

@@ -1,11 +1,12 @@
 //! Terms as values of nests: the indices of loads as indices of arrays, and entries of constants as those of tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use pushmem_bfloat::to_f64;
+use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
+use super::floats::Floats;
 use super::interval::Intervals;
 use super::plan::{Box, Plan, Point, Storage, Term};
 use super::walk::refined;
@@ -27,6 +28,7 @@ pub(crate) struct Converter<'a> {
     pub held: &'a [Type],
     /// The ranges of all variables.
     pub ranges: &'a Box,
+    pub floats: Floats,
     /// The definition, for messages.
     pub span: Span,
     pub known: HashMap<usize, Converted>,
@@ -50,7 +52,7 @@ impl Converter<'_> {
         let value = match &**term {
             Value::Number(word, Type::Bf16) if !to_f64(*word as u16).is_finite() => {
                 return Err(Fault::new(self.span, "a constant is beyond the numbers of bfloat16").with_help(
-                    "the greatest has the exponent 127: begin extremes with a value that occurs, as of the first element",
+                    "begin extremes with a finite number; `--narrow-floats bf16` takes the greatest one in the place of an infinite one",
                 ));
             }
             Value::Number(number, of) => Value::Number(*number, *of),
@@ -61,6 +63,12 @@ impl Converter<'_> {
                 Value::Binary(*operator, self.within(left, used, known)?, self.within(right, used, known)?)
             }
             Value::Cast(to, of) => {
+                if self.is_wide_number(*to, of) {
+                    let whole = self.within(of, used, known)?;
+                    let value = halves(whole, self.plan.terms.type_of(of));
+                    known.insert(place, value.clone());
+                    return Ok(value);
+                }
                 let between = self.between(*to, of)?;
                 let of = self.within(of, used, known)?;
                 let of = between.map_or(of.clone(), |between| Rc::new(Value::Cast(between, of)));
@@ -73,19 +81,31 @@ impl Converter<'_> {
         Ok(value)
     }
 
+    /// Whether an integer of 32 bits becomes a number that need not be rounded once, and is not known to fit 16 bits.
+    fn is_wide_number(&self, to: Type, of: &Term) -> bool {
+        if to != Type::Bf16 || self.plan.terms.type_of(of).bits() <= 16 || self.floats != Floats::Narrowed {
+            return false;
+        }
+        let (low, high) = self.intervals(|intervals| intervals.of(of));
+        ![Type::I16, Type::U16].iter().any(|narrow| narrow.holds(low) && narrow.holds(high))
+    }
+
+    fn intervals<Found>(&self, find: impl Fn(&mut Intervals<'_>) -> Found) -> Found {
+        let variables = |variable: usize| self.ranges[variable];
+        let arrays = |array: usize| ((self.held[array].min(), self.held[array].max()), self.held[array]);
+        find(&mut Intervals::new(&variables, &arrays))
+    }
+
     /// The type of 16 bits by which a number becomes an integer of 32 bits, or that a number.
     fn between(&self, to: Type, of: &Term) -> Result<Option<Type>> {
         let from = self.plan.terms.type_of(of);
         if from == to || ![from, to].contains(&Type::Bf16) || from.bits().max(to.bits()) <= 16 {
             return Ok(None);
         }
-        let variables = |variable: usize| self.ranges[variable];
-        let arrays = |array: usize| ((self.held[array].min(), self.held[array].max()), self.held[array]);
-        let mut intervals = Intervals::new(&variables, &arrays);
         let (low, high) = match to {
-            Type::Bf16 => intervals.of(of),
+            Type::Bf16 => self.intervals(|intervals| intervals.of(of)),
             _ => {
-                let (low, high) = intervals.number(of);
+                let (low, high) = self.intervals(|intervals| intervals.number(of));
                 (low.min(0.0).max(i64::MIN as f64) as i64, high.max(0.0).min(i64::MAX as f64) as i64)
             }
         };
@@ -145,7 +165,8 @@ impl Converter<'_> {
             (Value::Number(constant, _), Value::Load(point)) => (point, *constant, false),
             _ => return None,
         };
-        let region = self.boxes[point.array].as_ref()?;
+        let region =
+            self.boxes[point.array].as_ref().filter(|_| !point.indices.iter().any(|index| self.is_narrowed(index)))?;
         if matches!(self.plan.arrays[point.array].storage, Storage::Constants(_)) {
             return None;
         }
@@ -181,6 +202,7 @@ impl Converter<'_> {
         if let Storage::Constants(entries) = &array.storage {
             return self.entry(point, entries, used, known);
         }
+        self.refuse_narrowed(point)?;
         if chooses(point) {
             return Ok(Value::Load(self.chosen(point, used, known)?));
         }
@@ -204,6 +226,7 @@ impl Converter<'_> {
 
     /// The element that a definition stores.
     pub fn element(&mut self, point: &Point) -> Result<Element> {
+        self.refuse_narrowed(point)?;
         if chooses(point) {
             let mut known = std::mem::take(&mut self.known);
             let element = self.chosen(point, self.ranges, &mut known);
@@ -220,6 +243,17 @@ impl Converter<'_> {
         Ok(Element::Chosen { array: point.array, indices, place: point.place })
     }
 
+    /// Refuses indices that are computed with narrowed numbers.
+    fn refuse_narrowed(&self, point: &Point) -> Result<()> {
+        if !point.indices.iter().any(|index| self.is_narrowed(index)) {
+            return Ok(());
+        }
+        let name = &self.plan.arrays[point.array].name;
+        let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
+        Err(Fault::new(point.place.0, message)
+            .with_help("compute indices with integers: a coordinate has more bits than the 8 of a number of bfloat16"))
+    }
+
     /// An index, as address generators compute it.
     fn index(&self, point: &Point, index: &Term) -> Result<Index> {
         if let Some(found) = index_of(&**index, self.ranges).or_else(|| self.bent(index)) {
@@ -229,6 +263,13 @@ impl Converter<'_> {
         Err(Fault::new(point.place.0, format!("this index of `{name}` is no sum of variables")).with_help(
             "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
         ))
+    }
+
+    /// Whether an index is computed with numbers that have fewer bits than those of the pipeline.
+    fn is_narrowed(&self, index: &Term) -> bool {
+        let mut found = false;
+        index.visit(&mut HashSet::new(), &mut |part| found |= part.is_number());
+        found && self.floats == Floats::Narrowed
     }
 
     /// An index of one variable that goes along a few lines.
@@ -294,6 +335,25 @@ fn chooses(point: &Point) -> bool {
     let mut loads = Vec::new();
     point.indices.iter().for_each(|index| index.loads(&mut loads));
     !loads.is_empty()
+}
+
+/// An integer of 32 bits as a number: the high half of its magnitude times 65536, and the low one, with its sign.
+fn halves(of: Converted, from: Type) -> Converted {
+    let number = |value: i64, of: Type| Rc::new(Value::Number(value, of));
+    let as_number = |half: Converted| Rc::new(Value::Cast(Type::Bf16, Rc::new(Value::Cast(Type::U16, half))));
+    let magnitude = match from.is_signed() {
+        true => Rc::new(Value::Unary(Unary::Absolute, of.clone())),
+        false => of.clone(),
+    };
+    let high = as_number(Value::binary(Binary::ShiftRight, magnitude.clone(), number(16, Type::U32)));
+    let low = as_number(Value::binary(Binary::And, magnitude, number(0xffff, Type::U32)));
+    let scaled = Value::binary(Binary::BfloatMultiply, high, number(from_f64(65536.0).into(), Type::Bf16));
+    let sum = Value::binary(Binary::BfloatAdd, scaled, low);
+    if !from.is_signed() {
+        return sum;
+    }
+    let is_negative = Value::binary(Binary::Less, of, number(0, from));
+    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::BfloatNegate, sum.clone())), sum))
 }
 
 /// The sums of which a condition says that none is negative, if it is one of such.

@@ -193,6 +193,11 @@ impl Checker {
         if foreign(expression) {
             return Err(self.refused(expression));
         }
+        if let (Some((Named::Mixture, _)), true) = (call(expression), self.element(expression).is_number()) {
+            let message = "`lerp` of bfloat16 is rounded once in Halide, and after each operation in hardware";
+            return Err(Fault::new(expression.span, message)
+                .with_help("write `a * (1 - c) + b * c`, or allow it by `--narrow-floats bf16`"));
+        }
         self.parts(expression, &Self::expression)
     }
 
@@ -223,7 +228,14 @@ impl Checker {
                 }
                 check(&self.with(name, &parts[0]), &parts[1])
             }
-            Kind::Call(call) => call.arguments.iter().try_for_each(|argument| check(self, argument)),
+            Kind::Call(call) => {
+                let is_weight = |place: usize, argument: &Expression| {
+                    call.name == "lerp" && place == 2 && !call.element.is_number() && constant(argument).is_some()
+                };
+                let mut checked =
+                    call.arguments.iter().enumerate().filter(|(place, argument)| !is_weight(*place, argument));
+                checked.try_for_each(|(_, argument)| check(self, argument))
+            }
         }
     }
 
@@ -260,7 +272,7 @@ pub(crate) fn has_reciprocal(number: f64) -> bool {
 }
 
 /// The number that an expression is.
-fn constant(expression: &Expression) -> Option<f64> {
+pub(crate) fn constant(expression: &Expression) -> Option<f64> {
     match &expression.kind {
         Kind::Real(number, _) => Some(*number),
         Kind::Integer(number, _) => Some(*number as f64),

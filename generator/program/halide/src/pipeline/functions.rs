@@ -181,19 +181,23 @@ impl Interner {
         let opposite = self.unary(Unary::BfloatNegate, magnitude.clone());
         let signed = self.select(is_negative, opposite, magnitude);
         let near = match which {
-            Whole::Nearest | Whole::TowardsZero => signed,
+            Whole::Nearest | Whole::TowardsZero => signed.clone(),
             Whole::Below => {
                 let is_above = self.binary(Binary::BfloatLess, of.clone(), signed.clone());
                 let next = self.difference(signed.clone(), one);
-                self.select(is_above, next, signed)
+                self.select(is_above, next, signed.clone())
             }
             Whole::Above => {
                 let is_below = self.binary(Binary::BfloatLess, signed.clone(), of.clone());
                 let next = self.sum(signed.clone(), one);
-                self.select(is_below, next, signed)
+                self.select(is_below, next, signed.clone())
             }
         };
-        self.select(is_small, near, of)
+        // A zero keeps its sign.
+        let is_whole = self.binary(Binary::BfloatEqual, of.clone(), signed);
+        let is_fraction = self.unary(Unary::Not, is_whole);
+        let is_other = self.binary(Binary::And, is_small, is_fraction);
+        self.select(is_other, near, of)
     }
 
     /// A function of Halide, of these arguments, with a result of this type. Nothing of one that is none of numbers.

@@ -196,9 +196,9 @@ const OUTERMOST: &str = "__outermost";
 mod tests {
     use super::super::plan::Unroll;
     use super::super::syntax::{
-        Definition, Dimension, Element, Execution, Expression, Kind, Split, SplitKind, TypeCode,
+        Definition, Dimension, Element, Execution, Expression, Kind, Reduction, Split, SplitKind, TypeCode,
     };
-    use super::order;
+    use super::{order, summing_order};
 
     fn definition(splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]) -> Definition {
         let element = Element { code: TypeCode::Int, bits: 32, lanes: 1 };
@@ -226,6 +226,32 @@ mod tests {
 
     fn found(definition: &Definition) -> Vec<(String, Unroll)> {
         order(definition).0.into_iter().map(|each| (each.name, each.unroll)).collect()
+    }
+
+    #[test]
+    fn sums_of_numbers_have_an_order() {
+        use Execution::{Serial, Unrolled};
+        let of = |splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]| {
+            let element = Element { code: TypeCode::Int, bits: 32, lanes: 1 };
+            let number = || Expression::new(Kind::Integer(8, element));
+            let mut definition = definition(splits, loops);
+            definition.domain = ["r$x", "r$y"]
+                .map(|name| Reduction { name: name.to_owned(), least: number(), extent: number() })
+                .into();
+            summing_order(&definition).map(|order| order.join(" around "))
+        };
+        let plain = [("r$x", Serial), ("x", Serial), ("r$y", Serial)];
+        assert_eq!(of(&[], &plain).unwrap(), "r$y around r$x");
+        let split = [("r$x", "ro", "ri", 2)];
+        let within = [("ri", Unrolled), ("x", Serial), ("ro", Serial), ("r$y", Serial)];
+        assert_eq!(of(&split, &within).unwrap(), "r$y around r$x");
+        // A tile of the window: not all of a row is added before the next one.
+        assert_eq!(of(&split, &[("ri", Serial), ("r$y", Serial), ("ro", Serial)]), None);
+        // The second of each pair comes after the first of all.
+        assert_eq!(of(&split, &[("ro", Serial), ("ri", Serial), ("r$y", Serial)]), None);
+        let again = [split[0], ("ri", "rio", "rii", 2)];
+        let parts = [("rii", Serial), ("rio", Serial), ("ro", Serial), ("r$y", Serial)];
+        assert_eq!(of(&again, &parts).unwrap(), "r$y around r$x");
     }
 
     #[test]

@@ -6,8 +6,11 @@ mod stages;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use pushmem_bfloat::Function;
 use pushmem_nest::{Span, Type, Unary};
 
+use super::floats::{Floats, constant};
+use super::functions::{Named, named};
 use super::held::is_wide;
 use super::loops::Loops;
 use super::plan::{Array, Plan, Point, Stage, Storage, Term};
@@ -29,6 +32,9 @@ const MOST_COPIES: i64 = 64;
 
 /// The most entries of a table, as in nests.
 const MOST_ENTRIES: i64 = 1 << 16;
+
+/// The greatest number of bfloat16.
+const GREATEST: f64 = 255.0 * (1_u128 << 120) as f64;
 
 /// Functions of Halide that take values of all types.
 const OF_ALL_TYPES: [&str; 3] = ["if_then_else", "mux", "select"];
@@ -177,7 +183,9 @@ impl<'a> Lowering<'a> {
             Kind::Integer(number, element) => self.plan.terms.number(*number, type_of(*element, span)?),
             Kind::Real(number, element) => {
                 type_of(*element, span)?;
-                self.plan.terms.real(*number)
+                // Extremes begin with infinite numbers, which programs do not have.
+                let is_narrowed = self.sizes.floats == Floats::Narrowed && !number.is_nan();
+                self.plan.terms.real(if is_narrowed { number.clamp(-GREATEST, GREATEST) } else { *number })
             }
             Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
@@ -317,9 +325,21 @@ impl<'a> Lowering<'a> {
             return self.term(&call.arguments[1], scope, within);
         }
         let value = type_of(call.element, span)?;
-        let arguments = self.terms(&call.arguments, scope, within)?;
+        let mut arguments = self.terms(&call.arguments, scope, within)?;
+        // Halide computes the integer that a constant weight with a fraction is: a part of the greatest value.
+        if let ("lerp", [.., weight], true) = (call.name.as_str(), &call.arguments[..], value.is_integer())
+            && let Some(weight) = constant(weight)
+            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last) == Type::Bf16)
+        {
+            let of = value.unsigned();
+            let part = of.max() as f32 * weight as f32;
+            *last = self.plan.terms.number((part as i64).clamp(0, of.max()), of);
+        }
         let types: Vec<Type> = arguments.iter().map(|each| self.plan.terms.type_of(each)).collect();
         if value == Type::Bf16 || types.contains(&Type::Bf16) {
+            if self.sizes.floats == Floats::Exact && arguments.iter().any(|each| !matches!(**each, Value::Number(..))) {
+                self.tell_of_neighbours(&call.name, span);
+            }
             if let Some(made) = self.plan.terms.of_function(&call.name, &arguments, value, span)? {
                 return Ok(made);
             }
@@ -334,6 +354,18 @@ impl<'a> Lowering<'a> {
         let of_load = |point: &Point| Some(arrays[point.array].loaded());
         let made = intrinsic(&call.name, Some(value), &arguments, span, &of_load)?;
         Ok(self.plan.terms.kept(&made))
+    }
+
+    /// Says of a function that its results may be neighbours of Halide's.
+    fn tell_of_neighbours(&mut self, name: &str, span: Span) {
+        if let Some(Named::Function(function)) = named(name)
+            && function != Function::SquareRoot
+        {
+            let message = format!("`{name}` of bfloat16 may be a neighbour of the number that Halide computes");
+            if self.plan.notes.iter().all(|(other, _)| *other != span) {
+                self.plan.notes.push((span, message));
+            }
+        }
     }
 
     /// The array of an image or of constants.

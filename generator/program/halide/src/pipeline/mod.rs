@@ -14,6 +14,7 @@ mod functions;
 mod held;
 mod intern;
 mod interval;
+mod known;
 mod loops;
 mod lower;
 mod plan;
@@ -75,12 +76,12 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let source = Source::new(name, &text, Language::Halide);
     let floats = declarations.floats.unwrap_or(floats);
     floats::check(&pipeline, floats).map_err(|fault| crate::located(&source, fault))?;
-    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations }, loops)
+    let made = made(&Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations }, loops)
         .map_err(|fault| crate::located(&source, fault))?;
     let Made { mut plan, boxes, held } = made;
     let notes = std::mem::take(&mut plan.notes);
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
-    let nest = text::Nest { name: &crate::stem(name), schedule, plan, boxes, held };
+    let nest = text::Nest { name: &crate::stem(name), schedule, floats, plan, boxes, held };
     let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
     let document = Document::parse(name, emitted.text.as_str())?;
     let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;

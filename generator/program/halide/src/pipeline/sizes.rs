@@ -61,6 +61,7 @@ impl Declarations {
 pub(crate) struct Sizes<'a> {
     pub pipeline: &'a Pipeline,
     pub names: &'a Names,
+    pub floats: Floats,
     pub declarations: &'a Declarations,
 }
 

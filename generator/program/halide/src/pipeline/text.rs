@@ -8,6 +8,7 @@ use itertools::Itertools;
 use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
 
 use super::convert::{Converted, Converter};
+use super::floats::Floats;
 use super::held::unrolled;
 use super::plan::{Box, Plan, Point, Stage, Storage};
 use super::rates::{in_turns_of_rates, is_streamed};
@@ -157,6 +158,7 @@ impl Emitted {
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
     pub schedule: Option<Policy>,
+    pub floats: Floats,
     pub plan: Plan,
     pub boxes: Vec<Option<Box>>,
     pub held: Vec<Type>,
@@ -220,6 +222,7 @@ impl Nest<'_> {
             held: &self.held,
             ranges: all,
             span: stage.span,
+            floats: self.floats,
             known: HashMap::new(),
         };
         let loops = stage.loops.iter().map(|each| {

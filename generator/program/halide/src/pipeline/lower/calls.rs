@@ -6,6 +6,7 @@ use pushmem_nest::{Binary, Span, Type};
 
 use super::super::held::is_wide;
 use super::super::interval::Intervals;
+use super::super::known::Evaluation;
 use super::super::loops::Loops;
 use super::super::plan::{Array, Storage, Term};
 use super::super::syntax::{Called, Definition, Expression, Kind, Level};
@@ -139,33 +140,48 @@ impl Lowering<'_> {
         let [index] = point else { return Ok(None) };
         let mut loads = Vec::new();
         index.loads(&mut loads);
-        if loads.is_empty() {
+        // Functions of numbers have tables themselves: a table of the values is no larger, and nearer to them.
+        let has_numbers = func.has_numbers();
+        if loads.is_empty() && !has_numbers {
             return Ok(None);
         }
+        let variables = &self.plan.variables;
+        let of_variable = |variable: usize| match variables.get(variable) {
+            Some((_, Some(range))) => *range,
+            _ => (Type::I32.min(), Type::I32.max()),
+        };
         let arrays = &self.plan.arrays;
         let of_array = |array: usize| {
             let of = arrays[array].loaded();
             ((of.min(), of.max()), of)
         };
-        let (low, high) = Intervals::new(&|_| (Type::I32.min(), Type::I32.max()), &of_array).of(index);
+        let (low, high) = Intervals::new(&of_variable, &of_array).of(index);
         let whole = self.plan.variables.len();
         if high - low >= MOST_ENTRIES {
             return Ok(None);
         }
-        self.plan.variables.push((String::new(), Some((low, high))));
-        let at = self.plan.terms.variable(whole);
-        let term = self.inlined(number, value, vec![at], func.span)?;
-        let evaluator = Evaluator::new(&*term);
-        let entries: Option<Vec<i64>> =
-            (low..=high).map(|entry| evaluator.evaluate(&|variable| (variable == whole).then_some(entry))).collect();
-        let Some(entries) = entries else { return Ok(None) };
         let of = type_of(func.types[value], func.span)?;
+        let evaluation = Evaluation { pipeline: self.pipeline, funcs: &self.funcs };
+        let known = |index: i64| evaluation.of(number, value, &[index], 0).map(|known| known.entry(of));
+        // Functions that are not known there may be computed as nests do it.
+        let entries = match (low..=high).map(known).collect::<Option<Vec<i64>>>() {
+            Some(entries) => entries,
+            None => {
+                self.plan.variables.push((String::new(), Some((low, high))));
+                let at = self.plan.terms.variable(whole);
+                let term = self.inlined(number, value, vec![at], func.span)?;
+                let evaluator = Evaluator::new(&*term);
+                let entry = |index: i64| evaluator.evaluate(&|variable| (variable == whole).then_some(index));
+                let Some(entries) = (low..=high).map(entry).collect() else { return Ok(None) };
+                entries
+            }
+        };
         let name = self.names.shown(&func.name).to_owned();
         finite(of, &entries, func.span)?;
         let is_wide = is_wide(of, &entries);
         let storage = Storage::Constants(Rc::new(entries));
         let span = func.span;
-        let key = format!("{}.{value}", func.name);
+        let key = format!("{}.{value} from {low} to {high}", func.name);
         Ok(Some(self.other(&key, || Array {
             name,
             storage,
