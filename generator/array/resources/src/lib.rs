@@ -12,7 +12,7 @@ mod layout;
 mod map;
 
 pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, START, STOP, WHOLE_ARRAY, kind_number};
-pub use bank::{BANK_FEATURE, BankMap, BankMeaning};
+pub use bank::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
 pub use map::{ArrayMap, memory_folder};

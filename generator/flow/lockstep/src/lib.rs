@@ -17,4 +17,4 @@ mod standalone;
 pub use buffered::{BufferedLockstep, build_buffered};
 pub use build::{Rtl, build};
 pub use lockstep::{Agreement, Lockstep};
-pub use standalone::{LaneWords, Run, testbench};
+pub use standalone::{LaneWords, Run, RunOfBanks, buffered_testbench, testbench};
