@@ -61,6 +61,12 @@ impl BankedBitstream {
         Some(banked)
     }
 
+    /// The same array's bitstream with other writes in the banks.
+    #[must_use]
+    pub fn with_banks(&self, banks: Vec<Vec<RegisterWrite>>) -> Self {
+        BankedBitstream { banks, ..self.clone() }
+    }
+
     /// The writes of the bank that has the most.
     pub fn longest(&self) -> usize {
         self.banks.iter().map(Vec::len).max().unwrap_or(0)

@@ -20,6 +20,8 @@ pub struct BufferedInputs {
     pub stall: bool,
     /// An access to a register of a bank, with the number of the bank; without one, of all banks.
     pub access: Option<(Option<usize>, BankAccess)>,
+    /// A write that starts the columns that hold still, in a cycle without such an access. It is refused while a bitstream is loaded.
+    pub start: bool,
     /// An access of the host to a row of a bank, likewise.
     pub host: Option<(usize, HostAccess)>,
 }
@@ -43,6 +45,15 @@ pub struct BufferedOutputs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
+/// An access through the configuration port.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// To a register of banks.
+    OfBanks,
+    /// To the register that starts columns, and whether that was refused.
+    Start(bool),
+}
+
 /// The cycle-accurate model of an array with its global buffer.
 pub struct Buffered {
     array: Emulator,
@@ -52,10 +63,10 @@ pub struct Buffered {
     /// What is on its way to the banks.
     arriving: BufferedInputs,
     /// Whether the host asked for a row, and for a register, one and two cycles before.
-    asked: [(bool, bool); 2],
+    asked: [(bool, Option<Asked>); 2],
     /// The answers to accesses that are on their way, the next one first.
     answers: VecDeque<Option<Result<u32, Refused>>>,
-    /// The writes of bitstreams since the array was cleared. Tiles work with them when all bitstreams are loaded.
+    /// The writes of bitstreams that tiles took since the array was cleared.
     written: Vec<RegisterWrite>,
     /// By bank, whether each of its writes was refused whose answers are on their way, the next one first.
     refusals: Vec<VecDeque<bool>>,
@@ -79,7 +90,7 @@ impl Buffered {
             map,
             banks,
             arriving: BufferedInputs::default(),
-            asked: [(false, false); 2],
+            asked: [(false, None); 2],
             written: Vec::new(),
             outputs,
         })
@@ -125,14 +136,11 @@ impl Buffered {
     }
 
     /// Takes the array and its banks to the next cycle.
-    ///
-    /// # Panics
-    /// If bitstreams in banks have writes that are no configuration of the array.
     pub fn clock(&mut self, inputs: &BufferedInputs) {
         let shown = self.array.outputs();
         let mut streams = vec![StreamInputs::default(); shown.len()];
         let (mut answer, mut config) = (None, None);
-        let column_ready = inputs.access.is_none();
+        let column_ready = inputs.access.is_none() && !inputs.start;
         for number in 0..self.banks.len() {
             let [first, last] = Direction::ALL.map(|direction| self.buffer.column(number as u32, direction) as usize);
             let of_bank = BankInputs {
@@ -152,7 +160,7 @@ impl Buffered {
             let written = outputs.column.filter(|_| column_ready);
             let is_refused = written.is_some_and(|write| !self.takes(number as u32, write));
             self.refusals[number].push_back(is_refused);
-            self.written.extend(written);
+            self.written.extend(written.filter(|_| !is_refused));
             self.banks[number].clock(&of_bank);
         }
         // A flush would start columns that are half loaded.
@@ -160,9 +168,15 @@ impl Buffered {
         let array = Inputs { flush, stall: inputs.stall, streams, ..Inputs::default() };
         self.array.clock(&array);
         self.outputs.host = self.asked[1].0.then(|| answer.ok_or(Refused));
-        self.answers.push_back(self.asked[1].1.then(|| config.ok_or(Refused)));
+        self.answers.push_back(self.asked[1].1.map(|asked| match asked {
+            Asked::OfBanks => config.ok_or(Refused),
+            Asked::Start(true) => Err(Refused),
+            Asked::Start(false) => Ok(0),
+        }));
         self.outputs.config = self.answers.pop_front().flatten();
-        self.asked = [(inputs.host.is_some(), inputs.access.is_some()), self.asked[0]];
+        let start = inputs.start.then_some(Asked::Start(self.outputs.configuring));
+        let asked = inputs.access.map_or(start, |_| Some(Asked::OfBanks));
+        self.asked = [(inputs.host.is_some(), asked), self.asked[0]];
         self.arriving = BufferedInputs { flush, ..*inputs };
         let configuring =
             (0..self.banks.len()).any(|bank| self.banks[bank].outputs(&self.arriving_at(bank)).configures);
@@ -202,13 +216,14 @@ impl Buffered {
         places.any(|place| takes(place).unwrap_or(false))
     }
 
-    /// The tiles work with what bitstreams wrote, now that all of it is there.
+    /// The tiles work with what bitstreams wrote since the array was cleared, as soon as it is a configuration.
     fn take_written(&mut self) {
         let (spec, graph) = (self.array.spec(), self.array.graph());
         let begin = [(DIGEST, spec.digest_word()), (CLEAR, 0)];
         let begin = begin.map(|(address, data)| RegisterWrite { address: address.word(), data });
         let bitstream = Bitstream { writes: begin.iter().chain(&self.written).copied().collect() };
-        let configuration = decode(&bitstream, spec, graph).unwrap_or_else(|error| panic!("{}", error.message));
-        self.array.configure(&configuration);
+        if let Ok(configuration) = decode(&bitstream, spec, graph) {
+            self.array.configure(&configuration);
+        }
     }
 }

@@ -8,7 +8,7 @@ use pushmem_emulator::{BankAccess, BufferedInputs, BufferedOutputs, HostAccess};
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_interconnect::{tile_module, with_global_buffer_module};
-use pushmem_resources::BankMap;
+use pushmem_resources::{BankMap, START};
 use pushmem_simulation::{BlockPort, BlockPorts, BlockProcess, Verilator};
 use pushmem_systemverilog::File;
 
@@ -131,6 +131,30 @@ impl BufferedLockstep {
         }
     }
 
+    /// Compares the cycles that were observed, and then reads registers through the configuration port while time stands still: the word of each,
+    /// nothing where there is no register.
+    ///
+    /// # Errors
+    /// As [`BufferedLockstep::finish`]; when the program ends.
+    pub fn read(&mut self, addresses: &[u32]) -> Result<Vec<Option<u32>>, Diagnostic> {
+        match self.failure.take() {
+            Some(failure) => return Err(failure),
+            None => self.compare()?,
+        }
+        let inputs = self.ports.inputs.len();
+        let drive = |cycle: usize, values: &mut Vec<u64>| {
+            let address = addresses.get(cycle).copied();
+            values.extend([1, 0, 1, 0, address.is_some().into(), address.unwrap_or(0).into()]);
+            values.resize(inputs, 0);
+            true
+        };
+        let answer = self.spec.answer_latency() as usize;
+        let mut words = Vec::new();
+        let show = |values: &[u64]| words.push((values[CONFIG_ERROR] == 0).then_some(values[CONFIG_ERROR + 1] as u32));
+        self.process.run(addresses.len() + answer, drive, show)?;
+        Ok(words.split_off(answer))
+    }
+
     /// Ends the run.
     ///
     /// # Errors
@@ -174,14 +198,15 @@ impl BufferedLockstep {
 
 /// The values of the inputs of the RTL.
 fn drive(spec: &ArraySpec, map: &BankMap, inputs: &BufferedInputs, values: &mut Vec<u64>) {
-    let BufferedInputs { flush, stall, access, host } = *inputs;
-    let address = access.map_or(0, |(bank, BankAccess { register, .. })| match bank {
-        Some(bank) => map.address(bank as u32, register).word(),
-        None => map.address_of_all(register).word(),
-    });
+    let BufferedInputs { flush, stall, access, start, host } = *inputs;
+    let address =
+        access.map_or(if start { START.word() } else { 0 }, |(bank, BankAccess { register, .. })| match bank {
+            Some(bank) => map.address(bank as u32, register).word(),
+            None => map.address_of_all(register).word(),
+        });
     let written = access.and_then(|(_, BankAccess { write, .. })| write);
     let is_read = access.is_some() && written.is_none();
-    values.extend([1, flush.into(), stall.into(), written.is_some().into(), is_read.into()]);
+    values.extend([1, flush.into(), stall.into(), (start || written.is_some()).into(), is_read.into()]);
     values.extend([address, written.unwrap_or(0)].map(u64::from));
     let (words, is_read, address, data) = host.map_or((0, false, 0, 0), |(bank, access)| {
         let HostAccess { half, row, words, data } = access;

@@ -200,9 +200,9 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
         access(register, (random.random() && register > 1).then(|| random.random()).filter(|_| register >= last))
     }));
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
-    for _ in 0..random.random_range(1..=3) {
+    for run_number in 0..random.random_range(1..=3) {
         if random.random() {
-            cycles.extend(bitstream(spec, &map, random));
+            cycles.extend(bitstream(spec, &map, run_number == 0, random));
         }
         // The half is handed over before the run, or somewhere in it.
         let halves = random.random_range(0..4);
@@ -224,8 +224,9 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
     cycles
 }
 
-/// The cycles in which the host writes a bitstream, begins it, and looks how far it is.
-fn bitstream(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
+/// The cycles in which the host writes a bitstream, begins it, and looks how far it is. Registers of DMAs are written while no run is under way: then the
+/// bitstream comes to its end.
+fn bitstream(spec: &ArraySpec, map: &BankMap, is_idle: bool, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
     let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
     let rows = buffer.rows();
     let (half, first) = (random.random_range(0..2), random.random_range(0..rows));
@@ -233,8 +234,11 @@ fn bitstream(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<Ba
     let counted = if random.random_bool(0.95) { writes } else { rows + random.random_range(0..2) };
     let digest = if random.random_bool(0.95) { spec.digest_word() } else { random.random() };
     let own = map.address(buffer.banks - 1, 0).word();
+    let control = map.field(BankMeaning::Enable { direction: Direction::In }).0;
+    let last = map.registers.len() as u32;
     let write = |random: &mut ChaCha8Rng| match random.random_bool(0.3) {
-        true => own + random.random_range(0..=map.registers.len() as u32),
+        true if is_idle => own + random.random_range(0..=last),
+        true => own + [control, last][random.random_range(0..2)],
         false => random.random(),
     };
     let of_row = |(row, [high, low]): (u32, [u32; 2])| BankInputs {
@@ -273,6 +277,10 @@ fn bitstream(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<Ba
         }
     };
     cycles.extend((0..3 * writes + 16).map(cycle));
+    if is_idle {
+        let free = BankInputs { column_ready: true, ..BankInputs::default() };
+        cycles.extend((0..writes + 4 + spec.answer_latency()).map(|_| free));
+    }
     cycles
 }
 
