@@ -178,11 +178,15 @@ pub enum Loading {
 /// How long a bitstream took from the banks to the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LoadingCycles {
-    /// Writes of the bitstream through the configuration port, had it been loaded there, one in each cycle.
+    /// Writes of the bitstream.
     pub words: usize,
-    /// Rows that the host wrote to the banks, one in each cycle.
+    /// Those of them that the bank with the most has.
+    pub fullest_bank: usize,
+    /// Cycles of all of them through the configuration port, one in each, to the answer of the last.
+    pub cycles_word_by_word: u64,
+    /// Rows that the host wrote to the banks before, one in each cycle.
     pub rows: usize,
-    /// Cycles from the write that begins the load to the one in which no bank loads any more.
+    /// Cycles from the first write that clears the array to the one in which no bank loads any more.
     pub cycles: u64,
 }
 
@@ -372,7 +376,13 @@ impl Host<'_, '_, '_> {
                 format!("the banks do not load the bitstream: their status is {status:x} after {cycles} cycles");
             return Err(Diagnostic::new(message).as_fault("bitstream"));
         }
-        Ok(LoadingCycles { words, rows, cycles })
+        Ok(LoadingCycles {
+            words,
+            fullest_bank: banked.longest(),
+            cycles_word_by_word: words as u64 + u64::from(self.spec.answer_latency()),
+            rows,
+            cycles: banked.first.len() as u64 + cycles,
+        })
     }
 
     /// Writes an image to its bank.

@@ -54,8 +54,8 @@ fn run(
     let loading = of_banks.loading.unwrap();
     let banked = BankedBitstream::of(&mapped.bitstream, &target.spec).unwrap();
     assert_eq!((loading.words, loading.rows), (mapped.bitstream.writes.len(), banked.rows().count()));
-    // The write that begins, the header and the first row, and the answer of the last one.
-    let beside = u64::from(5 + target.spec.answer_latency());
+    // The writes that come first and the one that begins, the header and the first row, and the answer of the last one.
+    let beside = banked.first.len() as u64 + u64::from(5 + target.spec.answer_latency());
     assert!(loading.cycles <= banked.longest() as u64 + beside, "{loading:?} {}", banked.longest());
     let (of_port, of_banks) = (of_port.executions.remove(0), of_banks.executions.remove(0));
     assert_eq!(of_banks.cycles, of_port.cycles);

@@ -232,8 +232,8 @@ impl Build {
 
     /// Says how a bitstream was loaded into an array with a global buffer.
     pub(super) fn say_loading(&self, spinner: &Spinner, loading: Option<LoadingCycles>) -> Result<(), Diagnostic> {
-        loading.iter().try_for_each(|LoadingCycles { words, rows, cycles }| {
-            let text = format!("{cycles} cycles from the banks, after {rows} rows of the host, for {words} words");
+        loading.iter().try_for_each(|LoadingCycles { cycles, cycles_word_by_word, rows, .. }| {
+            let text = format!("{cycles} cycles from the banks after {rows} rows, {cycles_word_by_word} word by word");
             self.say(spinner, || line("configuration", &text))
         })
     }
