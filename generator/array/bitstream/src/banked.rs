@@ -75,13 +75,12 @@ impl BankedBitstream {
     /// Refuses a bitstream of which a half of a bank does not hold its part.
     ///
     /// # Errors
-    /// The bank, the rows that it needs and those that it has.
+    /// The bank that needs the most rows, how many, and those that it has.
     pub fn check_room(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
         let rows = spec.global_buffer.as_ref().map_or(0, GlobalBufferSpec::rows) as usize;
-        let Some((bank, part)) = self.banks.iter().enumerate().find(|(_, part)| part.len() >= rows) else {
-            return Ok(());
-        };
-        let needed = part.len() + 1;
+        let fullest = (0..self.banks.len()).max_by_key(|bank| self.banks[*bank].len());
+        let needed = self.longest() + 1;
+        let Some(bank) = fullest.filter(|_| needed > rows) else { return Ok(()) };
         let message = format!(
             "the bitstream of bank {bank} of `{}` has {needed} rows with its header; a half of the bank has {rows}",
             spec.name

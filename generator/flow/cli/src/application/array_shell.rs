@@ -15,7 +15,7 @@ use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_interconnect::{answer_latency, array_module};
-use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, testbench};
+use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
 use pushmem_mapper::{ArrayTarget, ImageRows, Mapped, Occupant, StreamLane, split};
 use pushmem_nest::ArrayKind;
 use pushmem_resources::DIGEST;
@@ -213,7 +213,7 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
     add_signed(folder, spec, testbench(spec, &arrays::rtl_files(spec)?, &run));
     add_words(folder, streams(work));
     if let Some(buffered) = buffered {
-        add_signed(folder, spec, [buffered]);
+        add_signed(folder, spec, driver_check(spec, &run_of_banks).into_iter().chain([buffered]));
         folder.add("testbench/loaded.hex", in_hexadecimal(spec, &loaded));
         folder.add("testbench/stored.expected.hex", in_hexadecimal(spec, &stored));
     }
