@@ -1,4 +1,4 @@
-//! Bitstreams in the banks of a global buffer: what the configuration DMA of each bank reads.
+//! Bitstreams in the banks of a global buffer, as the configuration DMA of each bank reads them.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::bits::Bitstream;
 /// A bitstream, divided among the banks above the columns that it configures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankedBitstream {
-    /// The writes that the host makes through the configuration port before banks begin: the digest, and what clears columns.
+    /// The writes that the host makes through the configuration port before banks begin: the digest, and those that clear columns.
     pub first: Vec<RegisterWrite>,
     /// The writes of each bank, in their order. All banks have a part, perhaps an empty one.
     pub banks: Vec<Vec<RegisterWrite>>,

@@ -189,7 +189,7 @@ impl Buffered {
         }
     }
 
-    /// What arrives at a bank in this cycle, without its streams and its columns.
+    /// The inputs that arrive at a bank in this cycle, without those of its streams and its columns.
     fn arriving_at(&self, number: usize) -> BankInputs {
         let BufferedInputs { flush, access, host, .. } = self.arriving;
         let access = access.filter(|(bank, _)| bank.is_none_or(|bank| bank == number)).map(|(_, access)| access);
@@ -216,7 +216,7 @@ impl Buffered {
         places.any(|place| takes(place).unwrap_or(false))
     }
 
-    /// The tiles work with what bitstreams wrote since the array was cleared, as soon as it is a configuration.
+    /// The tiles take the writes of bitstreams since the array was cleared, as soon as these are a configuration.
     fn take_written(&mut self) {
         let (spec, graph) = (self.array.spec(), self.array.graph());
         let begin = [(DIGEST, spec.digest_word()), (CLEAR, 0)];

@@ -3,7 +3,7 @@
 use pushmem_configuration::RegisterWrite;
 use pushmem_resources::BitstreamState;
 
-/// What a row of a half is to the DMA that it is shown to.
+/// The use of the row that the SRAM shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// No bitstream is read.

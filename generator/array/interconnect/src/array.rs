@@ -55,7 +55,7 @@ struct Block {
 }
 
 impl Block {
-    /// What a signal of so many bits for each group has for the paths of the block, the first path lowest.
+    /// The part of a signal, of so many bits for each group, that the paths of the block take, the first path lowest.
     fn of_paths(&self, signal: &str, bits: u32) -> String {
         let Block { paths, last, .. } = self;
         let of_group = |group: &u32| format!("{signal}_{last}[{} +: {bits}]", group * bits);

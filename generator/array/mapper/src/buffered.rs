@@ -192,7 +192,7 @@ pub struct LoadingCycles {
 
 /// A run of an array with its global buffer.
 pub struct BufferedRun {
-    /// What each program computed.
+    /// The outputs of each program, and its cycles.
     pub executions: Vec<Execution>,
     /// How long the bitstream took, if it was loaded from the banks.
     pub loading: Option<LoadingCycles>,
@@ -258,8 +258,8 @@ pub fn execute_buffered(
     Ok(BufferedRun { executions, loading })
 }
 
-/// The images of a program as rows of half 0 of banks, each with its bank: those that the host writes before a run, and those that it finds after it. The words of
-/// the latter are those that the bank stores.
+/// The images of a program as rows of half 0 of banks, each with its bank: those that the host writes before a run, and those that it finds after
+/// it. The words of the latter are those that the bank stores.
 pub struct ImageRows {
     /// Rows that are loaded.
     pub loaded: Vec<(u32, HostAccess)>,

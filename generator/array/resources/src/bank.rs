@@ -10,7 +10,7 @@ use crate::address::{Address, WHOLE_ARRAY};
 /// The feature of the registers of a bank, at the row of the array itself and the first column of the bank.
 pub const BANK_FEATURE: u32 = 1;
 
-/// What a bit of the status of a bitstream tells, in the order of the bits.
+/// A bit of the status of a bitstream, in the order of the bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BitstreamState {
@@ -30,7 +30,7 @@ impl BitstreamState {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Busy, Self::Done, Self::WrongHeader, Self::Refused, Self::Unavailable];
 
-    /// The name of its field, and what it tells.
+    /// The name of its field, and its meaning.
     fn field(self) -> (&'static str, &'static str) {
         match self {
             Self::Busy => ("busy", "A bitstream is loaded"),

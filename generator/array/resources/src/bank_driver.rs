@@ -9,11 +9,11 @@ use crate::address::DIGEST;
 /// The names in the driver of an array.
 #[derive(Clone, Debug)]
 pub struct BankDriverNames {
-    /// What names of functions begin with.
+    /// The beginning of names of functions.
     pub functions: String,
-    /// What names of results begin with.
+    /// The beginning of names of results.
     pub results: String,
-    /// What names of registers begin with.
+    /// The beginning of names of registers.
     pub registers: String,
 }
 

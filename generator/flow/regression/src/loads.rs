@@ -1,5 +1,5 @@
-//! The regression of bitstreams in the banks of a global buffer: random bitstreams that the banks load leave the state that they leave when they are loaded word by
-//! word, while the RTL shows what the model shows.
+//! The regression of bitstreams in the banks of a global buffer: random bitstreams that the banks load leave the state that they leave when they
+//! are loaded word by word, while the RTL shows what the model shows.
 
 use std::collections::BTreeSet;
 use std::path::Path;

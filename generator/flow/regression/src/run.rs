@@ -234,7 +234,8 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     result
 }
 
-/// Runs random bitstreams on an array, as many random loop nests on a bank of its global buffer, if it has one, and loads some of the bitstreams from the banks.
+/// Runs random bitstreams on an array. If it has a global buffer, runs as many random loop nests on a bank of it, and loads some random bitstreams
+/// from its banks.
 fn on_array(
     spec: &ArraySpec,
     build: &Build,
