@@ -50,6 +50,13 @@ module probed_array (
         .config_write_data_i,
         .config_read_data_o,
         .config_error_o,
+{%- if has_banks %}
+        .configuring_i(1'b0),
+        .column_write_i('0),
+        .column_address_i('0),
+        .column_data_i('0),
+        .column_refused_o(),
+{%- endif %}
         .data_i(data_in),
         .bit_i(bit_in),
         .valid_i(valid_in),

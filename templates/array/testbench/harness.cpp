@@ -73,6 +73,11 @@ int main(int count, char** arguments) {
     // Words that were never written are 0, as in the model.
     Verilated::randReset(0);
     static {{ class }} array;
+{%- if spec.global_buffer.is_some() %}
+    // There are no banks.
+    array.configuring_i = 0;
+    array.column_write_i = 0;
+{%- endif %}
     array.rst_ni = 0;
     for (int edge = 0; edge < 4; ++edge) {
         array.clk_i = edge % 2;

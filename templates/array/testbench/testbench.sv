@@ -22,6 +22,9 @@ module {{ module }};
     logic [31:0] config_write_data = '0;
     logic [31:0] config_read_data;
     logic        config_error;
+{%- if let Some(buffer) = spec.global_buffer %}
+    logic [{{ buffer.banks - 1 }}:0] column_refused;
+{%- endif %}
     logic [{{ spec.columns * spec.word_bits() - 1 }}:0] data_in;
     logic [{{ spec.columns - 1 }}:0] valid_in;
     logic [{{ spec.columns - 1 }}:0] ready_in;
@@ -42,6 +45,13 @@ module {{ module }};
         .config_write_data_i (config_write_data),
         .config_read_data_o  (config_read_data),
         .config_error_o      (config_error),
+{%- if let Some(buffer) = spec.global_buffer %}
+        .configuring_i       (1'b0),
+        .column_write_i      ('0),
+        .column_address_i    ('0),
+        .column_data_i       ('0),
+        .column_refused_o    (column_refused),
+{%- endif %}
         .data_i              (data_in),
         .bit_i               ('0),
         .valid_i             (valid_in),
@@ -135,5 +145,5 @@ module {{ module }};
 
     // Nothing looks at the bits of the streams, or reads configurations back.
     logic unused;
-    assign unused = &{1'b0, config_read_data, bit_out, ready_in, valid_out, data_out};
+    assign unused = &{1'b0, config_read_data,{% if spec.global_buffer.is_some() %} column_refused,{% endif %} bit_out, ready_in, valid_out, data_out};
 endmodule

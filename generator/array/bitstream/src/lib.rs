@@ -5,6 +5,7 @@
 //! None of them loses a bit. [`Netlist::of`] follows the routes.
 
 mod bank;
+mod banked;
 mod bits;
 mod columns;
 mod configuration;
@@ -16,6 +17,7 @@ mod processing_element;
 mod read;
 
 pub use bank::BankConfiguration;
+pub use banked::{BankRow, BankedBitstream};
 pub use bits::Bitstream;
 pub use columns::Stray;
 pub use configuration::{Configuration, TileConfiguration, TileName};

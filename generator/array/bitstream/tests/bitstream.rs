@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pushmem_affine::Affine;
-use pushmem_bitstream::{BankConfiguration, Bitstream, Configuration, Netlist, Source, decode};
+use pushmem_bitstream::{BankConfiguration, BankedBitstream, Bitstream, Configuration, Netlist, Source, decode};
 use pushmem_configuration::{ControllerConfiguration, RegisterWrite};
 use pushmem_fabric::{ArraySpec, Direction, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::{Diagnostic, Document};
@@ -359,4 +359,71 @@ fn faults_of_banks_are_located() {
     let (spec, graph) = array("");
     let error = read("array: a\nbanks: {bank_0: {}}\n", &spec, &graph).unwrap_err();
     assert!(error.to_string().contains("no bank `bank_0`"), "{error}");
+}
+
+/// Each write is in the bank above its column, in its order, behind a header; the digest and the clear are left to the host.
+#[test]
+fn bitstreams_are_divided_among_banks() {
+    let (spec, graph) = array("memory: {tile: small, every: 4}\nglobal_buffer: {banks: 2, bank_bytes: 4096}\n");
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut configuration = read(&format!("array: a\ntiles:\n  mem_3_1:{MEMORY}"), &spec, &graph).unwrap();
+    for place in spec.places().filter(|place| graph.kind(*place) == Some(TileKind::Pe)) {
+        let layout = graph.layout(TileKind::Pe);
+        let tile = configuration.tile_mut(&graph, place);
+        for (value, field) in tile.fields.iter_mut().zip(&layout.fields) {
+            *value = field.value(random.random::<u32>() << field.low);
+        }
+    }
+    let transfer = ControllerConfiguration {
+        extent: vec![4].into(),
+        cycle: Affine { start: 0, stride: vec![1] },
+        sram: Some(Affine { start: 0, stride: vec![1] }),
+        ..ControllerConfiguration::default()
+    };
+    configuration.banks.insert(1, BankConfiguration { load: Some(transfer), store: None });
+    let mut bitstream = configuration.encode(&spec, &graph).unwrap();
+    // One for all memories, of which bank 1 alone has some, and one for all processing elements.
+    let common = |kind: TileKind| Common { kind, column: None, feature: 0, register: 0 }.address().word();
+    bitstream
+        .writes
+        .extend([TileKind::Memory, TileKind::Pe].map(|kind| RegisterWrite { address: common(kind), data: 1 }));
+    let banked = BankedBitstream::of(&bitstream, &spec).unwrap();
+    assert_eq!(banked.first, bitstream.writes[..2]);
+    for (bank, part) in banked.banks.iter().enumerate() {
+        let is_here = |write: &&RegisterWrite| {
+            let address = Address::of(write.address);
+            match write.address {
+                word if word == common(TileKind::Memory) => bank == 1,
+                word if word == common(TileKind::Pe) => true,
+                _ => address.column / 2 == bank as u32,
+            }
+        };
+        let expected: Vec<RegisterWrite> = bitstream.writes[2..].iter().filter(is_here).copied().collect();
+        assert_eq!(*part, expected);
+        let rows: Vec<_> = banked.rows().filter(|row| row.bank == bank as u32).collect();
+        assert_eq!(rows[0].data, u64::from(spec.digest_word()) << 32 | part.len() as u64);
+        assert_eq!(rows.len(), part.len() + 1);
+        for (number, (row, write)) in (1..).zip(rows[1..].iter().zip(part)) {
+            assert_eq!((row.row, row.data), (number, u64::from(write.address) << 32 | u64::from(write.data)));
+        }
+    }
+    assert!(banked.banks.iter().all(|part| part.len() > 20) && banked.check_room(&spec).is_ok());
+    let addressed: Vec<_> = banked.addressed(&spec).collect();
+    // Half 1 of bank 0, and of bank 1.
+    assert_eq!(addressed[0].0, 2048);
+    assert_eq!(addressed[banked.banks[0].len() + 1].0, 4096 + 2048);
+    assert_eq!(banked.to_text(&spec).lines().count(), 1 + banked.rows().count());
+    let (narrow, graph) = array("memory: {tile: small, every: 4}\nglobal_buffer: {banks: 2, bank_bytes: 256}\n");
+    let banked = BankedBitstream::of(&configuration.encode(&narrow, &graph).unwrap(), &narrow).unwrap();
+    let error = banked.check_room(&narrow).unwrap_err();
+    let needed = banked.longest() + 1;
+    let bank = banked.banks.iter().rposition(|part| part.len() + 1 == needed).unwrap();
+    let message =
+        format!("the bitstream of bank {bank} of `a` has {needed} rows with its header; a half of the bank has 16");
+    assert_eq!(error.to_string(), message);
+    let bytes = format!("bank_bytes: {}", needed.next_power_of_two() * 16);
+    assert!(error.help().is_some_and(|help| help.contains(&bytes)), "{error:?}");
+    let (without, graph) = array("");
+    let empty = Configuration::default().encode(&without, &graph).unwrap();
+    assert_eq!(BankedBitstream::of(&empty, &without), None);
 }

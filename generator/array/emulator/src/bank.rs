@@ -1,10 +1,11 @@
 //! A bank of a global buffer in cycles: the load DMA, the store DMA, the two halves, the registers and the host.
 
-use pushmem_configuration::ScheduleRegisters;
+use pushmem_configuration::{RegisterWrite, ScheduleRegisters};
 use pushmem_csr::Access;
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
-use pushmem_resources::{BankMap, BankMeaning};
+use pushmem_resources::{Address, BANK_FEATURE, BankMap, BankMeaning, BitstreamState, WHOLE_ARRAY};
 
+use crate::load_bitstream::{ConfigurationDma, ConfigurationDmaInputs};
 use crate::schedule::Schedule;
 
 /// An access to a register of a bank.
@@ -44,6 +45,10 @@ pub struct BankInputs {
     pub load_ready: bool,
     /// The word that is offered to be stored.
     pub store: Option<u32>,
+    /// Whether a write of a bitstream is taken. Then the next cycle has no access to a register.
+    pub column_ready: bool,
+    /// Whether the write that was taken as many cycles before as an access waits for its answer went to no register.
+    pub column_refused: bool,
 }
 
 /// The outputs of a bank in a cycle.
@@ -63,6 +68,10 @@ pub struct BankOutputs {
     pub store_ready: bool,
     /// Whether a run is not over.
     pub busy: bool,
+    /// The write of a bitstream that is offered to the columns of the bank.
+    pub column: Option<RegisterWrite>,
+    /// Whether a bitstream is loaded.
+    pub configures: bool,
 }
 
 /// A DMA as its registers say, in progress.
@@ -114,14 +123,22 @@ pub struct Bank {
     /// The words of a row that were gathered, by their places.
     gathered: Vec<Option<u32>>,
     gathered_row: u32,
+    /// The first column of the bank, in addresses of its registers.
+    column: u32,
+    configuration: ConfigurationDma,
+    /// The half that a bitstream is read from, and whether the last one was not begun as its half was the array's.
+    bitstream_half: usize,
+    unavailable: bool,
+    /// A write of a bitstream to a register of the bank.
+    own: Option<BankAccess>,
     /// The answers to the accesses of the cycle before.
     config_answer: Option<u32>,
     host_answer: Option<u64>,
 }
 
 impl Bank {
-    /// A bank after reset; nothing without a global buffer. Words of the SRAM are 0, in the hardware they are any.
-    pub fn new(spec: &ArraySpec) -> Option<Self> {
+    /// A bank after reset, by its number; nothing without a global buffer. Words of the SRAM are 0, in the hardware they are any.
+    pub fn new(spec: &ArraySpec, number: u32) -> Option<Self> {
         let (buffer, map) = (spec.global_buffer.as_ref()?, BankMap::of(spec)?);
         let words = vec![0; (buffer.rows() * spec.words_per_row()) as usize];
         Some(Bank {
@@ -140,6 +157,11 @@ impl Bank {
             store: Transfer::default(),
             gathered: vec![None; spec.words_per_row() as usize],
             gathered_row: 0,
+            column: buffer.first_column(number),
+            configuration: ConfigurationDma::new(spec.digest_word(), buffer.rows(), spec.answer_latency()),
+            bitstream_half: 0,
+            unavailable: false,
+            own: None,
             config_answer: None,
             host_answer: None,
             map,
@@ -181,12 +203,88 @@ impl Bank {
             load: self.offers,
             store_ready: self.can_store(self.reads(inputs.load_ready)),
             busy: self.runs,
+            column: self.offered(inputs).filter(|write| self.own(*write).is_none()),
+            configures: self.configuration.is_busy()
+                || self.begun(inputs.access).is_some_and(|row| !self.is_taken(row)),
         }
+    }
+
+    /// The write of a bitstream that is offered to the columns or to the registers of the bank.
+    fn offered(&self, inputs: &BankInputs) -> Option<RegisterWrite> {
+        self.configuration.offers().filter(|_| !inputs.clear)
+    }
+
+    /// The access to a register of the bank that a write of a bitstream is, if it is one.
+    fn own(&self, write: RegisterWrite) -> Option<BankAccess> {
+        let Address { register, .. } = Address::of(write.address);
+        let of_bank = Address { row: WHOLE_ARRAY, column: self.column, feature: BANK_FEATURE, register };
+        (of_bank.word() == write.address).then_some(BankAccess { register, write: Some(write.data) })
+    }
+
+    /// The row at which an access begins a bitstream.
+    fn begun(&self, access: Option<BankAccess>) -> Option<u32> {
+        let (register, field) = self.map.field(BankMeaning::BitstreamRow);
+        let data = access.filter(|access| access.register == register)?.write?;
+        Some(data & field.mask())
+    }
+
+    /// The half of a row of the bank.
+    fn half_of(&self, row: u32) -> usize {
+        (row * self.words_per_row) as usize / self.halves[0].len()
+    }
+
+    /// Whether a row of the bank is in a half of the array.
+    fn is_taken(&self, row: u32) -> bool {
+        self.grants[self.half_of(row)]
+    }
+
+    /// Whether a half is the one that a bitstream is read from.
+    fn is_read(&self, half: usize) -> bool {
+        self.configuration.reads() && self.bitstream_half == half
+    }
+
+    /// Whether the DMAs of images have the half of the run.
+    fn grant(&self) -> bool {
+        self.grants[self.half] && !self.is_read(self.half)
+    }
+
+    /// A row of a half.
+    fn row(&self, half: usize, row: u32) -> u64 {
+        let first = (row * self.words_per_row) as usize;
+        let words = &self.halves[half][first..first + self.words_per_row as usize];
+        words.iter().rev().fold(0, |row, word| row << self.word_bits | u64::from(*word))
+    }
+
+    /// Takes the configuration DMA to the next cycle. `begun` is the row at which an access begins a bitstream, and whether its half was the array's.
+    fn configure(&mut self, inputs: &BankInputs, begun: Option<(u32, bool)>) {
+        let offered = self.offered(inputs).filter(|_| inputs.column_ready);
+        let missing = self.own.is_some_and(|access| {
+            let register = self.map.registers.get(access.register as usize);
+            register.is_none_or(|register| register.access != Access::ReadWrite)
+        });
+        let begun = begun.filter(|_| !self.configuration.is_busy());
+        let first = begun.filter(|(_, is_taken)| !is_taken).map(|(row, _)| row);
+        self.unavailable = !inputs.clear && begun.map_or(self.unavailable, |(_, is_taken)| is_taken);
+        let rows = self.halves[0].len() as u32 / self.words_per_row;
+        let shown = self.configuration.read().map(|row| self.row(self.bitstream_half, row));
+        self.configuration.clock(&ConfigurationDmaInputs {
+            clear: inputs.clear,
+            first: first.map(|row| row % rows),
+            shown,
+            is_taken: offered.is_some(),
+            refused: inputs.column_refused,
+            missing,
+        });
+        if let Some((row, _)) = begun {
+            self.bitstream_half = self.half_of(row);
+        }
+        self.own = offered.and_then(|write| self.own(write));
     }
 
     /// Takes the bank to the next cycle.
     pub fn clock(&mut self, inputs: &BankInputs) {
-        let (grant, reads) = (self.grants[self.half], self.reads(inputs.load_ready));
+        let (grant, reads) = (self.grant(), self.reads(inputs.load_ready));
+        let begun = self.begun(inputs.access).map(|row| (row, self.is_taken(row)));
         let (fetches, writes) = (self.fetches(inputs.load_ready), self.writes() && !reads);
         let takes = inputs.store.filter(|_| self.can_store(reads));
         let over = self.runs && !self.load_is_busy() && !self.store_is_busy();
@@ -244,9 +342,12 @@ impl Bank {
                 self.grants[half] = !(over && half == run) && (self.grants[half] || hands_over);
             }
         }
-        if let Some(BankAccess { register, write: Some(data) }) = inputs.access {
-            self.write(register, data, inputs.clear);
+        for access in [self.own, inputs.access].into_iter().flatten() {
+            if let BankAccess { register, write: Some(data) } = access {
+                self.write(register, data, inputs.clear);
+            }
         }
+        self.configure(inputs, begun);
     }
 
     fn flush(&mut self) {
@@ -304,7 +405,7 @@ impl Bank {
 
     /// Whether the load DMA goes on to its next word.
     fn fetches(&self, ready: bool) -> bool {
-        self.load.fires() && self.grants[self.half] && (self.offers.is_none() || ready)
+        self.load.fires() && self.grant() && (self.offers.is_none() || ready)
     }
 
     /// Whether the load DMA reads the SRAM.
@@ -315,7 +416,7 @@ impl Bank {
 
     /// Whether the store DMA has a word to take, if one is offered and there is room.
     fn is_due(&self) -> bool {
-        self.store.fires() && self.grants[self.half]
+        self.store.fires() && self.grant()
     }
 
     fn has_gathered(&self) -> bool {
@@ -378,6 +479,15 @@ impl Bank {
             BankMeaning::Half => self.half as u32,
             BankMeaning::Busy { direction: Direction::In } => self.load_is_busy().into(),
             BankMeaning::Busy { direction: Direction::Out } => self.store_is_busy().into(),
+            BankMeaning::BitstreamRow => {
+                let rows = self.halves[0].len() as u32 / self.words_per_row;
+                self.bitstream_half as u32 * rows + self.configuration.row()
+            }
+            BankMeaning::Bitstream { state } => match state {
+                BitstreamState::Unavailable => self.unavailable,
+                state => self.configuration.is(state),
+            }
+            .into(),
             meaning => self.value(meaning),
         };
         Some(register.fields.iter().map(|field| of(field.meaning) << field.low).sum())
@@ -386,16 +496,16 @@ impl Bank {
     /// What the host gets: the row that is read, 0 for a write; nothing where the half is the array's.
     fn host(&mut self, access: HostAccess) -> Option<u64> {
         let HostAccess { half, row, words, data } = access;
-        if self.grants[half] {
+        if self.grants[half] || self.is_read(half) {
             return None;
+        }
+        if words == 0 {
+            return Some(self.row(half, row));
         }
         let first = (row * self.words_per_row) as usize;
         let mask = u64::MAX >> (u64::BITS - self.word_bits);
         let places =
             (0..self.words_per_row as usize).map(|place| (place, first + place, place as u32 * self.word_bits));
-        if words == 0 {
-            return Some(places.map(|(_, word, low)| u64::from(self.halves[half][word]) << low).sum());
-        }
         for (_, word, low) in places.filter(|(place, ..)| words >> place & 1 != 0) {
             self.halves[half][word] = (data >> low & mask) as u32;
         }

@@ -10,6 +10,7 @@ mod control;
 mod emulator;
 mod live;
 mod load;
+mod load_bitstream;
 mod pe;
 mod route;
 mod run;

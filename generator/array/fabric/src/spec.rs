@@ -447,6 +447,12 @@ impl ArraySpec {
         self.control_depth + 2
     }
 
+    /// Cycles from an access through the configuration port to its answer: to the tiles, their registers, those of the blocks and those of the
+    /// array.
+    pub fn answer_latency(&self) -> u32 {
+        self.control_depth + 3
+    }
+
     /// The kind of the tiles of a column, below the row of IO tiles.
     pub fn kind_of_column(&self, column: u32) -> TileKind {
         match &self.memory {

@@ -1,11 +1,12 @@
 //! The array: blocks beside each other, and the way of commands to them.
 
 use askama::Template;
+use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side};
 use pushmem_resources::{CLEAR, DIGEST, START, STOP};
 use pushmem_veryl::Source;
 
-use crate::block::{Edge, Shape};
+use crate::block::{Edge, Paths, Shape};
 use crate::{answer_latency, array_module, block_module, io_block_module, render};
 
 #[derive(Template)]
@@ -23,6 +24,12 @@ struct Array<'a> {
     stop_register: u32,
     /// Cycles from an access to its answer.
     answer: u32,
+    /// Groups of columns that the banks of a global buffer configure, and the columns of each; 0 without one.
+    groups: u32,
+    columns_of_group: u32,
+    /// Paths of a block, and by group, whether one of its tiles took a write.
+    paths: usize,
+    group_done: Vec<String>,
     nets: Vec<Net>,
     blocks: Vec<Block>,
 }
@@ -42,6 +49,18 @@ struct Block {
     is_io: bool,
     /// Ports and nets.
     tracks: Vec<(String, String)>,
+    /// The group of columns of each of its paths of configuration, and the last stage on the way to it.
+    paths: Vec<u32>,
+    last: u32,
+}
+
+impl Block {
+    /// The part of a signal, of so many bits for each group, that the paths of the block take, the first path lowest.
+    fn of_paths(&self, signal: &str, bits: u32) -> String {
+        let Block { paths, last, .. } = self;
+        let of_group = |group: &u32| format!("{signal}_{last}[{} +: {bits}]", group * bits);
+        format!("{{{}}}", paths.iter().rev().map(of_group).format(", "))
+    }
 }
 
 pub fn source(spec: &ArraySpec) -> Source {
@@ -59,10 +78,25 @@ pub fn source(spec: &ArraySpec) -> Source {
         stop_address: hexadecimal(STOP.word()),
         stop_register: STOP.register,
         answer: answer_latency(spec),
+        groups: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
+        columns_of_group: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.columns),
+        paths: Paths::of(spec).map_or(0, |paths| paths.count as usize),
+        group_done: group_done(spec, &blocks),
         nets,
         blocks,
     };
     render(&module, &template)
+}
+
+/// By group of columns, whether a tile took a write of it.
+fn group_done(spec: &ArraySpec, blocks: &[Block]) -> Vec<String> {
+    let banks = spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks);
+    let groups = blocks.iter().flat_map(|block| &block.paths);
+    let of_group = |group: u32| {
+        let places = groups.clone().positions(|of_path| *of_path == group);
+        places.map(|place| format!("path_done[{place}]")).join(" | ")
+    };
+    (0..banks).map(of_group).collect()
 }
 
 /// All blocks, in rows and columns of blocks. Row 0 is that of the blocks of IO tiles.
@@ -88,6 +122,8 @@ fn blocks(spec: &ArraySpec) -> (Vec<Net>, Vec<Block>) {
                 row: if is_io { 0 } else { 1 + (row - 1) * spec.block.rows },
                 is_io,
                 tracks,
+                paths: Paths::of(spec).map_or(Vec::new(), |paths| paths.groups(spec, column)),
+                last: spec.control_depth - 1,
             });
         }
     }

@@ -1,6 +1,8 @@
 //! Blocks of tiles.
 
 use askama::Template;
+use itertools::Itertools;
+use num_integer::Integer;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 use pushmem_resources::{START, STOP};
 use pushmem_veryl::Source;
@@ -17,9 +19,36 @@ struct Block<'a> {
     /// The numbers of registers of the array itself.
     start_register: u32,
     stop_register: u32,
+    /// Paths of configuration from a global buffer, the columns of each, and whether a tile took a write of each; none without one.
+    paths: u32,
+    columns_of_path: u32,
+    path_done: Vec<String>,
     edges: Vec<Edge>,
     nets: Vec<Net>,
     tiles: Vec<Tile>,
+}
+
+/// The paths on which the banks of a global buffer configure the columns of a block. All blocks have as many, so that they are one module.
+pub struct Paths {
+    /// How many.
+    pub count: u32,
+    /// Columns of each.
+    pub columns: u32,
+}
+
+impl Paths {
+    /// The paths of the blocks of an array, if it has a global buffer: each path has columns of one bank.
+    pub fn of(spec: &ArraySpec) -> Option<Self> {
+        let columns = spec.global_buffer.as_ref()?.columns.gcd(&spec.block.columns);
+        Some(Paths { count: spec.block.columns / columns, columns })
+    }
+
+    /// The bank of each path of the blocks in a column of blocks.
+    pub fn groups(&self, spec: &ArraySpec, column: u32) -> Vec<u32> {
+        let banks = spec.global_buffer.iter();
+        let bank = |path: u32, columns: u32| (column * spec.block.columns + path * self.columns) / columns;
+        banks.flat_map(|buffer| (0..self.count).map(move |path| bank(path, buffer.columns))).collect()
+    }
 }
 
 /// The tracks that leave a tile, or come into the block, on a side.
@@ -190,7 +219,15 @@ fn block(
         }
     };
     let tiles: Vec<Tile> = shape.places().map(tile).collect();
+    let (paths, columns_of_path) = Paths::of(spec).map_or((0, 1), |paths| (paths.count, paths.columns));
+    let path_done = (0..paths).map(|path| {
+        let places = tiles.iter().positions(|tile| tile.column / columns_of_path == path);
+        places.map(|place| format!("done[{place}]")).join(" | ")
+    });
     let template = Block {
+        paths,
+        columns_of_path,
+        path_done: path_done.collect(),
         spec,
         module,
         description,

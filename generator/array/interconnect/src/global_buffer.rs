@@ -4,7 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Access, Register as MapRegister, WORD_BYTES};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
-use pushmem_resources::{BANK_FEATURE, BankMap, BankMeaning, CLEAR, DIGEST};
+use pushmem_resources::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState, CLEAR, DIGEST};
 use pushmem_veryl::Source;
 
 use crate::{answer_latency, array_module, render};
@@ -13,7 +13,8 @@ use crate::{answer_latency, array_module, render};
 pub const HOST_LATENCY: u32 = 3;
 
 /// Modules that parameters can express, without `pushmem_`.
-const LIBRARY: [(&str, &str); 3] = [
+const LIBRARY: [(&str, &str); 4] = [
+    ("bank_configuration", include_str!("../../../../templates/array/library/bank_configuration.veryl")),
     ("bank_half", include_str!("../../../../templates/array/library/bank_half.veryl")),
     ("bank_load", include_str!("../../../../templates/array/library/bank_load.veryl")),
     ("bank_store", include_str!("../../../../templates/array/library/bank_store.veryl")),
@@ -48,6 +49,12 @@ struct Bank<'a> {
     control_number: u32,
     hand_over: u32,
     status: u32,
+    configuration: u32,
+    configuration_status: u32,
+    feature: u32,
+    digest: String,
+    /// Cycles from a write to the columns to its answer.
+    answer: u32,
 }
 
 struct Register<'a> {
@@ -105,6 +112,11 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
         control_number: number(BankMeaning::Enable { direction: Direction::In }),
         hand_over: number(BankMeaning::HandOver { half: 0 }),
         status: number(BankMeaning::Half),
+        configuration: number(BankMeaning::BitstreamRow),
+        configuration_status: number(BankMeaning::Bitstream { state: BitstreamState::Busy }),
+        feature: BANK_FEATURE,
+        digest: format!("{:08x}", spec.digest_word()),
+        answer: answer_latency(spec),
     };
     sources.push(render(&bank, &template));
     let template = WithGlobalBuffer {

@@ -21,6 +21,10 @@ use pushmem_veryl::{CompileError, Emitted, Source};
 pub use frozen::freeze;
 pub use global_buffer::{HOST_LATENCY, bank_module, with_global_buffer_module};
 
+/// The module that arrays with a global buffer have besides those of the library.
+const COLUMN_STAGE: (&str, &str) =
+    ("column_stage", include_str!("../../../../templates/array/library/column_stage.veryl"));
+
 /// Modules that parameters can express, without `pushmem_`.
 const LIBRARY: [(&str, &str); 6] = [
     ("hop", include_str!("../../../../templates/array/library/hop.veryl")),
@@ -65,8 +69,7 @@ pub fn verilator_hierarchy(spec: &ArraySpec) -> String {
 
 /// Cycles from an access through the configuration port of an array to its answer.
 pub fn answer_latency(spec: &ArraySpec) -> u32 {
-    // To the tiles, their registers, those of the blocks and those of the array.
-    spec.control_depth + 3
+    spec.answer_latency()
 }
 
 /// The SystemVerilog of an array: one module a file, each file named as its module, used modules before their users. The last
@@ -108,7 +111,7 @@ fn without_copies(modules: Vec<Emitted>) -> Vec<Emitted> {
 /// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.
 pub fn sources(spec: &ArraySpec) -> Vec<Source> {
     let mut sources = pushmem_rtl::controller_sources();
-    let library = LIBRARY.iter();
+    let library = LIBRARY.iter().chain(spec.global_buffer.as_ref().map(|_| &COLUMN_STAGE));
     sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
     sources.extend(switch_box::sources(spec));
     for kind in spec.kinds() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
-use pushmem_bitstream::{BankConfiguration, Configuration};
+use pushmem_bitstream::{BankConfiguration, BankRow, BankedBitstream, Configuration};
 use pushmem_compiler::Compiled;
 use pushmem_configuration::{ControllerConfiguration, ControllerRegisters};
 use pushmem_emulator::{BankAccess, Buffered, BufferedInputs, BufferedOutputs, Emulator, HostAccess};
@@ -13,7 +13,7 @@ use pushmem_files::{Diagnostic, counted};
 use pushmem_images::Image;
 use pushmem_nest::Array;
 use pushmem_netlist::CellId;
-use pushmem_resources::{BankMap, BankMeaning};
+use pushmem_resources::{BankMap, BankMeaning, BitstreamState};
 use serde::Serialize;
 
 use crate::execution::{Execution, Occupant};
@@ -166,15 +166,48 @@ fn placed(compiled: &Compiled, mapped: &Mapped, configuration: &Configuration, s
     lanes(compiled, &mapped.lowered).filter_map(place).collect()
 }
 
+/// The way of a bitstream into an array with a global buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loading {
+    /// Word by word through the configuration port.
+    Port,
+    /// From the banks, all at a time.
+    Banks,
+}
+
+/// How long a bitstream took from the banks to the tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LoadingCycles {
+    /// Writes of the bitstream.
+    pub words: usize,
+    /// Those of them that the bank with the most has.
+    pub fullest_bank: usize,
+    /// Cycles of all of them through the configuration port, one in each, to the answer of the last.
+    pub cycles_word_by_word: u64,
+    /// Rows that the host wrote to the banks before, one in each cycle.
+    pub rows: usize,
+    /// Cycles from the first write that clears the array to the one in which no bank loads any more.
+    pub cycles: u64,
+}
+
+/// A run of an array with its global buffer.
+pub struct BufferedRun {
+    /// The outputs of each program, and its cycles.
+    pub executions: Vec<Execution>,
+    /// How long the bitstream took, if it was loaded from the banks.
+    pub loading: Option<LoadingCycles>,
+}
+
 /// Is given the inputs and the outputs of each cycle of an array with its global buffer.
 pub type BufferedObserver<'a> = dyn FnMut(&BufferedInputs, &BufferedOutputs) + 'a;
 
-/// Runs a configuration on the model of the array with its global buffer, as the host of a chip would: it writes the images row by row, hands
-/// the halves over, starts the run, and reads the images that the array left in the banks. `observe` is given the inputs and the outputs of each
-/// cycle, after the configuration was loaded.
+/// Runs a configuration on the model of the array with its global buffer, as the host of a chip would: it writes the bitstream to the banks
+/// and has them load it, if that is the way; it writes the images row by row, hands the halves over, starts the run, and reads the images that the array left
+/// in the banks. `observe` is given the inputs and the outputs of each cycle, from the one after the last write through the configuration port on
+/// with which the bitstream begins: with banks the one that clears all, else the last of all.
 ///
 /// # Errors
-/// When an input is missing, or the run does not end.
+/// When an input is missing, a bank does not hold its part of the bitstream or does not load it, or the run does not end.
 ///
 /// # Panics
 /// If the array has no global buffer.
@@ -182,13 +215,18 @@ pub fn execute_buffered(
     occupants: &[Occupant],
     configuration: &Configuration,
     target: &ArrayTarget,
+    loading: Loading,
     observe: &mut BufferedObserver,
-) -> Result<Vec<Execution>, Diagnostic> {
+) -> Result<BufferedRun, Diagnostic> {
     let spec = &target.spec;
     let emulator = Emulator::new(spec, target.graph.clone());
     let mut model = Buffered::new(emulator).expect("the array has a global buffer");
-    model.load(configuration);
+    let bitstream = configuration.encode(spec, &target.graph)?;
+    let banked = BankedBitstream::of(&bitstream, spec).filter(|_| loading == Loading::Banks);
+    let empty = Configuration::default();
+    model.load(if banked.is_some() { &empty } else { configuration });
     let mut host = Host { spec, model, observe };
+    let loading = banked.map(|banked| host.load(&banked, bitstream.writes.len())).transpose()?;
     let images = occupants.iter().map(|of| placed(of.compiled, of.mapped, configuration, spec)).collect_vec();
     for (occupant, placed) in occupants.iter().zip(&images) {
         for Placed { direction, image, .. } in placed {
@@ -203,12 +241,12 @@ pub fn execute_buffered(
     let map = BankMap::of(spec).expect("the array has a global buffer");
     let register = map.field(BankMeaning::HandOver { half: 0 }).0;
     for bank in configuration.banks.keys() {
-        let access = Some((*bank as usize, BankAccess { register, write: Some(1) }));
+        let access = Some((Some(*bank as usize), BankAccess { register, write: Some(1) }));
         host.clock(BufferedInputs { access, stall: true, ..BufferedInputs::default() });
     }
     let longest = occupants.iter().map(Occupant::length).max().unwrap_or(0);
     let cycles = host.run(longest)?;
-    let mut read = |(occupant, placed): (&Occupant, &Vec<Placed>)| {
+    let mut read = |(occupant, placed): (&Occupant, &Vec<Placed>)| -> Result<Execution, Diagnostic> {
         let accelerator = &occupant.compiled.accelerator;
         let stored = placed.iter().filter(|placed| placed.direction == Direction::Out);
         let words = stored.map(|placed| host.read(placed, occupant.compiled)).collect_vec();
@@ -216,7 +254,72 @@ pub fn execute_buffered(
         let outputs = accelerator.arrays(&occupant.compiled.program, &outputs)?;
         Ok(Execution { outputs, cycles })
     };
-    occupants.iter().zip(&images).map(&mut read).collect()
+    let executions = occupants.iter().zip(&images).map(&mut read).collect::<Result<_, Diagnostic>>()?;
+    Ok(BufferedRun { executions, loading })
+}
+
+/// The images of a program as rows of half 0 of banks, each with its bank: those that the host writes before a run, and those that it finds after
+/// it. The words of the latter are those that the bank stores.
+pub struct ImageRows {
+    /// Rows that are loaded.
+    pub loaded: Vec<(u32, HostAccess)>,
+    /// Rows that are stored.
+    pub stored: Vec<(u32, HostAccess)>,
+}
+
+impl ImageRows {
+    /// Of a program with these inputs and outputs; images that are not given are left out.
+    pub fn of(occupant: &Occupant, outputs: &BTreeMap<String, Image>, spec: &ArraySpec) -> Self {
+        let Occupant { compiled, mapped, images } = *occupant;
+        let mut rows = ImageRows { loaded: Vec::new(), stored: Vec::new() };
+        for placed in placed(compiled, mapped, &mapped.configuration, spec) {
+            let Placed { direction, image, .. } = &placed;
+            let bank = image.bank;
+            match direction {
+                Direction::In => {
+                    let given = images.get(&image.image).into_iter();
+                    rows.loaded.extend(given.flat_map(|given| image_rows(image, given, spec)).map(|row| (bank, row)));
+                }
+                Direction::Out => {
+                    let found = outputs.get(&image.image).into_iter();
+                    let stored = found.flat_map(|found| stored_rows(&placed, found, compiled, spec));
+                    rows.stored.extend(stored.map(|row| (bank, row)));
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// The rows of an image that a bank stores, of which it has the words of its stream.
+fn stored_rows(placed: &Placed, found: &Image, compiled: &Compiled, spec: &ArraySpec) -> Vec<HostAccess> {
+    let Placed { lane, direction, image } = placed;
+    let (per_row, word_bits) = (spec.words_per_row(), spec.word_bits());
+    let mask = u64::MAX >> (u64::BITS - word_bits);
+    let mut rows: BTreeMap<u32, HostAccess> = BTreeMap::new();
+    let (loops, element) = lane.elements(&compiled.accelerator, *direction);
+    for element in loops.values(element) {
+        let word = image.first_word + element as u32;
+        let (row, place) = (word / per_row, word % per_row);
+        let access = rows.entry(row).or_insert(HostAccess { half: 0, row, words: 0, data: 0 });
+        if access.words >> place & 1 == 0 {
+            access.words |= 1 << place;
+            access.data |= (found.values()[element as usize] as u64 & mask) << (place * word_bits);
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// The accesses that write an image to its bank, row by row, in half 0.
+fn image_rows(image: &BankImage, given: &Image, spec: &ArraySpec) -> Vec<HostAccess> {
+    let (per_row, word_bits) = (spec.words_per_row() as usize, spec.word_bits());
+    let mask = u64::MAX >> (u64::BITS - word_bits);
+    let rows = (image.first_word / per_row as u32..).zip(given.values().chunks(per_row));
+    let access = |(row, values): (u32, &[i64])| {
+        let data = values.iter().rev().fold(0, |row, value| row << word_bits | (*value as u64 & mask));
+        HostAccess { half: 0, row, words: (1 << values.len()) - 1, data }
+    };
+    rows.map(access).collect()
 }
 
 /// The host of an array with a global buffer. Half 0 of each bank is that of the run.
@@ -238,14 +341,53 @@ impl Host<'_, '_, '_> {
         self.clock(BufferedInputs { host, stall: true, ..BufferedInputs::default() });
     }
 
+    /// Writes a bitstream of so many words to the banks, and has them load it.
+    fn load(&mut self, banked: &BankedBitstream, words: usize) -> Result<LoadingCycles, Diagnostic> {
+        banked.check_room(self.spec)?;
+        let map = BankMap::of(self.spec).expect("the array has a global buffer");
+        let buffer = self.spec.global_buffer.as_ref().expect("the array has a global buffer");
+        let all_words = (1 << self.spec.words_per_row()) - 1;
+        let mut rows = 0;
+        for BankRow { bank, row, data } in banked.rows() {
+            self.access(bank, HostAccess { half: BankedBitstream::HALF as usize, row, words: all_words, data });
+            rows += 1;
+        }
+        let still = BufferedInputs { stall: true, ..BufferedInputs::default() };
+        let of_all = |meaning: BankMeaning, write: Option<u32>| {
+            let (register, _) = map.field(meaning);
+            BufferedInputs { access: Some((None, BankAccess { register, write })), ..still }
+        };
+        self.clock(of_all(BankMeaning::BitstreamRow, Some(BankedBitstream::HALF * buffer.rows())));
+        let mut cycles = 1;
+        // Each bank has a write in each cycle.
+        let most = banked.longest() as u64 + u64::from(4 * self.spec.answer_latency());
+        while self.model.outputs().configuring && cycles < most {
+            self.clock(still);
+            cycles += 1;
+        }
+        let state = |state: BitstreamState| BankMeaning::Bitstream { state };
+        self.clock(of_all(state(BitstreamState::Busy), None));
+        (1..self.spec.answer_latency()).for_each(|_| self.clock(still));
+        let status = self.model.outputs().config.and_then(Result::ok).unwrap_or(0);
+        let is = |meaning: BankMeaning| status & map.field(meaning).1.mask() != 0;
+        let found: Vec<_> = BitstreamState::ALL.into_iter().filter(|found| is(state(*found))).collect();
+        if found != [BitstreamState::Done] {
+            let message =
+                format!("the banks do not load the bitstream: their status is {status:x} after {cycles} cycles");
+            return Err(Diagnostic::new(message).as_fault("bitstream"));
+        }
+        Ok(LoadingCycles {
+            words,
+            fullest_bank: banked.longest(),
+            cycles_word_by_word: words as u64 + u64::from(self.spec.answer_latency()),
+            rows,
+            cycles: banked.first.len() as u64 + cycles,
+        })
+    }
+
     /// Writes an image to its bank.
     fn write(&mut self, image: &BankImage, given: &Image) {
-        let (per_row, word_bits) = (self.spec.words_per_row() as usize, self.spec.word_bits());
-        let mask = u64::MAX >> (u64::BITS - word_bits);
-        for (row, values) in (image.first_word / per_row as u32..).zip(given.values().chunks(per_row)) {
-            let data = values.iter().rev().fold(0, |row, value| row << word_bits | (*value as u64 & mask));
-            self.access(image.bank, HostAccess { half: 0, row, words: (1 << values.len()) - 1, data });
-        }
+        image_rows(image, given, self.spec).into_iter().for_each(|access| self.access(image.bank, access));
     }
 
     /// Starts the run and waits for its end: the cycles from the flush to it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use itertools::Itertools;
-use pushmem_bitstream::Bitstream;
+use pushmem_bitstream::{BankRow, BankedBitstream, Bitstream};
 use pushmem_compiler::Compiled;
 
 use crate::mapping::{ArrayTarget, Mapped};
@@ -43,7 +43,30 @@ pub fn header(name: &str, programs: &[HeaderProgram], bitstream: &Bitstream, tar
     );
     let writes = bitstream.writes.iter();
     text += &writes.map(|write| format!("    {{0x{:08x}u, 0x{:08x}u}},\n", write.address, write.data)).join("");
-    text + &format!("}};\n\n#endif  // {guard}_BITSTREAM_H\n")
+    text += "};\n";
+    if let Some(banked) = BankedBitstream::of(bitstream, &target.spec) {
+        text += &banks(name, &banked);
+    }
+    text + &format!("\n#endif  // {guard}_BITSTREAM_H\n")
+}
+
+/// The lines of the bitstream in banks.
+fn banks(name: &str, banked: &BankedBitstream) -> String {
+    let guard = name.to_uppercase();
+    let rows = banked.rows().count();
+    let text = format!(
+        "\n#define {guard}_BANK_ROWS {rows}u\n\n// The same in the banks of the global buffer, after the writes that come first: bank, row from the one at which the\n\
+         // bitstream begins, and bits 31:0 and 63:32 of that row.\n\
+         static const uint32_t {name}_bank_rows[{guard}_BANK_ROWS][4] = {{\n"
+    );
+    let row = |BankRow { bank, row, data }| {
+        format!("    {{{bank}u, {row}u, 0x{:08x}u, 0x{:08x}u}},\n", data as u32, data >> u32::BITS)
+    };
+    let first = banked.first.len();
+    let begin = format!(
+        "\n// Writes that come first through the configuration port: so many of the bitstream.\n#define {guard}_FIRST_WORDS {first}u\n"
+    );
+    format!("{begin}{text}{}}};\n", banked.rows().map(row).join(""))
 }
 
 /// The lines of the streams of a program in a direction.

@@ -18,7 +18,9 @@ mod side_by_side;
 mod streams;
 mod times;
 
-pub use buffered::{BankImage, BufferedObserver, bank_images, execute_buffered};
+pub use buffered::{
+    BankImage, BufferedObserver, BufferedRun, ImageRows, Loading, LoadingCycles, bank_images, execute_buffered,
+};
 pub use compile::{compile_for, compile_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};

@@ -10,6 +10,40 @@ use crate::address::{Address, WHOLE_ARRAY};
 /// The feature of the registers of a bank, at the row of the array itself and the first column of the bank.
 pub const BANK_FEATURE: u32 = 1;
 
+/// A bit of the status of a bitstream, in the order of the bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BitstreamState {
+    /// It is loaded.
+    Busy,
+    /// It was loaded, and each of its writes was taken.
+    Done,
+    /// Its header has another digest, or more writes than follow it in the half.
+    WrongHeader,
+    /// A write went to a register that is not there.
+    Refused,
+    /// The half was the array's.
+    Unavailable,
+}
+
+impl BitstreamState {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Busy, Self::Done, Self::WrongHeader, Self::Refused, Self::Unavailable];
+
+    /// The name of its field, and its meaning.
+    fn field(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Busy => ("busy", "A bitstream is loaded"),
+            Self::Done => ("done", "The last bitstream was loaded, each of its writes taken"),
+            Self::WrongHeader => {
+                ("wrong_header", "Its header has another digest, or as many writes as a half has rows")
+            }
+            Self::Refused => ("refused", "One of its writes went to a register that is not there"),
+            Self::Unavailable => ("unavailable", "It was not begun, as the half was the array's"),
+        }
+    }
+}
+
 /// The effect of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -37,6 +71,13 @@ pub enum BankMeaning {
         direction: Direction,
         /// Loop level, innermost 0.
         level: u32,
+    },
+    /// The row of the bank at which a bitstream begins, those of half 1 following those of half 0. A write begins to load it. Reads the row that comes next.
+    BitstreamRow,
+    /// How far a bitstream is.
+    Bitstream {
+        /// Which of it.
+        state: BitstreamState,
     },
     /// Cycle of the first word.
     CycleStart {
@@ -74,7 +115,11 @@ impl BankMeaning {
             BankMeaning::CycleGap { direction, .. } => (direction, "gaps"),
             BankMeaning::AddressStart { direction } => (direction, "address_start"),
             BankMeaning::AddressDelta { direction, .. } => (direction, "deltas"),
-            BankMeaning::HandOver { .. } | BankMeaning::Half | BankMeaning::Busy { .. } => return None,
+            BankMeaning::HandOver { .. }
+            | BankMeaning::Half
+            | BankMeaning::Busy { .. }
+            | BankMeaning::BitstreamRow
+            | BankMeaning::Bitstream { .. } => return None,
         })
     }
 }
@@ -142,6 +187,11 @@ impl BankMap {
         Address { row: WHOLE_ARRAY, column: bank * self.columns, feature: self.feature, register }
     }
 
+    /// The address of a register of all banks: a write there goes to all, a read has the OR of them.
+    pub fn address_of_all(&self, register: u32) -> Address {
+        Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feature: self.feature, register }
+    }
+
     /// The bank and the register that an address names, if it is that of a register of a bank.
     pub fn named(&self, address: Address) -> Option<(u32, &Register<BankMeaning>)> {
         let bank = address.column / self.columns;
@@ -167,6 +217,11 @@ impl BankMap {
     /// The map as a table in Markdown.
     pub fn to_markdown(&self) -> String {
         rendered(&Markdown { map: self })
+    }
+
+    /// The address of the first register of all banks.
+    fn first_address_of_all(&self) -> u32 {
+        self.address_of_all(0).word()
     }
 
     /// The address of the first register of bank 0.
@@ -206,7 +261,23 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
     for direction in Direction::ALL {
         add_transfer(&mut layout, buffer, address_bits, direction);
     }
+    add_bitstream(&mut layout, buffer);
     layout.registers
+}
+
+/// Adds the registers of the configuration DMA.
+fn add_bitstream(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec) {
+    let bits = (buffer.rows() * GlobalBufferSpec::HALVES).ilog2();
+    let row = "Row of the header, those of half 1 after those of half 0; reads the row that comes next";
+    let row = Field::new("row", bits, row, BankMeaning::BitstreamRow);
+    let description = "Bitstream in the bank. A write begins to load it, while none is loaded from this bank.";
+    layout.group("configuration", description, Access::Request, vec![row]);
+    let state = |state: BitstreamState| {
+        let (name, description) = state.field();
+        Field::new(name, 1, description, BankMeaning::Bitstream { state })
+    };
+    let states = BitstreamState::ALL.map(state).to_vec();
+    layout.group("configuration_status", "The last bitstream.", Access::ReadOnly, states);
 }
 
 /// Adds the registers of a DMA: its extents, its schedule, and its addresses.

@@ -6,13 +6,15 @@
 
 mod address;
 mod bank;
+mod bank_driver;
 mod graph;
 mod ipxact;
 mod layout;
 mod map;
 
 pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, START, STOP, WHOLE_ARRAY, kind_number};
-pub use bank::{BANK_FEATURE, BankMap, BankMeaning};
+pub use bank::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState};
+pub use bank_driver::{BankDriverNames, bank_driver};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
 pub use map::{ArrayMap, memory_folder};

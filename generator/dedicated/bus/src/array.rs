@@ -48,6 +48,8 @@ pub struct Array<'a> {
     pub rtl: &'a [File],
     /// Columns, each with an IO tile.
     pub columns: u32,
+    /// Banks of its global buffer, which configure groups of columns; 0 without one.
+    pub banks: u32,
     /// The first 32 bits of the digest of its specification, and the address at which the array takes them.
     pub digest: u32,
     /// See `digest`.
@@ -85,6 +87,7 @@ struct Host<'a> {
     module: String,
     array_module: &'a str,
     columns: u32,
+    banks: u32,
     readers: u32,
     writers: u32,
     levels: u32,
@@ -228,6 +231,7 @@ impl<'a> Hosted<'a> {
             module: module.clone(),
             array_module: array.module,
             columns: array.columns,
+            banks: array.banks,
             readers: array.readers,
             writers: array.writers,
             levels: array.levels,

@@ -74,7 +74,8 @@ pub struct Build {
     /// array, run the RTL of the tiles with the bitstream as constants beside the model; compare every output in every cycle.
     #[arg(long, group = RTL)]
     pub rtl: bool,
-    /// With --rtl on an array: run the array as it is, and load the bitstream. It is built once for all programs, and slower.
+    /// With --rtl on an array: run the array as it is, and load the bitstream. It is built once for all programs, and slower. An array with a
+    /// global buffer runs as it is anyway: load the bitstream word by word, in place of from the banks.
     #[arg(long, requires_all = ["array", "rtl"])]
     configured: bool,
     /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl, whose other

@@ -8,7 +8,7 @@ use pushmem_emulator::{BankAccess, BufferedInputs, BufferedOutputs, HostAccess};
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_interconnect::{tile_module, with_global_buffer_module};
-use pushmem_resources::BankMap;
+use pushmem_resources::{BankMap, START};
 use pushmem_simulation::{BlockPort, BlockPorts, BlockProcess, Verilator};
 use pushmem_systemverilog::File;
 
@@ -19,6 +19,9 @@ const BATCH: usize = 1 << 12;
 
 /// Cycles of reset.
 const RESET_CYCLES: usize = 2;
+
+/// The place of `config_error_o` among the outputs.
+const CONFIG_ERROR: usize = 2;
 
 /// Most banks whose signals are a port of the harness.
 const MOST_BANKS: u32 = 64;
@@ -41,7 +44,9 @@ fn ports(spec: &ArraySpec, buffer: &GlobalBufferSpec) -> BlockPorts {
     inputs.extend(spec.clock_gating.then(|| BlockPort::new("test_enable_i", 1)));
     let outputs = of(&[
         ("busy_o", buffer.banks),
+        ("configuring_o", 1),
         ("config_error_o", 1),
+        ("config_read_data_o", 32),
         ("host_error_o", 1),
         ("host_read_data_o", GlobalBufferSpec::ROW_BITS),
     ]);
@@ -73,6 +78,7 @@ fn buffer(spec: &ArraySpec) -> Result<&GlobalBufferSpec, Diagnostic> {
 /// The RTL of an array with its global buffer at work. A difference ends it; the model may go on.
 pub struct BufferedLockstep {
     process: BlockProcess,
+    ports: BlockPorts,
     spec: ArraySpec,
     map: BankMap,
     waiting: Vec<(BufferedInputs, BufferedOutputs)>,
@@ -105,14 +111,14 @@ impl BufferedLockstep {
         };
         let mut refused = false;
         let cycles = before + bitstream.writes.len() + after as usize;
-        process.run(cycles, drive, |values| refused |= values[1] != 0)?;
+        process.run(cycles, drive, |values| refused |= values[CONFIG_ERROR] != 0)?;
         if refused {
             let message = "the RTL refuses a write of the bitstream";
             return Err(Diagnostic::new(message).or_code(Code::Difference).as_fault("bitstream"));
         }
         let map = BankMap::of(spec).expect("the array has a global buffer");
         let (spec, waiting) = (spec.clone(), Vec::new());
-        Ok(BufferedLockstep { process, spec, map, waiting, cycles: 0, busy: Duration::ZERO, failure: None })
+        Ok(BufferedLockstep { process, ports, spec, map, waiting, cycles: 0, busy: Duration::ZERO, failure: None })
     }
 
     /// Takes a cycle of the model: the inputs that it had, and its outputs.
@@ -123,6 +129,30 @@ impl BufferedLockstep {
                 self.failure = self.compare().err();
             }
         }
+    }
+
+    /// Compares the cycles that were observed, and then reads registers through the configuration port while time stands still: the word of each,
+    /// nothing where there is no register.
+    ///
+    /// # Errors
+    /// As [`BufferedLockstep::finish`]; when the program ends.
+    pub fn read(&mut self, addresses: &[u32]) -> Result<Vec<Option<u32>>, Diagnostic> {
+        match self.failure.take() {
+            Some(failure) => return Err(failure),
+            None => self.compare()?,
+        }
+        let inputs = self.ports.inputs.len();
+        let drive = |cycle: usize, values: &mut Vec<u64>| {
+            let address = addresses.get(cycle).copied();
+            values.extend([1, 0, 1, 0, address.is_some().into(), address.unwrap_or(0).into()]);
+            values.resize(inputs, 0);
+            true
+        };
+        let answer = self.spec.answer_latency() as usize;
+        let mut words = Vec::new();
+        let show = |values: &[u64]| words.push((values[CONFIG_ERROR] == 0).then_some(values[CONFIG_ERROR + 1] as u32));
+        self.process.run(addresses.len() + answer, drive, show)?;
+        Ok(words.split_off(answer))
     }
 
     /// Ends the run.
@@ -150,9 +180,8 @@ impl BufferedLockstep {
         for ((_, outputs), rtl) in waiting.iter().zip(&samples) {
             let model = shown(outputs);
             if model != rtl[..] {
-                let names = ["busy_o", "config_error_o", "host_error_o", "host_read_data_o"];
-                let place = (0..names.len()).find(|port| model[*port] != rtl[*port]).unwrap_or(0);
-                let (name, cycle) = (names[place], self.cycles);
+                let place = (0..model.len()).find(|port| model[*port] != rtl[*port]).unwrap_or(0);
+                let (name, cycle) = (&self.ports.outputs[place].name, self.cycles);
                 let message = format!(
                     "{cycle} cycles after the bitstream was loaded the RTL shows {:x} on `{name}`; the model: {:x}",
                     rtl[place], model[place]
@@ -169,11 +198,15 @@ impl BufferedLockstep {
 
 /// The values of the inputs of the RTL.
 fn drive(spec: &ArraySpec, map: &BankMap, inputs: &BufferedInputs, values: &mut Vec<u64>) {
-    let BufferedInputs { flush, stall, access, host } = *inputs;
-    let address = access.map_or(0, |(bank, access)| map.address(bank as u32, access.register).word());
+    let BufferedInputs { flush, stall, access, start, host } = *inputs;
+    let address =
+        access.map_or(if start { START.word() } else { 0 }, |(bank, BankAccess { register, .. })| match bank {
+            Some(bank) => map.address(bank as u32, register).word(),
+            None => map.address_of_all(register).word(),
+        });
     let written = access.and_then(|(_, BankAccess { write, .. })| write);
     let is_read = access.is_some() && written.is_none();
-    values.extend([1, flush.into(), stall.into(), written.is_some().into(), is_read.into()]);
+    values.extend([1, flush.into(), stall.into(), (start || written.is_some()).into(), is_read.into()]);
     values.extend([address, written.unwrap_or(0)].map(u64::from));
     let (words, is_read, address, data) = host.map_or((0, false, 0, 0), |(bank, access)| {
         let HostAccess { half, row, words, data } = access;
@@ -186,9 +219,11 @@ fn drive(spec: &ArraySpec, map: &BankMap, inputs: &BufferedInputs, values: &mut 
 }
 
 /// What the model shows, as the ports have it.
-fn shown(outputs: &BufferedOutputs) -> [u64; 4] {
+fn shown(outputs: &BufferedOutputs) -> [u64; 6] {
     let busy = outputs.busy.iter().rev().fold(0, |bits, busy| bits << 1 | u64::from(*busy));
+    let has_no_register = matches!(outputs.config, Some(Err(_)));
+    let word = outputs.config.and_then(Result::ok).unwrap_or(0);
     let is_refused = matches!(outputs.host, Some(Err(_)));
     let row = outputs.host.and_then(Result::ok).unwrap_or(0);
-    [busy, 0, is_refused.into(), row]
+    [busy, outputs.configuring.into(), has_no_register.into(), word.into(), is_refused.into(), row]
 }

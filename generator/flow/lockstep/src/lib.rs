@@ -10,11 +10,13 @@
 
 mod buffered;
 mod build;
+mod driver;
 mod lockstep;
 mod record;
 mod standalone;
 
 pub use buffered::{BufferedLockstep, build_buffered};
 pub use build::{Rtl, build};
+pub use driver::driver_check;
 pub use lockstep::{Agreement, Lockstep};
-pub use standalone::{LaneWords, Run, testbench};
+pub use standalone::{LaneWords, Run, RunOfBanks, buffered_testbench, testbench};

@@ -2,9 +2,10 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_bitstream::{Bitstream, Configuration};
+use pushmem_bitstream::{BankedBitstream, Bitstream, Configuration};
 use pushmem_fabric::ArraySpec;
-use pushmem_interconnect::{array_module, freeze};
+use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, freeze, with_global_buffer_module};
+use pushmem_resources::{BankMap, BankMeaning, BitstreamState};
 use pushmem_systemverilog::{File, is_header, needed};
 
 use crate::lockstep::around_writes;
@@ -33,6 +34,8 @@ pub struct Run<'a> {
     pub outputs: Vec<LaneWords>,
     /// Cycles from the flush to the last word, on the model.
     pub cycles: u64,
+    /// Whether [`buffered_testbench`] makes another testbench, which the Makefile runs, too.
+    pub is_buffered: bool,
 }
 
 #[derive(Template)]
@@ -58,6 +61,94 @@ struct Makefile<'a> {
     program: &'a str,
     module: &'a str,
     array: &'a str,
+    /// The testbench of a run through the global buffer, if there is one.
+    buffered: Option<String>,
+}
+
+/// A run of a program through the global buffer of its array, which a testbench repeats.
+#[derive(Clone, Debug)]
+pub struct RunOfBanks<'a> {
+    /// The name of the program; that of the bitstream's file is `NAME.hex`, that of its rows in banks `NAME_banks.hex`.
+    pub program: &'a str,
+    /// The bitstream, that of banks included.
+    pub bitstream: &'a Bitstream,
+    /// Rows that the host writes, in `testbench/loaded.hex`, and those that it finds after the run, in `testbench/stored.expected.hex`: of each its
+    /// address, a bit for each of its words that counts, and the row.
+    pub loaded: usize,
+    /// See `loaded`.
+    pub stored: usize,
+    /// The banks with images.
+    pub banks: Vec<u32>,
+    /// Cycles from the flush to the end of the run, on the model.
+    pub cycles: u64,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/buffered_testbench.sv", escape = "none")]
+struct BufferedTestbench<'a> {
+    spec: &'a ArraySpec,
+    program: &'a str,
+    module: &'a str,
+    array: &'a str,
+    banks: u32,
+    words: u32,
+    before: u32,
+    after: u32,
+    answer: u32,
+    host_answer: u32,
+    writes: usize,
+    first: usize,
+    rows: usize,
+    loaded: usize,
+    stored: usize,
+    cycles: u64,
+    configuration: u32,
+    configuration_status: u32,
+    configuration_row: u32,
+    configuration_done: u32,
+    /// Addresses of the registers with which halves are handed over.
+    hand_over: Vec<u32>,
+}
+
+/// The testbench of a run through the global buffer, whose banks load the bitstream; nothing without a global buffer, or if a bank does not hold its part of
+/// the bitstream.
+pub fn buffered_testbench(spec: &ArraySpec, run: &RunOfBanks) -> Option<File> {
+    let (buffer, map) = (spec.global_buffer.as_ref()?, BankMap::of(spec)?);
+    let banked = BankedBitstream::of(run.bitstream, spec).filter(|banked| banked.check_room(spec).is_ok())?;
+    let module = buffered_module(run.program);
+    let (before, after) = around_writes(spec);
+    let of_all = |meaning: BankMeaning| map.address_of_all(map.field(meaning).0).word();
+    let done = BankMeaning::Bitstream { state: BitstreamState::Done };
+    let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
+    let text = BufferedTestbench {
+        spec,
+        program: run.program,
+        module: &module,
+        array: &with_global_buffer_module(spec),
+        banks: buffer.banks,
+        words: spec.words_per_row(),
+        before,
+        after,
+        answer: answer_latency(spec),
+        host_answer: HOST_LATENCY,
+        writes: run.bitstream.writes.len(),
+        first: banked.first.len(),
+        rows: banked.rows().count(),
+        loaded: run.loaded,
+        stored: run.stored,
+        cycles: run.cycles,
+        configuration: of_all(BankMeaning::BitstreamRow),
+        configuration_status: of_all(done),
+        configuration_row: BankedBitstream::HALF * buffer.rows(),
+        configuration_done: map.field(done).1.mask(),
+        hand_over: run.banks.iter().map(|bank| map.address(*bank, hand_over).word()).collect(),
+    };
+    Some((format!("testbench/{module}.sv"), text.render().expect("templates write to memory")))
+}
+
+/// The module of the testbench of a run through the global buffer.
+fn buffered_module(program: &str) -> String {
+    format!("{program}_buffered_testbench")
 }
 
 /// The RTL of an array, that of its tiles with the bitstream of a run as constants, and a testbench with a Makefile that runs either.
@@ -80,7 +171,8 @@ pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
         outputs: &run.outputs,
     };
     let text = text.render().expect("templates write to memory");
-    let makefile = Makefile { spec, program, module: &module, array: &array };
+    let buffered = run.is_buffered.then(|| buffered_module(program));
+    let makefile = Makefile { spec, program, module: &module, array: &array, buffered };
     let mut made = vec![
         (format!("testbench/{module}.sv"), text),
         ("Makefile".to_owned(), makefile.render().expect("templates write to memory")),

@@ -1,4 +1,5 @@
-//! The regression of banks of a global buffer: random loop nests, streams that wait, and hosts that come at any time, in the RTL and in the model.
+//! The regression of banks of a global buffer: random loop nests, random bitstreams, streams that wait, and hosts that come at any time, in the RTL and in
+//! the model.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +7,9 @@ use pushmem_emulator::{Bank, BankAccess, BankInputs, BankOutputs, HostAccess};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_files::Diagnostic;
 use pushmem_interconnect::bank_module;
-use pushmem_resources::{BankMap, BankMeaning};
+use pushmem_resources::{BankMap, BankMeaning, BitstreamState};
 use pushmem_simulation::{BlockPort, BlockPorts, BlockProcess, Verilator};
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -45,6 +47,9 @@ fn ports(spec: &ArraySpec) -> BlockPorts {
             ("load_ready_i", 1),
             ("store_valid_i", 1),
             ("store_word_i", word_bits),
+            ("column_i", 8),
+            ("column_ready_i", 1),
+            ("column_refused_i", 1),
         ]),
         outputs: of(&[
             ("config_done_o", 1),
@@ -55,12 +60,16 @@ fn ports(spec: &ArraySpec) -> BlockPorts {
             ("load_word_o", word_bits),
             ("store_ready_o", 1),
             ("busy_o", 1),
+            ("column_write_o", 1),
+            ("column_address_o", 32),
+            ("column_data_o", 32),
+            ("configures_o", 1),
         ]),
     }
 }
 
-fn drive(inputs: &BankInputs, values: &mut Vec<u64>) {
-    let BankInputs { flush, clear, access, host, load_ready, store } = *inputs;
+fn drive(inputs: &BankInputs, column: u32, values: &mut Vec<u64>) {
+    let BankInputs { flush, clear, access, host, load_ready, store, column_ready, column_refused } = *inputs;
     let bit = |is_high: bool| u64::from(is_high);
     let (written, read) = match access {
         Some(BankAccess { write: Some(data), .. }) => (Some(data), false),
@@ -72,11 +81,14 @@ fn drive(inputs: &BankInputs, values: &mut Vec<u64>) {
     values.extend([access.map_or(0, |access| access.register), written.unwrap_or(0), host.words].map(u64::from));
     values.extend([bit(inputs.host.is_some() && host.words == 0), host.half as u64, host.row.into(), host.data]);
     values.extend([bit(load_ready), bit(store.is_some()), store.unwrap_or(0).into()]);
+    values.extend([column.into(), bit(column_ready), bit(column_refused)]);
 }
 
-/// What the model shows, as the ports have it. A word that is not offered means nothing.
-fn shown(outputs: &BankOutputs, rtl: &[u64]) -> [u64; 8] {
-    let BankOutputs { config_done, config_read_data, host_done, host_read_data, load, store_ready, busy } = *outputs;
+/// What the model shows, as the ports have it. A word or a write that is not offered means nothing.
+fn shown(outputs: &BankOutputs, rtl: &[u64]) -> [u64; 12] {
+    let BankOutputs { config_done, config_read_data, host_done, host_read_data, load, store_ready, busy, .. } =
+        *outputs;
+    let BankOutputs { column, configures, .. } = *outputs;
     [
         config_done.into(),
         config_read_data.into(),
@@ -86,6 +98,10 @@ fn shown(outputs: &BankOutputs, rtl: &[u64]) -> [u64; 8] {
         load.map_or(rtl[5], u64::from),
         store_ready.into(),
         busy.into(),
+        column.is_some().into(),
+        column.map_or(rtl[9], |write| write.address.into()),
+        column.map_or(rtl[10], |write| write.data.into()),
+        configures.into(),
     ]
 }
 
@@ -106,6 +122,8 @@ struct Bench {
     process: BlockProcess,
     ports: BlockPorts,
     model: Bank,
+    /// The first column of the bank, the last one of the array.
+    column: u32,
     clock: u64,
 }
 
@@ -118,15 +136,16 @@ impl Bench {
             true
         };
         process.run(RESET_CYCLES, reset, |_| ()).map_err(|error| Failure::wrong(error.message()))?;
-        let model = Bank::new(spec).expect("the array has a global buffer");
-        Ok(Bench { process, ports, model, clock: 0 })
+        let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
+        let model = Bank::new(spec, buffer.banks - 1).expect("the array has a global buffer");
+        Ok(Bench { process, ports, model, column: buffer.first_column(buffer.banks - 1), clock: 0 })
     }
 
     /// Runs cycles in both, and compares every output of every cycle.
     fn run(&mut self, cycles: &[BankInputs]) -> Result<(), Failure> {
         let mut samples: Vec<Vec<u64>> = Vec::with_capacity(cycles.len());
         let feed = |cycle: usize, values: &mut Vec<u64>| {
-            drive(&cycles[cycle], values);
+            drive(&cycles[cycle], self.column, values);
             true
         };
         let taken = self.process.run(cycles.len(), feed, |values| samples.push(values.to_vec()));
@@ -181,7 +200,10 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
         access(register, (random.random() && register > 1).then(|| random.random()).filter(|_| register >= last))
     }));
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
-    for _ in 0..random.random_range(1..=3) {
+    for run_number in 0..random.random_range(1..=3) {
+        if random.random() {
+            cycles.extend(bitstream(spec, &map, run_number == 0, random));
+        }
         // The half is handed over before the run, or somewhere in it.
         let halves = random.random_range(0..4);
         let early = random.random_bool(0.6);
@@ -194,7 +216,83 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
         run[late].access = Some(BankAccess { register: hand_over, write: Some(if early { 0 } else { 3 }) });
         cycles.extend(run);
     }
+    // A write of a bitstream to a register of the bank arrives in the cycle after it was taken, in which the host has no access.
+    for cycle in 0..cycles.len() {
+        let is_free = cycles.get(cycle + 1).is_some_and(|next| next.access.is_none() && !next.clear);
+        cycles[cycle].column_ready &= is_free;
+    }
     cycles
+}
+
+/// The cycles in which the host writes a bitstream, begins it, and looks how far it is. Registers of DMAs are written while no run is under way: then the
+/// bitstream comes to its end.
+fn bitstream(spec: &ArraySpec, map: &BankMap, is_idle: bool, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
+    let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
+    let rows = buffer.rows();
+    let (half, first) = (random.random_range(0..2), random.random_range(0..rows));
+    let writes = random.random_range(0..rows).min(24);
+    let counted = if random.random_bool(0.95) { writes } else { rows + random.random_range(0..2) };
+    let digest = if random.random_bool(0.95) { spec.digest_word() } else { random.random() };
+    let own = map.address(buffer.banks - 1, 0).word();
+    let control = map.field(BankMeaning::Enable { direction: Direction::In }).0;
+    let last = map.registers.len() as u32;
+    let write = |random: &mut ChaCha8Rng| match random.random_bool(0.3) {
+        true if is_idle => own + random.random_range(0..=last),
+        true => own + [control, last][random.random_range(0..2)],
+        false => random.random(),
+    };
+    let of_row = |(row, [high, low]): (u32, [u32; 2])| BankInputs {
+        host: Some(HostAccess {
+            half,
+            row: (first + row) % rows,
+            words: (1 << spec.words_per_row()) - 1,
+            data: u64::from(high) << u32::BITS | u64::from(low),
+        }),
+        ..BankInputs::default()
+    };
+    let words = std::iter::once([digest, counted]).chain((0..writes).map(|_| [write(random), random.random()]));
+    let mut cycles: Vec<BankInputs> = (0..).zip(words.collect::<Vec<_>>()).map(of_row).collect();
+    let number = |meaning: BankMeaning| map.field(meaning).0;
+    let begin = number(BankMeaning::BitstreamRow);
+    let access = Some(BankAccess { register: begin, write: Some(half as u32 * rows + first) });
+    cycles.push(BankInputs { access, ..BankInputs::default() });
+    let status = number(BankMeaning::Bitstream { state: BitstreamState::Busy });
+    let hand_over = number(BankMeaning::HandOver { half: 0 });
+    let (ready, hosts, looks) = (rate(random), rate(random), *[0.0, 0.1, 0.5].choose(random).expect("three rates"));
+    let ends = random.random_bool(0.2);
+    let cycle = |_| {
+        let (register, write) = match random.random_range(0..20) {
+            0 => (hand_over, Some(random.random_range(0..4))),
+            1 => (begin, Some(random.random_range(0..2 * rows))),
+            2..6 => (begin, None),
+            _ => (status, None),
+        };
+        BankInputs {
+            access: random.random_bool(looks).then_some(BankAccess { register, write }),
+            clear: ends && random.random_bool(0.05),
+            host: random.random_bool(hosts).then(|| host(spec, random)),
+            column_ready: random.random_bool(ready),
+            column_refused: random.random_bool(0.03),
+            ..BankInputs::default()
+        }
+    };
+    cycles.extend((0..3 * writes + 16).map(cycle));
+    if is_idle {
+        let free = BankInputs { column_ready: true, ..BankInputs::default() };
+        cycles.extend((0..writes + 4 + spec.answer_latency()).map(|_| free));
+    }
+    cycles
+}
+
+/// An access of the host.
+fn host(spec: &ArraySpec, random: &mut ChaCha8Rng) -> HostAccess {
+    let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
+    HostAccess {
+        half: random.random_range(0..2),
+        row: random.random_range(0..buffer.rows()),
+        words: if random.random() { 0 } else { random.random_range(0..1 << spec.words_per_row()) },
+        data: random.random(),
+    }
 }
 
 /// The registers of random loop nests, small enough to end in most runs: register and word of each.
@@ -238,7 +336,6 @@ fn registers(map: &BankMap, spec: &ArraySpec, random: &mut ChaCha8Rng) -> Vec<(u
 
 /// The cycles of a run without its beginning.
 fn run(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<BankInputs> {
-    let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
     let mask = u32::MAX >> (u32::BITS - spec.word_bits());
     let status = map.field(BankMeaning::Half).0;
     let (ready, valid, hosts) = (rate(random), rate(random), rate(random));
@@ -246,12 +343,9 @@ fn run(spec: &ArraySpec, map: &BankMap, random: &mut ChaCha8Rng) -> Vec<BankInpu
         load_ready: random.random_bool(ready),
         store: random.random_bool(valid).then(|| random.random::<u32>() & mask),
         access: random.random_bool(0.05).then_some(BankAccess { register: status, write: None }),
-        host: random.random_bool(hosts).then(|| HostAccess {
-            half: random.random_range(0..2),
-            row: random.random_range(0..buffer.rows()),
-            words: if random.random() { 0 } else { random.random_range(0..1 << spec.words_per_row()) },
-            data: random.random(),
-        }),
+        host: random.random_bool(hosts).then(|| host(spec, random)),
+        column_ready: random.random_bool(ready),
+        column_refused: random.random_bool(0.03),
         ..BankInputs::default()
     };
     (0..LONGEST_RUN).map(cycle).collect()

@@ -8,6 +8,7 @@ pub mod arrays;
 mod banks;
 mod failure;
 mod list;
+mod loads;
 mod mutants;
 mod random;
 mod report;

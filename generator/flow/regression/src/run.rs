@@ -9,6 +9,7 @@ use pushmem_configuration::Configuration;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
 use pushmem_interconnect::generate;
+use pushmem_lockstep::build_buffered;
 use pushmem_model::MAX_PORTS;
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{
@@ -26,6 +27,7 @@ use crate::arrays::{build_probed, random_array, read_array, run_bitstreams};
 use crate::banks::{build_bank, run_banks};
 use crate::failure::Failure;
 use crate::list::{Delays, Test, Work};
+use crate::loads::run_loads;
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
 use crate::report::TestResult;
 use crate::scenario::{Scenario, ScenarioCounts};
@@ -136,6 +138,8 @@ pub(crate) enum Design<'a> {
     Array(&'a ArraySpec),
     /// A bank of the global buffer of an array.
     Bank(&'a ArraySpec),
+    /// An array with its global buffer.
+    Buffered(&'a ArraySpec),
 }
 
 impl Design<'_> {
@@ -143,7 +147,7 @@ impl Design<'_> {
     pub fn rtl(self) -> Result<Vec<(String, String)>, Diagnostic> {
         match self {
             Design::Tile(spec, _) => rtl_files(spec),
-            Design::Array(spec) | Design::Bank(spec) => {
+            Design::Array(spec) | Design::Bank(spec) | Design::Buffered(spec) => {
                 let modules = generate(spec).map_err(|error| Diagnostic::new(error.to_string()))?;
                 Ok(files_of(modules))
             }
@@ -156,6 +160,7 @@ impl Design<'_> {
             Design::Tile(spec, model) => model.build(verilator, spec, rtl),
             Design::Array(spec) => build_probed(verilator, spec, rtl),
             Design::Bank(spec) => build_bank(verilator, spec, rtl),
+            Design::Buffered(spec) => build_buffered(verilator, spec, rtl),
         }
     }
 }
@@ -229,7 +234,8 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     result
 }
 
-/// Runs random bitstreams on an array, and as many random loop nests on a bank of its global buffer, if it has one.
+/// Runs random bitstreams on an array. If it has a global buffer, runs as many random loop nests on a bank of it, and loads some random bitstreams
+/// from its banks.
 fn on_array(
     spec: &ArraySpec,
     build: &Build,
@@ -241,6 +247,7 @@ fn on_array(
     let mut designs: Vec<(Design, Work)> = vec![(Design::Array(spec), run_bitstreams)];
     if spec.global_buffer.is_some() {
         designs.push((Design::Bank(spec), run_banks));
+        designs.push((Design::Buffered(spec), run_loads));
     }
     for (design, work) in designs {
         let start = Instant::now();

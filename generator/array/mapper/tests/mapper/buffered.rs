@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_bitstream::{BankConfiguration, Configuration};
+use pushmem_bitstream::{BankConfiguration, BankedBitstream, Configuration};
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{BankAccess, Buffered, BufferedInputs, Emulator};
 use pushmem_fabric::{ArraySpec, Direction, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_images::Image;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, bank_images, compile_side_by_side, execute_buffered};
+use pushmem_mapper::{
+    ArrayTarget, Edited, Loading, Mapped, Occupant, bank_images, compile_side_by_side, execute_buffered,
+};
 use pushmem_nest::Program;
 use pushmem_resources::{BankMap, BankMeaning};
 use pushmem_routing::Options;
@@ -46,7 +48,19 @@ fn run(
     images: &BTreeMap<String, Image>,
 ) -> BTreeMap<String, Image> {
     let occupant = Occupant { compiled, mapped, images };
-    execute_buffered(&[occupant], &mapped.configuration, target, &mut |_, _| ()).unwrap().remove(0).outputs
+    let execute =
+        |loading| execute_buffered(&[occupant], &mapped.configuration, target, loading, &mut |_, _| ()).unwrap();
+    let (mut of_port, mut of_banks) = (execute(Loading::Port), execute(Loading::Banks));
+    let loading = of_banks.loading.unwrap();
+    let banked = BankedBitstream::of(&mapped.bitstream, &target.spec).unwrap();
+    assert_eq!((loading.words, loading.rows), (mapped.bitstream.writes.len(), banked.rows().count()));
+    // The writes that come first and the one that begins, the header and the first row, and the answer of the last one.
+    let beside = banked.first.len() as u64 + u64::from(5 + target.spec.answer_latency());
+    assert!(loading.cycles <= banked.longest() as u64 + beside, "{loading:?} {}", banked.longest());
+    let (of_port, of_banks) = (of_port.executions.remove(0), of_banks.executions.remove(0));
+    assert_eq!(of_banks.cycles, of_port.cycles);
+    assert_eq!(of_banks.outputs, of_port.outputs);
+    of_port.outputs
 }
 
 /// One stream and many, words that follow each other and others, signed and unsigned: what leaves the banks is what the interpreter computes.
@@ -102,7 +116,7 @@ fn a_late_half_stalls_the_array() {
     model.load(&mapped.configuration);
     let hand_over = BankMap::of(&target.spec).unwrap().field(BankMeaning::HandOver { half: 0 }).0;
     let hands_over = |bank: u32| {
-        let access = Some((bank as usize, BankAccess { register: hand_over, write: Some(1) }));
+        let access = Some((Some(bank as usize), BankAccess { register: hand_over, write: Some(1) }));
         BufferedInputs { access, ..BufferedInputs::default() }
     };
     model.clock(&hands_over(store.bank));
@@ -141,8 +155,8 @@ fn programs_side_by_side_have_banks_of_their_own() {
         .zip(&images)
         .map(|(region, images)| Occupant { compiled: &region.compiled, mapped: &region.mapped, images })
         .collect();
-    let found = execute_buffered(&occupants, &together.configuration, &target, &mut |_, _| ()).unwrap();
-    for (occupant, found) in occupants.iter().zip(&found) {
+    let found = execute_buffered(&occupants, &together.configuration, &target, Loading::Banks, &mut |_, _| ()).unwrap();
+    for (occupant, found) in occupants.iter().zip(&found.executions) {
         assert_eq!(found.outputs, occupant.compiled.source.run(occupant.images).unwrap());
     }
 }

@@ -4,7 +4,7 @@ use pushmem_bitstream::Configuration;
 use pushmem_emulator::{Emulator, RunStreams};
 use pushmem_files::Diagnostic;
 use pushmem_lockstep::{BufferedLockstep, Lockstep, Rtl, build, build_buffered};
-use pushmem_mapper::ArrayTarget;
+use pushmem_mapper::{ArrayTarget, Loading};
 use pushmem_simulation::Verilator;
 
 use crate::application::arrays;
@@ -35,13 +35,15 @@ pub fn start(
     Lockstep::start(&executable, spec, rtl, &bitstream, &RunStreams::of(emulator, configuration))
 }
 
-/// Builds the RTL of an array with its global buffer, or finds it in the cache, and loads the bitstream of a configuration.
+/// Builds the RTL of an array with its global buffer, or finds it in the cache, and loads the bitstream of a configuration through the port. If
+/// banks are to load it, they have been cleared and wait for it.
 ///
 /// # Errors
 /// As [`start`].
 pub fn start_buffered(
     target: &ArrayTarget,
     configuration: &Configuration,
+    loading: Loading,
     spinner: &Spinner,
 ) -> Result<BufferedLockstep, Diagnostic> {
     let ArrayTarget { spec, graph, .. } = target;
@@ -49,7 +51,10 @@ pub fn start_buffered(
     let files = arrays::rtl_files(spec)?;
     let verilator = Verilator::find()?.telling(spinner.sayer());
     let executable = build_buffered(&verilator, spec, &files)?;
-    let bitstream = configuration.encode(spec, graph)?;
+    let bitstream = match loading {
+        Loading::Port => configuration.encode(spec, graph)?,
+        Loading::Banks => Configuration::default().encode(spec, graph)?,
+    };
     spinner.say("loading the bitstream into the RTL");
     BufferedLockstep::start(&executable, spec, &bitstream)
 }

@@ -9,13 +9,14 @@ use pushmem_bus::{
     array_axis,
 };
 use pushmem_compiler::Compiled;
-use pushmem_fabric::ArraySpec;
+use pushmem_emulator::HostAccess;
+use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_interconnect::{answer_latency, array_module};
-use pushmem_lockstep::{LaneWords, Run, testbench};
-use pushmem_mapper::{ArrayTarget, Mapped, StreamLane, split};
+use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
+use pushmem_mapper::{ArrayTarget, ImageRows, Mapped, Occupant, StreamLane, split};
 use pushmem_nest::ArrayKind;
 use pushmem_resources::DIGEST;
 use pushmem_systemverilog::File;
@@ -55,6 +56,7 @@ impl Shape {
             module,
             rtl,
             columns: spec.columns,
+            banks: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
             digest: spec.digest_word(),
             digest_address: DIGEST.word(),
             latency: answer_latency(spec),
@@ -188,7 +190,19 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         let words = |lane: StreamLane| accelerator.counters[lane.counter].iterations() as usize;
         lanes.into_iter().map(|lane| LaneWords { column: mapped.place(lane.cell).column, words: words(lane) }).collect()
     };
+    let occupant = Occupant { compiled, mapped, images: work.inputs };
+    let ImageRows { loaded, stored } = ImageRows::of(&occupant, work.outputs, spec);
+    let run_of_banks = RunOfBanks {
+        program: &mapped.lowered.netlist.name,
+        bitstream: &mapped.bitstream,
+        loaded: loaded.len(),
+        stored: stored.len(),
+        banks: mapped.configuration.banks.keys().copied().collect(),
+        cycles,
+    };
+    let buffered = buffered_testbench(spec, &run_of_banks);
     let run = Run {
+        is_buffered: buffered.is_some(),
         program: &mapped.lowered.netlist.name,
         configuration: &mapped.configuration,
         bitstream: &of_array(mapped, target),
@@ -198,8 +212,22 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
     };
     add_signed(folder, spec, testbench(spec, &arrays::rtl_files(spec)?, &run));
     add_words(folder, streams(work));
+    if let Some(buffered) = buffered {
+        add_signed(folder, spec, driver_check(spec, &run_of_banks).into_iter().chain([buffered]));
+        folder.add("testbench/loaded.hex", in_hexadecimal(spec, &loaded));
+        folder.add("testbench/stored.expected.hex", in_hexadecimal(spec, &stored));
+    }
     folder.add_workspace("build");
     Ok(())
+}
+
+/// Rows of banks as a file: of each its address at the port of the host, a bit for each of its words that counts, and the row.
+fn in_hexadecimal(spec: &ArraySpec, rows: &[(u32, HostAccess)]) -> String {
+    let line = |(bank, HostAccess { half, row, words, data }): &(u32, HostAccess)| {
+        let half = spec.global_buffer.as_ref().map_or(0, |buffer| buffer.half_address(*bank, *half as u32));
+        format!("{:08x} {words:x} {data:016x}\n", half + row * GlobalBufferSpec::ROW_BYTES)
+    };
+    rows.iter().map(line).join("")
 }
 
 /// Adds files that say which array they are generated from.

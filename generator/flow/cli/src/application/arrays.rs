@@ -10,7 +10,7 @@ use pushmem_cache::Kept;
 use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
-use pushmem_resources::{ArrayMap, BankMap, Graph, memory_folder};
+use pushmem_resources::{ArrayMap, BankMap, Graph, bank_driver, memory_folder};
 use pushmem_simulation::program_identity;
 use pushmem_systemverilog::files_of;
 use pushmem_tile::TileSpec;
@@ -252,6 +252,9 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
         folder.add("global_buffer/registers.h", map.to_c_header());
         folder.add("global_buffer/registers.rdl", map.to_system_rdl());
         folder.add("global_buffer/registers.md", map.to_markdown());
+        for (file, text) in bank_driver(spec) {
+            folder.add(format!("global_buffer/{file}"), text);
+        }
     }
     if veryl {
         for source in pushmem_interconnect::sources(spec) {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use itertools::Itertools;
-use pushmem_bitstream::Configuration;
+use pushmem_bitstream::{BankedBitstream, Bitstream, Configuration};
 use pushmem_bus::tile_files;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{BufferedInputs, BufferedOutputs, Emulator, Inputs, StreamOutputs};
@@ -16,8 +16,8 @@ use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, BufferedLockstep, Lockstep};
 use pushmem_mapper::{
-    ArrayTarget, Edited, Execution, HeaderProgram, Mapped, Occupant, Report, Times, execute_buffered, execute_observed,
-    header, lower,
+    ArrayTarget, Edited, Execution, HeaderProgram, Loading, LoadingCycles, Mapped, Occupant, Report, Times,
+    execute_buffered, execute_observed, header, lower,
 };
 use pushmem_nest::Program;
 use pushmem_netlist::Netlist;
@@ -53,6 +53,9 @@ pub(super) struct Course {
     pub clock: Option<Clock>,
     /// The run of the RTL that showed what the model shows, if it was run.
     pub rtl: Option<Agreement>,
+    /// How long the bitstream took, if it was loaded from the banks of a global buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loading: Option<LoadingCycles>,
     /// Seconds to the bitstream, proof included.
     pub seconds: f64,
     /// Seconds of each step.
@@ -65,8 +68,9 @@ impl Course {
     /// Of a build with this clock and these times, and of its run if there was one.
     pub(super) fn of(clock: Option<Clock>, seconds: f64, steps: Times, ran: Option<Ran>) -> Self {
         let checked_by_model = ran.is_some();
+        let loading = ran.as_ref().and_then(|ran| ran.loading);
         let (rtl, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
-        Course { checked_by_model, clock, rtl, seconds, steps, model_seconds }
+        Course { checked_by_model, clock, rtl, loading, seconds, steps, model_seconds }
     }
 }
 
@@ -124,7 +128,8 @@ impl Build {
             self.run_on(&[occupant], &mapped.configuration, &target, &spinner)
         });
         let ran = ran.transpose()?;
-        if let Some(Ran { outputs, cycles, rtl, .. }) = &ran {
+        if let Some(Ran { outputs, cycles, rtl, loading, .. }) = &ran {
+            self.say_loading(&spinner, *loading)?;
             let result = format!("computes what the interpreter computes, {} cycles from the flush", cycles[0]);
             self.say(&spinner, || line("model", &result))?;
             self.say_rtl(&spinner, &target, rtl)?;
@@ -188,6 +193,8 @@ pub(super) struct Ran {
     pub cycles: Vec<u64>,
     /// The run of the RTL.
     pub rtl: Option<Agreement>,
+    /// How long the bitstream took, if it was loaded from the banks of a global buffer.
+    pub loading: Option<LoadingCycles>,
     /// Seconds of the run.
     pub seconds: f64,
 }
@@ -212,6 +219,25 @@ impl Build {
         Ok(Some(Clock { period_ps, least_ps, library: model.library }))
     }
 
+    /// The way of a configuration into an array with a global buffer: from the banks, unless the other one was asked for, or a bank does not hold its part.
+    fn loading(
+        &self,
+        configuration: &Configuration,
+        ArrayTarget { spec, graph, .. }: &ArrayTarget,
+    ) -> Result<Loading, Diagnostic> {
+        let bitstream = configuration.encode(spec, graph)?;
+        let is_held = BankedBitstream::of(&bitstream, spec).is_some_and(|banked| banked.check_room(spec).is_ok());
+        Ok(if is_held && !self.configured { Loading::Banks } else { Loading::Port })
+    }
+
+    /// Says how a bitstream was loaded into an array with a global buffer.
+    pub(super) fn say_loading(&self, spinner: &Spinner, loading: Option<LoadingCycles>) -> Result<(), Diagnostic> {
+        loading.iter().try_for_each(|LoadingCycles { cycles, cycles_word_by_word, rows, .. }| {
+            let text = format!("{cycles} cycles from the banks after {rows} rows, {cycles_word_by_word} word by word");
+            self.say(spinner, || line("configuration", &text))
+        })
+    }
+
     /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.
     pub(super) fn run_on(
         &self,
@@ -223,17 +249,19 @@ impl Build {
         let of_program = |occupant: &Occupant| occupant.compiled.source.run(occupant.images);
         let expected: Vec<BTreeMap<String, Image>> = occupants.iter().map(of_program).try_collect()?;
         if target.spec.global_buffer.is_some() {
-            let lockstep = self.rtl.then(|| array_rtl::start_buffered(target, configuration, spinner));
+            let loading = self.loading(configuration, target)?;
+            let lockstep = self.rtl.then(|| array_rtl::start_buffered(target, configuration, loading, spinner));
             let mut lockstep = lockstep.transpose()?;
             spinner.say("running the model of the array");
             let mut observe = |inputs: &BufferedInputs, outputs: &BufferedOutputs| {
                 lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
             };
             let started = Instant::now();
-            let executions = execute_buffered(occupants, configuration, target, &mut observe)?;
+            let run = execute_buffered(occupants, configuration, target, loading, &mut observe)?;
             let time = started.elapsed();
             let rtl = lockstep.map(BufferedLockstep::finish).transpose()?;
-            return ran(expected, &executions, rtl, time);
+            let ran = ran(expected, &run.executions, rtl, time)?;
+            return Ok(Ran { loading: run.loading, ..ran });
         }
         let lockstep = self.rtl.then(|| {
             let emulator = Emulator::new(&target.spec, target.graph.clone());
@@ -280,7 +308,7 @@ fn ran(
         }
     }
     let cycles = executions.iter().map(|execution| execution.cycles).collect();
-    Ok(Ran { outputs: expected, cycles, rtl, seconds: time.as_secs_f64() })
+    Ok(Ran { outputs: expected, cycles, rtl, loading: None, seconds: time.as_secs_f64() })
 }
 
 /// Shows the steps of placement and routing.
@@ -338,12 +366,20 @@ fn unplaced_text(emit: Emit, compiled: &Compiled, ArrayTarget { spec, .. }: &Arr
     }
 }
 
+/// Adds the bitstream as it is in the banks of a global buffer, if there is one.
+pub(super) fn add_banks(folder: &mut OutputFolder, name: &str, bitstream: &Bitstream, spec: &ArraySpec) {
+    if let Some(banked) = BankedBitstream::of(bitstream, spec) {
+        folder.add(format!("{name}_banks.hex"), banked.to_text(spec));
+    }
+}
+
 /// The files of a program on an array.
 pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);
     folder.add(format!("{name}.hex"), stage(Emit::Bitstream));
+    add_banks(&mut folder, name, &mapped.bitstream, &target.spec);
     folder.add(
         format!("{name}.h"),
         header(name, &[HeaderProgram { compiled, mapped, columns: None }], &mapped.bitstream, target),

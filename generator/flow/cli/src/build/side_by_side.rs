@@ -13,7 +13,7 @@ use pushmem_nest::Program;
 use pushmem_routing::Options;
 use serde::Serialize;
 
-use super::on_array::{Course, Ran, folder, shown, steps_line};
+use super::on_array::{Course, Ran, add_banks, folder, shown, steps_line};
 use crate::application::choices::Chosen;
 use crate::application::{arrays, images};
 use crate::build::{Build, Emit, line};
@@ -102,7 +102,8 @@ impl Build {
             self.run_on(&occupants, &together.configuration, &target, &spinner)
         });
         let ran = ran.transpose()?;
-        if let Some(Ran { outputs, cycles, rtl, .. }) = &ran {
+        if let Some(Ran { outputs, cycles, rtl, loading, .. }) = &ran {
+            self.say_loading(&spinner, *loading)?;
             let result = format!(
                 "computes what the interpreter computes, {} cycles from the flush",
                 cycles.iter().join(" and ")
@@ -191,6 +192,7 @@ fn folder_of_all(
     let name = name_of(programs);
     let mut all = OutputFolder::new();
     all.add(format!("{name}.hex"), bitstream.to_text(&target.spec.name));
+    add_banks(&mut all, &name, bitstream, &target.spec);
     let program = |region| {
         let Region { compiled, mapped, columns }: &Region = region;
         HeaderProgram { compiled, mapped, columns: Some(columns.clone()) }

@@ -25,6 +25,8 @@ struct ProbedArray {
     /// The registers that each port shows, the first in its lowest bits last.
     probes: Vec<Vec<String>>,
     has_clock_gates: bool,
+    /// Whether banks of a global buffer configure its columns: here they do not.
+    has_banks: bool,
     /// The clock gates that each port shows, in the same order.
     gates: Vec<Vec<String>>,
 }
@@ -100,6 +102,7 @@ pub fn build_probed(
         columns: (0..spec.columns).collect(),
         probes: probes.iter().map(paths).collect(),
         has_clock_gates: spec.clock_gating,
+        has_banks: spec.global_buffer.is_some(),
         gates: gated_tiles(spec)
             .iter()
             .map(|places| places.iter().rev().map(|place| gate(spec, *place)).collect())
