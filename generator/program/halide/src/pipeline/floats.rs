@@ -5,7 +5,9 @@
 //! where they are numbers of bfloat16 themselves, or where one operation on such numbers is rounded to bfloat16 at once, as in
 //! `bfloat16(sqrt(float32(a)))`.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Span, Type};
@@ -51,7 +53,7 @@ pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
         }
     }
     let parameters = pipeline.parameters.iter().map(|each| (each.name.clone(), each.element)).collect();
-    let checker = Checker { types: parameters, numbers: HashSet::new() };
+    let checker = Checker { types: parameters, numbers: HashSet::new(), known: Rc::default() };
     for func in &pipeline.funcs {
         for definition in func.definition.iter().chain(&func.updates) {
             checker.definition(definition)?;
@@ -77,6 +79,8 @@ struct Checker {
     types: HashMap<String, Element>,
     /// Names of values of other types that are numbers of bfloat16.
     numbers: HashSet<String>,
+    /// The types of the values of names, and whether they are such numbers: each is looked at once, however deep lets are.
+    known: Rc<RefCell<HashMap<*const Expression, (Element, bool)>>>,
 }
 
 impl Checker {
@@ -107,9 +111,14 @@ impl Checker {
     /// The same with a name of this value.
     fn with(&self, name: &str, value: &Expression) -> Self {
         let mut inner = self.clone();
-        let element = self.element(value);
+        let found = self.known.borrow().get(&std::ptr::from_ref(value)).copied();
+        let (element, is_number) = found.unwrap_or_else(|| {
+            let element = self.element(value);
+            (element, is_foreign(element) && self.is_number(value))
+        });
+        self.known.borrow_mut().insert(value, (element, is_number));
         inner.types.insert(name.to_owned(), element);
-        match is_foreign(element) && self.is_number(value) {
+        match is_number {
             true => inner.numbers.insert(name.to_owned()),
             false => inner.numbers.remove(name),
         };

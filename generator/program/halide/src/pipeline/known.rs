@@ -3,6 +3,7 @@
 //! Entries of tables are computed before there is hardware. So no number of bfloat16 is on the way to them, and they are the nearest of
 //! what single precision gives.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use pushmem_bfloat::{Function, from_f64, to_f64};
@@ -11,8 +12,11 @@ use pushmem_nest::{Binary, Type};
 use super::functions::{Named, Whole, named};
 use super::syntax::{Call, Called, Element, Expression, Kind, Pipeline, TypeCode};
 
-/// The deepest nesting of Funcs.
-const DEEPEST: usize = 32;
+/// The deepest nesting of operators and calls, so that no walk exhausts the stack.
+const DEEPEST: usize = 1000;
+
+/// The most operations that a table takes: Funcs that call others several times may have more without end.
+const MOST_OPERATIONS: usize = 1 << 25;
 
 /// A value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,14 +107,20 @@ impl Known {
 pub(crate) struct Evaluation<'a> {
     pub pipeline: &'a Pipeline,
     pub funcs: &'a HashMap<&'a str, usize>,
+    operations: Cell<usize>,
 }
 
 type Scope<'a> = HashMap<&'a str, Known>;
 
 impl<'a> Evaluation<'a> {
-    /// A value of a Func at these indices; nothing, if it has updates, depends on images, or has functions that are not known here.
+    pub fn new(pipeline: &'a Pipeline, funcs: &'a HashMap<&'a str, usize>) -> Self {
+        Self { pipeline, funcs, operations: Cell::new(0) }
+    }
+
+    /// A value of a Func at these indices; nothing, if it has updates, depends on images, takes too many operations, or has functions that
+    /// are not known here.
     pub fn of(&self, func: usize, value: usize, indices: &[i64], depth: usize) -> Option<Known> {
-        let func = self.pipeline.funcs.get(func).filter(|func| func.updates.is_empty() && depth < DEEPEST)?;
+        let func = self.pipeline.funcs.get(func).filter(|func| func.updates.is_empty())?;
         let expression = func.definition.as_ref()?.values.get(value)?;
         let known = |index: &i64| Known::Integer(*index, Type::I32);
         let scope: Scope = func.arguments.iter().map(String::as_str).zip(indices.iter().map(known)).collect();
@@ -118,6 +128,11 @@ impl<'a> Evaluation<'a> {
     }
 
     fn value(&self, expression: &'a Expression, scope: &Scope<'a>, depth: usize) -> Option<Known> {
+        self.operations.set(self.operations.get() + 1);
+        if depth > DEEPEST || self.operations.get() > MOST_OPERATIONS {
+            return None;
+        }
+        let depth = depth + 1;
         let within = |each: &'a Expression| self.value(each, scope, depth);
         match &expression.kind {
             Kind::Integer(value, element) => Known::Integer(*value, Type::I32).cast(*element),
@@ -153,7 +168,7 @@ impl<'a> Evaluation<'a> {
                 Known::Real(..) => None,
             };
             let indices: Option<Vec<i64>> = arguments.iter().map(index).collect();
-            return self.of(*self.funcs.get(call.name.as_str())?, call.value, &indices?, depth + 1);
+            return self.of(*self.funcs.get(call.name.as_str())?, call.value, &indices?, depth);
         }
         if call.called == Called::Image {
             return None;

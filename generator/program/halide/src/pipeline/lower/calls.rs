@@ -161,7 +161,7 @@ impl Lowering<'_> {
             return Ok(None);
         }
         let of = type_of(func.types[value], func.span)?;
-        let evaluation = Evaluation { pipeline: self.pipeline, funcs: &self.funcs };
+        let evaluation = Evaluation::new(self.pipeline, &self.funcs);
         let known = |index: i64| evaluation.of(number, value, &[index], 0).map(|known| known.entry(of));
         // Functions that are not known there may be computed as nests do it.
         let entries = match (low..=high).map(known).collect::<Option<Vec<i64>>>() {
