@@ -110,8 +110,8 @@ module {{ module }};
     logic is_refused = 1'b0;
     always @(posedge clk) if (config_error && !is_frozen) is_refused <= 1'b1;
 
-    // Each write: address and data. Inputs change at falling edges, so that no simulator orders them otherwise.
-    logic [31:0] bitstream [2 * WRITES];
+    // Each write: address and data{% if in_file != writes %}; those of banks come last, and are left out{% endif %}. Inputs change at falling edges, so that no simulator orders them otherwise.
+    logic [31:0] bitstream [2 * {% if in_file == writes %}WRITES{% else %}{{ in_file }}{% endif %}];
     int unsigned cycles = 0;
     initial begin
         is_frozen = $test$plusargs("frozen") != 0;

@@ -10,7 +10,7 @@ use pushmem_interconnect::{
     array_module, bank_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy,
     with_global_buffer_module,
 };
-use pushmem_systemverilog::{files_of, is_header, needed};
+use pushmem_systemverilog::{files_of, is_header, needed, ports_of};
 use pushmem_testing::verilator;
 
 fn constraints() -> PathBuf {
@@ -112,6 +112,19 @@ fn a_global_buffer_is_around_the_array() {
         assert_eq!(normal(&found.text), normal(&module.text), "{}", module.name);
     }
     assert_eq!(with.len(), without.len() + 7);
+}
+
+/// Shells and simulations of the array inside read its ports and those of its blocks.
+#[test]
+fn ports_of_arrays_with_a_global_buffer_are_read() {
+    let of_blocks = of_two_by_two("global_buffer: {banks: 1}\nblock: {columns: 1, rows: 1}");
+    for spec in [of_blocks, shipped("small_buffered"), shipped("amber_buffered")] {
+        let modules = generate(&spec).unwrap_or_else(|error| panic!("{error}"));
+        for name in [array_module(&spec), block_module(&spec), io_block_module(&spec)] {
+            let module = modules.iter().find(|module| module.name == name).unwrap();
+            assert!(ports_of(&name, &module.text).is_some(), "{name}");
+        }
+    }
 }
 
 /// Tiles of the arrays that are shipped.

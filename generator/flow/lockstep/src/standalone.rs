@@ -28,6 +28,8 @@ pub struct Run<'a> {
     pub configuration: &'a Configuration,
     /// The same as register writes.
     pub bitstream: &'a Bitstream,
+    /// Writes in the file of the bitstream, which may have those of banks behind these.
+    pub in_file: usize,
     /// The lanes of the input streams, whose words are in `testbench/in_N.hex`.
     pub inputs: Vec<LaneWords>,
     /// The lanes of the output streams, whose words are in `testbench/out_N.expected.hex`.
@@ -48,6 +50,7 @@ struct Testbench<'a> {
     before: u32,
     after: u32,
     writes: usize,
+    in_file: usize,
     cycles: u64,
     words: usize,
     inputs: &'a [LaneWords],
@@ -143,7 +146,8 @@ pub fn buffered_testbench(spec: &ArraySpec, run: &RunOfBanks) -> Option<File> {
         configuration_done: map.field(done).1.mask(),
         hand_over: run.banks.iter().map(|bank| map.address(*bank, hand_over).word()).collect(),
     };
-    Some((format!("testbench/{module}.sv"), text.render().expect("templates write to memory")))
+    let text = text.render().expect("templates write to memory") + "\n";
+    Some((format!("testbench/{module}.sv"), text))
 }
 
 /// The module of the testbench of a run through the global buffer.
@@ -165,6 +169,7 @@ pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
         before,
         after,
         writes: run.bitstream.writes.len(),
+        in_file: run.in_file,
         cycles: run.cycles,
         words: run.outputs.iter().map(|lane| lane.words).sum(),
         inputs: &run.inputs,

@@ -206,6 +206,7 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         program: &mapped.lowered.netlist.name,
         configuration: &mapped.configuration,
         bitstream: &of_array(mapped, target),
+        in_file: mapped.bitstream.writes.len(),
         inputs: lanes(mapped.lowered.input_lanes(accelerator)),
         outputs: lanes(mapped.lowered.output_lanes(accelerator)),
         cycles,
