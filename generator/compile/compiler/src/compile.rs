@@ -12,7 +12,7 @@ use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Ta
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_graph, prove_random_access, prove_roms};
+use pushmem_proof::{prove, prove_graph, prove_halves, prove_random_access, prove_roms};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -100,8 +100,10 @@ pub fn compile_observed(
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (written, without_level) = at_levels_of(program, target);
-    let program = written.clone().with_random_access()?;
-    prove_random_access(&written, &program).map_err(|error| fault(&error))?;
+    let alike = written.clone().with_random_access()?;
+    prove_random_access(&written, &alike).map_err(|error| fault(&error))?;
+    let program = alike.clone().with_halves()?;
+    prove_halves(&alike, &program).map_err(|error| fault(&error))?;
     let compiled = |program: Program| {
         let compiled = Forms { tiles, constraints, observe, moved: RefCell::default() }.compiled(program)?;
         let proof = compiled.prove()?;

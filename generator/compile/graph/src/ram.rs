@@ -38,7 +38,7 @@ impl RamState {
     pub fn take(&mut self, steps: impl Fn(usize) -> bool) {
         for (port, address) in self.addresses.iter_mut().enumerate() {
             let of_port = || (0..self.ports.len()).filter(|&read| self.ports[read] == port);
-            if let Some(read) = of_port().find(|&read| steps(read)).or(of_port().last()) {
+            if let Some(read) = of_port().find(|&read| steps(read)).or_else(|| of_port().next_back()) {
                 *address = self.given[read];
             }
         }

@@ -315,22 +315,16 @@ impl Expression {
 
     /// The same with other leaves; nothing if there is none for one of them.
     pub(crate) fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
-        let with = |operand: &Expression| operand.rebuilt(leaf).map(Box::new);
-        let kind = match &self.kind {
-            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => leaf(&self.kind)?,
-            ExpressionKind::Lookup { table, index } => ExpressionKind::Lookup { table: *table, index: with(index)? },
-            ExpressionKind::Unary { operator, operand } => {
-                ExpressionKind::Unary { operator: *operator, operand: with(operand)? }
-            }
-            ExpressionKind::Binary { operator, left, right } => {
-                ExpressionKind::Binary { operator: *operator, left: with(left)?, right: with(right)? }
-            }
-            ExpressionKind::Select { condition, then, otherwise } => {
-                ExpressionKind::Select { condition: with(condition)?, then: with(then)?, otherwise: with(otherwise)? }
-            }
-            ExpressionKind::Cast(inner) => ExpressionKind::Cast(with(inner)?),
-        };
-        Some(Expression { kind, ..self.clone() })
+        if matches!(self.kind, ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_)) {
+            return Some(Expression { kind: leaf(&self.kind)?, ..self.clone() });
+        }
+        let mut all = true;
+        let rebuilt = self.with(&mut |operand| {
+            let of = operand.rebuilt(leaf);
+            all &= of.is_some();
+            of.unwrap_or_else(|| operand.clone())
+        });
+        all.then_some(rebuilt)
     }
 }
 

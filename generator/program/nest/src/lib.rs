@@ -32,6 +32,7 @@ mod bound;
 mod builder;
 mod check;
 mod copies;
+mod halves;
 mod index;
 mod interpret;
 mod levels;

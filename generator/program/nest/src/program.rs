@@ -332,6 +332,26 @@ impl Expression {
         }
     }
 
+    /// The same operator on other operands.
+    pub(crate) fn with(&self, operand: &mut dyn FnMut(&Expression) -> Expression) -> Expression {
+        let mut boxed = |of: &Expression| Box::new(operand(of));
+        let kind = match &self.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => self.kind.clone(),
+            ExpressionKind::Lookup { table, index } => ExpressionKind::Lookup { table: *table, index: boxed(index) },
+            ExpressionKind::Unary { operator, operand } => {
+                ExpressionKind::Unary { operator: *operator, operand: boxed(operand) }
+            }
+            ExpressionKind::Cast(inner) => ExpressionKind::Cast(boxed(inner)),
+            ExpressionKind::Binary { operator, left, right } => {
+                ExpressionKind::Binary { operator: *operator, left: boxed(left), right: boxed(right) }
+            }
+            ExpressionKind::Select { condition, then, otherwise } => {
+                ExpressionKind::Select { condition: boxed(condition), then: boxed(then), otherwise: boxed(otherwise) }
+            }
+        };
+        Expression { kind, ..self.clone() }
+    }
+
     /// Finds the functions of numbers that it calls.
     pub(crate) fn functions(&self, found: &mut BTreeSet<Function>) {
         if let ExpressionKind::Unary { operator: Unary::BfloatFunction(function), .. } = self.kind {

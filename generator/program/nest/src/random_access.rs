@@ -68,16 +68,6 @@ impl Program {
         for array in arrays.iter().map(|&array| &self.arrays[array]) {
             let refuse = |message: String, help: &str| Err(self.diagnostic(array.span, message).with_help(help));
             let name = &array.name;
-            if array.element.words().len() > 1 {
-                let message = format!(
-                    "data decide which elements of `{name}` are used, and a random-access memory keeps no {}",
-                    array.element.name()
-                );
-                return refuse(
-                    message,
-                    "use elements of at most 16 bits, as two arrays of u16 for the halves of a number",
-                );
-            }
             if array.size() > LARGEST_RANDOM_ACCESS {
                 let message = format!(
                     "data decide which of the {} elements of `{name}` are used; a random-access memory has at most {LARGEST_RANDOM_ACCESS}",
@@ -155,7 +145,8 @@ fn value(index: &Index, span: Span) -> Expression {
     sum.unwrap_or_else(|| number(0))
 }
 
-fn binary(operator: Binary, left: Expression, right: Expression) -> Expression {
+/// An operator on two expressions of one type.
+pub(crate) fn binary(operator: Binary, left: Expression, right: Expression) -> Expression {
     let (value, span) = (operator.result(left.value), left.span);
     Expression { kind: ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) }, value, span }
 }

@@ -32,7 +32,7 @@ struct Images {
     names: Vec<&'static str>,
 }
 
-const TYPES: [&str; 4] = ["u8", "i8", "u16", "i16"];
+const TYPES: [&str; 6] = ["u8", "i8", "u16", "i16", "u32", "i32"];
 
 impl Draw {
     fn one_of(&mut self, chances: u32) -> bool {
@@ -132,10 +132,14 @@ impl Draw {
             let memory = self.random.random_range(0..self.memories.len());
             let (element, type_name) = (self.element(images, memory, 1), self.memories[memory].type_name);
             let value = self.value(images, 1);
-            statements.push(match self.random.random_range(0..5) {
+            // The low half of an extreme depends on the high one.
+            let is_wide = type_name.ends_with("32");
+            statements.push(match self.random.random_range(0..6) {
                 0 => format!("{element} = ({value}) as {type_name}"),
                 1 => format!("{element} += 1"),
                 2 => format!("{element} += ({value}) as {type_name}"),
+                3 if is_wide => format!("{element} = {element} - ({value}) as {type_name}"),
+                4 => format!("{element} = sel(({value}) > 300, {element} - 7, {element} * 5)"),
                 3 => format!("{element} = max({element}, ({value}) as {type_name})"),
                 _ => format!("{element} = {element} * 3 + ({value}) as {type_name}"),
             });

@@ -11,6 +11,7 @@ mod counters;
 mod dependence;
 mod digits;
 mod error;
+mod halves;
 mod holds;
 mod memories;
 mod nets;
@@ -38,6 +39,7 @@ use pushmem_stages::Staged;
 
 pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
+pub use halves::prove_halves;
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
 pub use random_access::prove_random_access;
 pub use roms::{RomError, RomFault, prove_roms};

@@ -65,6 +65,44 @@ nest:
     }
 }
 
+/// Elements of 32 bits are two of 16: sums carry from the low half into the high one, and inputs are put together again.
+#[test]
+fn elements_of_32_bits_have_halves() {
+    for (element, value) in [
+        ("u32", "40000"),
+        ("i32", "-40000"),
+        ("i32", "input[x] as i32 * 30000"),
+        ("u32", "sel(input[x] % 2 == 1, bins[input[x] / 64] << 3, 7)"),
+    ] {
+        let text = format!(
+            "
+name: halves
+inputs: {{input: {{type: u8, shape: [300]}}, curve: {{type: {element}, shape: [256]}}}}
+outputs: {{output: {{type: {element}, shape: [4]}}, curved: {{type: {element}, shape: [300]}}}}
+buffers: {{bins: {{type: {element}, shape: [4]}}}}
+nest:
+  - for b in 0..4:
+    - bins[b] = 3
+  - for x in 0..300:
+    - bins[input[x] / 64] = bins[input[x] / 64] * 5 - {value}
+  - for x in 0..300:
+    - curved[x] = curve[input[x]] / 3
+  - for b in 0..4:
+    - output[b] = bins[b]
+"
+        );
+        for tile in TILES {
+            if text.contains("<<") {
+                assert!(refusal(&text).0.contains("depends on high halves"));
+                continue;
+            }
+            let compiled = compiled(program(&text), tile);
+            compare(&compiled);
+            assert_eq!(compiled.accelerator.rams.len(), 4);
+        }
+    }
+}
+
 #[test]
 fn graphs_read_back_and_run() {
     for (name, _) in APPS {
@@ -115,8 +153,9 @@ nest:
 
 #[test]
 fn memories_that_cannot_be_are_refused_at_their_place() {
-    let (message, line) = refusal(&updates("u32", 8, "for x in 0..8", ""));
-    assert_eq!((message.contains("keeps no u32"), line), (true, Some(4)), "{message}");
+    let extreme = updates("u32", 8, "for x in 0..8", "").replace(" += 1", " = max(bins[min(input[x], 7)], 70000)");
+    let (message, line) = refusal(&extreme);
+    assert_eq!((message.contains("`bins` depends on high halves"), line), (true, Some(9)), "{message}");
     let (message, line) = refusal(&updates("u16", LARGEST_RANDOM_ACCESS + 1, "for x in 0..8", ""));
     assert_eq!((message.contains("at most 65536"), line), (true, Some(4)), "{message}");
     let (message, line) = refusal(&updates("u16", 8, "for x in 0..8", ", level: memory"));

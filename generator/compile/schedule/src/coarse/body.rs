@@ -3,6 +3,7 @@
 mod double_buffering;
 mod loop_flattening;
 
+use itertools::Itertools;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrays::{distance_of_writes, lead, may_meet, pointwise, touches, update_spacing};
@@ -302,11 +303,21 @@ impl Context<'_> {
         let touched =
             |array: usize, writes: bool| touches(self.pipeline, self.tree, group, array, writes).next().is_some();
         // The address of an element may come with the result of another read.
-        let late = |array: usize| if self.options.random_access.contains(&array) { content.latency.1 } else { 0 };
+        let shown = |array: usize| {
+            if !self.options.random_access.contains(&array) {
+                return (0, 0);
+            }
+            let stages = content.stages.clone().zip(content.members(self.pipeline));
+            let cycles = stages.flat_map(|(number, stage)| {
+                let own = (0..stage.reads.len()).filter(move |&read| stage.reads[read].array == array);
+                own.map(move |read| self.options.transport.arrival(number, read))
+            });
+            cycles.minmax().into_option().unwrap_or_default()
+        };
         let window = |array: usize| Window {
             group,
             array,
-            read: touched(array, false).then_some((0, span + late(array))),
+            read: touched(array, false).then(|| (shown(array).0, span + shown(array).1)),
             write: touched(array, true).then_some((content.latency.0, content.latency.1 + span)),
         };
         arrays.into_iter().map(window).collect()
@@ -529,10 +540,10 @@ impl Context<'_> {
     }
 
     /// Cycles that a word needs through the memory of an array. Where reads begin anywhere in a row, its fetch is earlier by as many
-    /// cycles as a row has words.
+    /// cycles as a row has words. A random-access memory shows it in the cycle in which it is written, before the next one.
     fn round_trip(&self, array: usize) -> i64 {
         if self.options.random_access.contains(&array) {
-            return 0;
+            return -1;
         }
         let earlier = if self.options.whole_rows.contains(&array) { self.options.row_multiple } else { 0 };
         (self.options.round_trip + earlier) as i64
@@ -610,8 +621,9 @@ impl Context<'_> {
         if let (Some((_, end)), Some((start, _)), 1, true) =
             (second.write, first.read, room.versions, meet(true, false))
         {
-            let round_trip = if self.options.random_access.contains(&array) { 0 } else { self.options.round_trip };
-            add(end + (round_trip + self.transport(second.group, first.group)) as i64 - start);
+            let random = self.options.random_access.contains(&array);
+            let round_trip = if random { self.round_trip(array) } else { self.options.round_trip as i64 };
+            add(end + round_trip + self.transport(second.group, first.group) as i64 - start);
         }
         if let (Some((_, end)), Some((start, _)), true) = (second.read, first.write, meet(false, true)) {
             add(end - start);

@@ -1,0 +1,254 @@
+//! Elements of 32 bits in random-access memories, which have words of 16: two memories have the halves of each element.
+//!
+//! A statement that writes an element becomes two. The first one writes the high half, of what both halves were before. The second
+//! one, of the low half, reads no high half: the low half of a sum is the sum of low halves.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+
+use crate::operators::{Binary, Unary};
+use crate::program::{Access, Array, Expression, ExpressionKind, Load, Node, Operation, Program};
+use crate::random_access::binary;
+use crate::source::Span;
+use crate::types::{Type, Word};
+
+/// An array of 32 bits. Its own number is that of the low halves now.
+struct Halves {
+    name: String,
+    element: Type,
+    high: usize,
+}
+
+impl Program {
+    /// Gives the halves of elements of 32 bits memories of their own, in a program of which all accesses of random-access memories
+    /// [compute their indices](Program::with_random_access).
+    ///
+    /// # Errors
+    /// A statement that writes an element whose low half depends on a high half of its array.
+    pub fn with_halves(mut self) -> Result<Program, Diagnostic> {
+        let mut halves = BTreeMap::new();
+        for array in 0..self.arrays.len() {
+            let whole = self.arrays[array].clone();
+            if !whole.random_access || whole.element.words().len() == 1 {
+                continue;
+            }
+            let of = |half: &str| self.unused_name(&format!("{}_{half}", whole.name), &[]);
+            let (low, high) = (of("low"), of("high"));
+            let half = |name: String| Array { name, element: Type::U16, ..whole.clone() };
+            self.arrays[array] = half(low);
+            self.arrays.push(half(high));
+            halves.insert(array, Halves { name: whole.name, element: whole.element, high: self.arrays.len() - 1 });
+        }
+        if !halves.is_empty() {
+            let nest = std::mem::take(&mut self.nest);
+            self.nest = self.halved(nest, &halves)?;
+        }
+        Ok(self)
+    }
+
+    fn halved(&self, nodes: Vec<Node>, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Node>, Diagnostic> {
+        let mut done = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Loop(mut inner) => {
+                    inner.body = self.halved(inner.body, halves)?;
+                    done.push(Node::Loop(inner));
+                }
+                Node::Operation(operation) => {
+                    let statements = self.statements(*operation, halves)?;
+                    done.extend(statements.into_iter().map(|statement| Node::Operation(statement.into())));
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// The statements in the place of one.
+    fn statements(&self, operation: Operation, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Operation>, Diagnostic> {
+        if !operation.accesses().any(|access| halves.contains_key(&access.array)) {
+            return Ok(vec![operation]);
+        }
+        let reads = Reads::new(&operation, halves);
+        let Some(of) = halves.get(&operation.target.array) else {
+            let expression = reads.whole(&operation.expression);
+            return Ok(vec![reads.statement(&operation, operation.name.clone(), operation.target.array, expression)]);
+        };
+        let low = operation.target.array;
+        let name = |array: usize| {
+            let number = operation.name.strip_prefix(&of.name).unwrap_or_default();
+            format!("{}{number}", self.arrays[array].name)
+        };
+        let high_half = high_half(reads.whole(&operation.expression));
+        let high_half = reads.statement(&operation, name(of.high), of.high, high_half);
+        let low_half = reads.low_half(&operation.expression);
+        let low_half = reads.statement(&operation, name(low), low, low_half);
+        if low_half.loads.iter().any(|load| load.access.array == of.high) {
+            let message = format!("the low half of this element of `{}` depends on high halves of 32 bits", of.name);
+            return Err(self.diagnostic(operation.span, message).with_help(
+                "two memories have the halves, and updates of 32 bits are sums, products and choices: keep a quotient or an extreme in 16 bits",
+            ));
+        }
+        Ok(vec![high_half, low_half])
+    }
+}
+
+/// The loads of a statement, and further ones of high halves.
+struct Reads {
+    loads: Vec<Load>,
+    /// Of each load of the statement that of the high half, if there is one, and the type of the element.
+    high: Vec<Option<(usize, Type)>>,
+}
+
+impl Reads {
+    fn new(operation: &Operation, halves: &BTreeMap<usize, Halves>) -> Self {
+        let (mut loads, mut high) = (operation.loads.clone(), Vec::new());
+        for load in &operation.loads {
+            high.push(halves.get(&load.access.array).map(|of| {
+                let access = Access { array: of.high, ..load.access.clone() };
+                let outside = load.outside.map(|value| value >> Word::BITS & 0xffff);
+                loads.push(Load { access, outside });
+                (loads.len() - 1, of.element)
+            }));
+        }
+        let mut reads = Self { loads, high };
+        for number in 0..reads.loads.len() {
+            let computed = reads.loads[number].access.computed.clone();
+            reads.loads[number].access.computed =
+                computed.map(|indices| indices.iter().map(|index| reads.whole(index)).collect());
+            if reads.high.get(number).is_some_and(Option::is_some) {
+                let low = &mut reads.loads[number].outside;
+                *low = low.map(|value| value & 0xffff);
+            }
+        }
+        reads
+    }
+
+    /// The same value, in which an element of 32 bits is put together, unless its low half is enough.
+    fn whole(&self, of: &Expression) -> Expression {
+        match &of.kind {
+            ExpressionKind::Load(low) => match self.high[*low] {
+                Some((high, element)) => cast(joined(high, *low, of.span), element),
+                None => of.clone(),
+            },
+            ExpressionKind::Cast(inner) if is_integer(of.value) && is_integer(inner.value) => {
+                match of.value.bits() < inner.value.bits() {
+                    true => cast(self.low_half(inner), of.value),
+                    false => of.with(&mut |operand| self.whole(operand)),
+                }
+            }
+            _ => of.with(&mut |operand| self.whole(operand)),
+        }
+    }
+
+    /// The low half of a value of 32 bits, of low halves as far as they suffice.
+    fn low_half(&self, of: &Expression) -> Expression {
+        let span = of.span;
+        let boxed = |of: &Expression| Box::new(self.low_half(of));
+        let kind = match &of.kind {
+            _ if of.value.bits() <= Word::BITS => return cast(self.whole(of), Type::U16),
+            ExpressionKind::Constant(number) => ExpressionKind::Constant(number & 0xffff),
+            ExpressionKind::Load(load) if self.high[*load].is_some() => ExpressionKind::Load(*load),
+            ExpressionKind::Cast(inner) if is_integer(inner.value) => return self.low_half(inner),
+            ExpressionKind::Unary { operator: Unary::Negate, operand } => {
+                ExpressionKind::Unary { operator: Unary::Negate, operand: boxed(operand) }
+            }
+            ExpressionKind::Binary { operator, left, right }
+                if matches!(
+                    operator,
+                    Binary::Add | Binary::Subtract | Binary::Multiply | Binary::And | Binary::Or | Binary::Xor
+                ) =>
+            {
+                ExpressionKind::Binary { operator: *operator, left: boxed(left), right: boxed(right) }
+            }
+            ExpressionKind::Select { condition, then, otherwise } => ExpressionKind::Select {
+                condition: Box::new(self.whole(condition)),
+                then: boxed(then),
+                otherwise: boxed(otherwise),
+            },
+            _ => return cast(self.whole(of), Type::U16),
+        };
+        Expression { kind, value: Type::U16, span }
+    }
+
+    /// The statement that writes a value to an array, with the loads that it needs in the order of their use.
+    fn statement(&self, of: &Operation, name: String, array: usize, value: Expression) -> Operation {
+        let mut used = Used { all: &self.loads, numbers: BTreeMap::new(), loads: Vec::new() };
+        let expression = used.expression(&value);
+        let computed = of.target.computed.as_ref();
+        let computed =
+            computed.map(|indices| indices.iter().map(|index| used.expression(&self.whole(index))).collect());
+        let target = Access { array, computed, ..of.target.clone() };
+        Operation { name, function: None, target, loads: used.loads, expression, ..of.clone() }
+    }
+}
+
+/// The loads that are used.
+struct Used<'a> {
+    all: &'a [Load],
+    numbers: BTreeMap<usize, usize>,
+    loads: Vec<Load>,
+}
+
+impl Used<'_> {
+    /// The expression with the new numbers of its loads.
+    fn expression(&mut self, of: &Expression) -> Expression {
+        self.find(of);
+        let leaf = |kind: &ExpressionKind| {
+            Some(match kind {
+                ExpressionKind::Load(load) => ExpressionKind::Load(self.numbers[load]),
+                _ => kind.clone(),
+            })
+        };
+        of.rebuilt(&leaf).expect("each load has a number")
+    }
+
+    /// Notes the loads, those of indices before what is read by them.
+    fn find(&mut self, of: &Expression) {
+        of.operands().into_iter().for_each(|operand| self.find(operand));
+        let ExpressionKind::Load(number) = of.kind else { return };
+        if self.numbers.contains_key(&number) {
+            return;
+        }
+        let load = &self.all[number];
+        let computed = load.access.computed.as_ref();
+        let computed = computed.map(|indices| indices.iter().map(|index| self.expression(index)).collect_vec());
+        self.numbers.insert(number, self.loads.len());
+        self.loads.push(Load { access: Access { computed, ..load.access.clone() }, outside: load.outside });
+    }
+}
+
+/// The high half of a value of 32 bits.
+fn high_half(of: Expression) -> Expression {
+    let span = of.span;
+    if let ExpressionKind::Constant(number) = of.kind {
+        let kind = ExpressionKind::Constant(number >> Word::BITS & 0xffff);
+        return Expression { kind, value: Type::U16, span };
+    }
+    let bits = Expression { kind: ExpressionKind::Constant(Word::BITS.into()), value: of.value, span };
+    cast(binary(Binary::ShiftRight, of, bits), Type::U16)
+}
+
+/// Both halves of an element, as u32.
+fn joined(high: usize, low: usize, span: Span) -> Expression {
+    let half = |load: usize| cast(Expression { kind: ExpressionKind::Load(load), value: Type::U16, span }, Type::U32);
+    let bits = Expression { kind: ExpressionKind::Constant(Word::BITS.into()), value: Type::U32, span };
+    binary(Binary::Or, binary(Binary::ShiftLeft, half(high), bits), half(low))
+}
+
+fn is_integer(of: Type) -> bool {
+    !matches!(of, Type::Bool | Type::Bf16)
+}
+
+fn cast(of: Expression, to: Type) -> Expression {
+    if of.value == to {
+        return of;
+    }
+    let span = of.span;
+    let kind = match of.kind {
+        ExpressionKind::Constant(number) => ExpressionKind::Constant(of.value.cast(to, number)),
+        _ => ExpressionKind::Cast(Box::new(of)),
+    };
+    Expression { kind, value: to, span }
+}
