@@ -128,20 +128,15 @@ fn without_repeats(staged: Staged, schedule: &Schedule, sequence: &Sequence, kep
     kept.reads.iter().enumerate().map(&mut new_reads).collect()
 }
 
+/// What is called with each iteration of a stage.
+pub(crate) type Visit<'a> = dyn FnMut(usize, &[i64]) -> Result<(), PartError> + 'a;
+
 /// Calls with each iteration of some stages, in the order of the program: the stage, and the counts of its loops from 0, outermost first.
 ///
 /// # Errors
 /// The first that is given.
-pub(crate) fn each_in_order(
-    sequence: &Sequence,
-    stages: &[usize],
-    visit: &mut dyn FnMut(usize, &[i64]) -> Result<(), PartError>,
-) -> Result<(), PartError> {
-    fn walk(
-        step: &Step,
-        outer: &mut Vec<i64>,
-        visit: &mut dyn FnMut(usize, &[i64]) -> Result<(), PartError>,
-    ) -> Result<(), PartError> {
+pub(crate) fn each_in_order(sequence: &Sequence, stages: &[usize], visit: &mut Visit) -> Result<(), PartError> {
+    fn walk(step: &Step, outer: &mut Vec<i64>, visit: &mut Visit) -> Result<(), PartError> {
         match step {
             Step::Stage(stage) => visit(*stage, outer),
             Step::Loop { extent, lanes } => {
