@@ -45,7 +45,7 @@ Box = Sequence[tuple[int, int]]
 #: vectors, as Halide lowers some operators in other ways for processors that have them.
 TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
 
-#: What Halide needs to compute numbers as they are written. Without it, sums are put into another order, and constants together.
+#: With it, Halide computes numbers as they are written. Without it, sums are put into another order, and constants together.
 STRICT = hl.TargetFeature.StrictFloat
 
 #: The type of numbers of bfloat16 in files `.npy`: two bytes, of which NumPy does not know the meaning.

@@ -84,7 +84,7 @@ fn drive(inputs: &BankInputs, column: u32, values: &mut Vec<u64>) {
     values.extend([column.into(), bit(column_ready), bit(column_refused)]);
 }
 
-/// What the model shows, as the ports have it. A word or a write that is not offered means nothing.
+/// The outputs of the model, as the ports have them. A word or a write that is not offered means nothing.
 fn shown(outputs: &BankOutputs, rtl: &[u64]) -> [u64; 12] {
     let BankOutputs { config_done, config_read_data, host_done, host_read_data, load, store_ready, busy, .. } =
         *outputs;

@@ -128,7 +128,7 @@ fn without_repeats(staged: Staged, schedule: &Schedule, sequence: &Sequence, kep
     kept.reads.iter().enumerate().map(&mut new_reads).collect()
 }
 
-/// What is called with each iteration of a stage.
+/// A function of a stage and the counts of its loops.
 pub(crate) type Visit<'a> = dyn FnMut(usize, &[i64]) -> Result<(), PartError> + 'a;
 
 /// Calls with each iteration of some stages, in the order of the program: the stage, and the counts of its loops from 0, outermost first.

@@ -52,7 +52,7 @@ struct Read<'a> {
     is_connected: bool,
 }
 
-/// What the proof knows beside the graph.
+/// Facts of the proof beside the graph.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub program: &'a Program,

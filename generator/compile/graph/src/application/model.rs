@@ -290,7 +290,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What is written to a random-access memory in this cycle: addresses and elements.
+    /// Addresses and elements that a random-access memory takes in this cycle.
     fn ram_writes(&self, ram: RamId) -> impl Iterator<Item = (usize, u16)> {
         let due = self.graph.rams[ram].writes.iter().filter(|write| self.counters[write.counter].steps());
         due.map(|write| (usize::from(self.word(write.address)), self.word(write.element)))

@@ -123,7 +123,7 @@ impl<'a> Intervals<'a> {
             Value::Cast(to, of) => match self.typed(of) {
                 (_, Type::Bf16) => {
                     let (low, high) = self.number(of);
-                    // What is no number becomes 0. The cast takes the nearest integer that the type has.
+                    // A word that is no number becomes 0. The cast takes the nearest integer that the type has.
                     let cast = |number: f64| (number.clamp(-LIMIT, LIMIT) as i64).clamp(to.min(), to.max());
                     ((cast(low.min(0.0)), cast(high.max(0.0))), *to)
                 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pushmem_nest::{Access, Array, Binary, Expression, ExpressionKind, Index, Load, Node, Operation, Program, Type};
+use pushmem_nest::{Access, Binary, Expression, ExpressionKind, Load, Node, Operation, Program, Type};
 
 use super::machine::{Code, Script, Step, Store, Word};
 use crate::rebuild::value_of;
@@ -38,23 +38,10 @@ fn step(program: &Program, node: &Node) -> Step {
             if let Some(operator) = operation.reduction {
                 value = Value::binary(operator, reader.element(&operation.target), value);
             }
-            let address = address(&program.arrays[operation.target.array], &operation.target.indices);
-            let (address, value) = (Code::new(&address), Code::new(&value));
+            let (address, value) = (Code::new(&reader.address(&operation.target)), Code::new(&value));
             Step::Store(Store { memory: operation.target.array, address, value })
         }
     }
-}
-
-/// The flat address of an element.
-fn address(array: &Array, indices: &[Index]) -> Rc<Value<Word>> {
-    let mut stride = 1;
-    let mut sum = Value::number(0);
-    for ((index, min), extent) in indices.iter().zip(&array.min).zip(&array.shape) {
-        let place = Value::binary(Binary::Subtract, value_of(index), Value::number(*min));
-        sum = Value::binary(Binary::Add, sum, Value::binary(Binary::Multiply, place, Value::number(stride)));
-        stride *= extent;
-    }
-    sum
 }
 
 struct Reader<'a> {
@@ -63,10 +50,26 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn element(&self, access: &Access) -> Rc<Value<Word>> {
+    /// The flat address of an element.
+    fn address(&self, access: &Access) -> Rc<Value<Word>> {
         let array = &self.program.arrays[access.array];
-        let address = address(array, &access.indices);
-        Rc::new(Value::Load(Word { memory: access.array, element: array.element, address }))
+        let places: Vec<Rc<Value<Word>>> = match &access.computed {
+            Some(indices) => indices.iter().map(|index| self.value(index)).collect(),
+            None => access.indices.iter().map(value_of).collect(),
+        };
+        let mut stride = 1;
+        let mut sum = Value::number(0);
+        for ((index, min), extent) in places.into_iter().zip(&array.min).zip(&array.shape) {
+            let place = Value::binary(Binary::Subtract, index, Value::number(*min));
+            sum = Value::binary(Binary::Add, sum, Value::binary(Binary::Multiply, place, Value::number(stride)));
+            stride *= extent;
+        }
+        sum
+    }
+
+    fn element(&self, access: &Access) -> Rc<Value<Word>> {
+        let element = self.program.arrays[access.array].element;
+        Rc::new(Value::Load(Word { memory: access.array, element, address: self.address(access) }))
     }
 
     fn load(&self, load: &Load) -> Rc<Value<Word>> {

@@ -85,6 +85,10 @@ fn steps_of_nests_are_the_nests() {
             let number = program.arrays.iter().position(|array| array.name == output).unwrap();
             let found = of_first_world(&found[number]);
             assert_eq!(found, image.values(), "{name}: {output}");
+            // Where data choose elements, a part of them has no slice.
+            if program.arrays.iter().any(|array| array.random_access) {
+                continue;
+            }
             let samples: Vec<(usize, i64)> = (0..10).map(|place| (number, place * 7 % found.len() as i64)).collect();
             let part = execution.part(&samples, &mut { LIMITS.samples }).unwrap();
             let part = of_first_world(&part[number]);
