@@ -788,6 +788,30 @@ fn build_writes_an_accelerator() {
     succeeds(&["compare", &out, "--no-rtl"]);
 }
 
+/// A constant, and a word of an input as it is, go to a random-access memory without a kernel.
+#[test]
+fn memories_take_words_without_kernels() {
+    let folder = Folder::new();
+    let program = folder.file(
+        "plain.yaml",
+        "name: plain
+inputs: {k: {type: u8, shape: [8]}, m: {type: u16, shape: [8]}}
+outputs: {output: {type: u16, shape: [8]}}
+buffers: {o: {type: u16, shape: [8]}}
+nest:
+  - for x in 0..8:
+    - o[x] = 7
+  - for x in 0..8:
+    - o[k[x] % 8] += 1
+  - for x in 0..8:
+    - o[3] = m[x]
+  - for x in 0..8:
+    - output[x] = o[x]
+",
+    );
+    succeeds(&["build", &program, "-o", &folder.path("plain")]);
+}
+
 /// RTL that differs from the interpreter is no wrong input: the exit code says so, and the message tells what may be wrong.
 #[test]
 fn rtl_that_differs_is_a_fault() {

@@ -87,7 +87,7 @@ impl Program {
         if low_half.loads.iter().any(|load| load.access.array == of.high) {
             let message = format!("the low half of this element of `{}` depends on high halves of 32 bits", of.name);
             return Err(self.diagnostic(operation.span, message).with_help(
-                "two memories have the halves, and updates of 32 bits are sums, products and choices: keep a quotient or an extreme in 16 bits",
+                "two memories have the halves, and updates of 32 bits are sums and products: keep a quotient, an extreme, and what is compared with the element, in 16 bits",
             ));
         }
         Ok(vec![high_half, low_half])
@@ -132,11 +132,10 @@ impl Reads {
                 Some((high, element)) => cast(joined(high, *low, of.span), element),
                 None => of.clone(),
             },
-            ExpressionKind::Cast(inner) if is_integer(of.value) && is_integer(inner.value) => {
-                match of.value.bits() < inner.value.bits() {
-                    true => cast(self.low_half(inner), of.value),
-                    false => of.with(&mut |operand| self.whole(operand)),
-                }
+            ExpressionKind::Cast(inner)
+                if is_integer(of.value) && of.value.bits() <= Word::BITS && inner.value.bits() > Word::BITS =>
+            {
+                cast(self.low_half(inner), of.value)
             }
             _ => of.with(&mut |operand| self.whole(operand)),
         }
@@ -161,6 +160,10 @@ impl Reads {
                 ) =>
             {
                 ExpressionKind::Binary { operator: *operator, left: boxed(left), right: boxed(right) }
+            }
+            ExpressionKind::Binary { operator: Binary::ShiftLeft, left, right } if shift(right).is_some() => {
+                let by = Expression { value: Type::U16, ..(**right).clone() };
+                ExpressionKind::Binary { operator: Binary::ShiftLeft, left: boxed(left), right: Box::new(by) }
             }
             ExpressionKind::Select { condition, then, otherwise } => ExpressionKind::Select {
                 condition: Box::new(self.whole(condition)),
@@ -235,6 +238,14 @@ fn joined(high: usize, low: usize, span: Span) -> Expression {
     let half = |load: usize| cast(Expression { kind: ExpressionKind::Load(load), value: Type::U16, span }, Type::U32);
     let bits = Expression { kind: ExpressionKind::Constant(Word::BITS.into()), value: Type::U32, span };
     binary(Binary::Or, binary(Binary::ShiftLeft, half(high), bits), half(low))
+}
+
+/// The bits that a shift by a constant moves, if some of the lowest 16 remain.
+fn shift(by: &Expression) -> Option<i64> {
+    match by.kind {
+        ExpressionKind::Constant(by) => Some(by).filter(|by| (0..i64::from(Word::BITS)).contains(by)),
+        _ => None,
+    }
 }
 
 fn is_integer(of: Type) -> bool {

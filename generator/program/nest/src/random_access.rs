@@ -87,6 +87,15 @@ impl Program {
         }
         let uses = |access: &Access| arrays.contains(&access.array);
         for (loops, operation) in self.operations() {
+            let outside = operation.loads.iter().find(|load| load.outside.is_some() && uses(&load.access));
+            if let Some(load) = outside {
+                let name = &self.arrays[load.access.array].name;
+                let message = format!("`outside` of `{name}`, whose elements are chosen by data");
+                let help = format!(
+                    "copy `{name}` with its edge to a buffer, and read that, or choose by `sel` between the value and a `clamp`ed index"
+                );
+                return Err(self.diagnostic(load.access.span, message).with_help(help));
+            }
             if let Some(share) = operation.share.as_ref().filter(|_| operation.accesses().any(uses)) {
                 let message = "a shared unit has no random-access memories";
                 return Err(self.diagnostic(share.span, message).with_help("give the statement a unit of its own"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::operators::Binary;
-use crate::program::{Expression, ExpressionKind, Load, Loop, Operation, Program};
+use crate::program::{Access, Expression, ExpressionKind, Load, Loop, Operation, Program};
 
 /// Makes a reduction of each statement that joins an element with a value by an operator whose operands may be joined in any order, as
 /// `+=` says it of sums. Where other statements of an unrolled loop use the array, between the copies of the statement, it stays as it is.
@@ -60,9 +60,18 @@ fn joined(operation: &Operation) -> Option<Operation> {
         kind => Some(kind.clone()),
     };
     let expression = joined.rebuilt(&leaf)?;
-    let mut loads = operation.loads.clone();
-    loads.remove(own);
-    Some(Operation { reduction: Some(operator), loads, expression, ..operation.clone() })
+    // Indices that are computed have other numbers of loads as well; none of them is of the element.
+    let access = |access: &Access| {
+        let computed = match &access.computed {
+            Some(indices) => Some(indices.iter().map(|index| index.rebuilt(&leaf)).collect::<Option<_>>()?),
+            None => None,
+        };
+        Some(Access { computed, ..access.clone() })
+    };
+    let others = operation.loads.iter().enumerate().filter(|(number, _)| *number != own);
+    let loads = others.map(|(_, load)| Some(Load { access: access(&load.access)?, outside: load.outside }));
+    let (target, loads) = (access(&operation.target)?, loads.collect::<Option<_>>()?);
+    Some(Operation { reduction: Some(operator), target, loads, expression, ..operation.clone() })
 }
 
 /// The operands of a chain of one operator, from left to right.

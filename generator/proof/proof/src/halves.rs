@@ -251,6 +251,16 @@ impl Pair<'_> {
                     ExpressionKind::Select { condition, then, otherwise },
                     ExpressionKind::Select { condition: of_half, then: one, otherwise: other },
                 ) => self.value(condition, of_half) && self.low_half(then, one) && self.low_half(otherwise, other),
+                // Bits move upwards only.
+                (
+                    ExpressionKind::Binary { operator: Binary::ShiftLeft, left, right },
+                    ExpressionKind::Binary { operator: Binary::ShiftLeft, left: half, right: by },
+                ) => match (&right.kind, &by.kind) {
+                    (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) => {
+                        one == other && (0..16).contains(one) && self.low_half(left, half)
+                    }
+                    _ => false,
+                },
                 (kind, _) => {
                     is_of_low_bits(kind)
                         && self.is_same_operator(whole, halved)

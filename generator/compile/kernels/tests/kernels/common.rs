@@ -16,13 +16,14 @@ pub fn read(text: &str) -> Program {
     Program::from_document(&document).unwrap_or_else(|problem| panic!("{problem:?}\n{text}")).program
 }
 
-/// All programs in `apps`, by name.
+/// All programs in `apps`, by name, with the accesses of random-access memories in one form.
 pub fn apps() -> Vec<Program> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../apps");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
-    files.iter().map(|file| Program::from_document(&Document::read(file).unwrap()).unwrap().program).collect()
+    let programs = files.iter().map(|file| Program::from_document(&Document::read(file).unwrap()).unwrap().program);
+    programs.map(|program| program.with_random_access().unwrap().with_halves().unwrap()).collect()
 }
 
 /// The program of this name in `apps`.

@@ -353,9 +353,11 @@ fn counters<'a>(
     let turns = accelerator.units.iter().flat_map(|unit| unit.counters.iter().zip(&unit.kernels));
     users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
     stepped.extend(turns.map(|(&counter, _)| counter));
-    for write in accelerator.rams.iter().flat_map(|ram| &ram.writes) {
+    let writes = accelerator.rams.iter().flat_map(|ram| ram.writes.iter().map(move |write| (ram, write)));
+    for (ram, write) in writes {
+        // What is constant or a word of a stream has no kernel.
         let kernel = accelerator.kernels.iter().find(|kernel| kernel.stage == write.stage);
-        users.extend(kernel.map(|kernel| (write.counter, kernel.name.as_str())));
+        users.push((write.counter, kernel.map_or(ram.name.as_str(), |kernel| kernel.name.as_str())));
         stepped.insert(write.counter);
     }
     for ram in &accelerator.rams {

@@ -261,6 +261,39 @@ def backwards():
     return output, [image], [64]
 
 
+@program
+def outer_unrolled():
+    """Copies of the outer loop of an update whose order matters."""
+    image, output, sums = hl.ImageParam(U8, 1, "input"), hl.Func("output"), hl.Func("sums")
+    r = hl.RDom([(0, 8), (0, 4)], "r")
+    sums[x] = hl.u16(x)
+    sums[x] = sums[x] * 3 + hl.u16(r.y) + image[r.x]
+    sums.compute_root().update().unroll(r.y, 2)
+    output[x] = sums[x]
+    return output, [image], [8]
+
+
+@program
+def own_index_unrolled():
+    """Copies of a loop that store at a place which the first of them changes."""
+    image, output = hl.ImageParam(U8, 1, "input"), hl.Func("output")
+    r = hl.RDom([(0, 8)], "r")
+    output[x] = hl.u8(x)
+    output[hl.i32(output[0]) % 16] = image[r.x]
+    output.update().unroll(r.x, 4)
+    return output, [image], [16]
+
+
+@program
+def own_first():
+    """An update that joins its element with one that data choose."""
+    image, places, output = hl.ImageParam(U8, 1, "input"), hl.ImageParam(U8, 1, "places"), hl.Func("output")
+    r = hl.RDom([(0, 4)], "r")
+    output[x] = hl.u8(x)
+    output[x] = output[x] ^ places[x + r.x] ^ image[places[x + r.x]]
+    return output, [image, places], [8]
+
+
 BF16, F32 = hl.BFloat(16), hl.Float(32)
 
 

@@ -85,10 +85,15 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     (
         "output[x, y] = input[input[x, y], y]",
         "input[x, y]",
+        "index 0 of `input` may be from 0 to 65535; it goes from 0 to 63",
+    ),
+    (
+        "output[x, y] = outside(input[input[x, y], y], 3)",
+        "input[x, y]",
         "this cannot be an index of an array: it depends on data, on `input`",
     ),
     (
-        "output[x, y] = input[curve[x], y]",
+        "output[x, y] = outside(input[curve[x], y], 3)",
         "curve[x]",
         "this cannot be an index of an array: it depends on data, on `curve`",
     ),

@@ -1,6 +1,6 @@
 //! The definitions of Funcs as stages, with their loops and copies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use pushmem_nest::{Binary, Span, Type};
 
@@ -9,7 +9,8 @@ use super::super::held::unrolled;
 use super::super::loops::{Order, summing_order};
 use super::super::plan::{Array, Loop, Stage, Storage, Term, Unroll};
 use super::super::print::variable;
-use super::super::syntax::{Called, Definition, Expression, Func, Kind};
+use super::super::syntax::{Call, Called, Definition, Expression, Func, Kind};
+use super::super::walk;
 use super::{Expansion, Lowering, MOST_COPIES, MOST_UNROLLED, Scope};
 use crate::fault::{Fault, Result};
 use crate::value::{Value, Variable};
@@ -202,12 +203,22 @@ impl<'a> Lowering<'a> {
             }
             stores
         };
-        if copies.iter().any(|(name, _)| stores_by(name)) {
+        // They are executed one after the other, as the innermost loop is.
+        let innermost =
+            order.iter().rfind(|each| definition.domain.iter().any(|reduction| reduction.name == each.name));
+        let are_innermost = matches!((&copies[..], innermost), ([(name, _)], Some(each)) if each.name == *name);
+        let is_in_order = copies.is_empty() || are_innermost || commutes(definition, &func.name);
+        if !is_in_order || copies.iter().any(|(name, _)| stores_by(name)) {
             return Ok(false);
         }
         self.is_reduction = any_rolled;
         let arrays = self.stored[&number].clone();
         let targets = self.terms(&definition.arguments, &scope, number)?;
+        let (mut read, mut seen) = (BTreeSet::new(), HashSet::new());
+        targets.iter().for_each(|target| walk::arrays(target, &mut seen, &mut read));
+        if !copies.is_empty() && arrays.iter().any(|array| read.contains(array)) {
+            return Ok(false);
+        }
         let Some(mut values) = self.copied(number, definition, &targets, &scope, &copies)? else { return Ok(false) };
         if values.len() != arrays.len() || targets.len() != func.arguments.len() {
             return Err(Fault::new(
@@ -323,6 +334,25 @@ impl<'a> Lowering<'a> {
             count => Err(Fault::new(extent.span, format!("a reduction domain has {count} elements along a dimension"))),
         }
     }
+}
+
+/// Whether an update gives the same in any order of its iterations: each value is joined with others by an operator.
+fn commutes(update: &Definition, name: &str) -> bool {
+    let is_of = |call: &Call| call.called == Called::Func && call.name == name;
+    let is_free = |term: &Expression| {
+        let mut free = true;
+        term.visit(&mut |part| free &= !matches!(&part.kind, Kind::Call(call) if is_of(call)));
+        free
+    };
+    let is_own =
+        |term: &Expression, value: usize| matches!(&term.kind, Kind::Call(call) if is_of(call) && call.value == value);
+    let joins = |(place, value): (usize, &Expression)| match operation(value) {
+        Some((Binary::Add | Binary::Minimum | Binary::Maximum, left, right)) => {
+            is_own(left, place) && is_free(right) || is_own(right, place) && is_free(left)
+        }
+        _ => false,
+    };
+    update.values.iter().enumerate().all(joins) && update.predicate.iter().all(is_free)
 }
 
 /// Whether an update adds to what was there before: copies of it are one sum.
