@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, U16, Pipeline, nothing, program, roots, square, unrolled, x, y
+from pipeline import U8, U16, Pipeline, nothing, roots, square, unrolled, x, y
+from pipeline import program_before_lowering as program
 from pushmem_halide import stream_to_accelerator
 
 I8 = hl.Int(8)
@@ -19,7 +20,7 @@ def histogram() -> Pipeline:
     output[image[r.x, r.y]] += hl.u16(1)
     schedules = {"root": nothing, "columns": lambda: output.update().reorder(r.y, r.x),
                  "unrolled": lambda: output.update().unroll(r.x, 2)}
-    return Pipeline(output, [image], [256], {"input": square(64)}, schedules, is_lowered=False)
+    return Pipeline(output, [image], [256], {"input": square(64)}, schedules)
 
 
 @program
@@ -37,8 +38,7 @@ def equalize() -> Pipeline:
     output[x, y] = curve[image[x, y]]
     stages = [bins, below, curve]
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"root": roots(*stages), "unrolled": lambda: (roots(*stages)(), output.unroll(x, 2))},
-                    is_lowered=False)
+                    {"root": roots(*stages), "unrolled": lambda: (roots(*stages)(), output.unroll(x, 2))})
 
 
 def blurred(func: hl.Func, name: str) -> hl.Func:
@@ -63,8 +63,7 @@ def bilateral_grid() -> Pipeline:
     output[x, y] = means[image[x, y] / 16, x / 8, y / 8]
     stages = [sums, counts, means]
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"root": roots(*stages), "all": roots(*stages, sums_z, counts_z), "unrolled": unrolled(2, output, *stages)},
-                    is_lowered=False)
+                    {"root": roots(*stages), "all": roots(*stages, sums_z, counts_z), "unrolled": unrolled(2, output, *stages)})
 
 
 @program
@@ -84,7 +83,7 @@ def bilateral_slices() -> Pipeline:
         pair = grid[x / 8, y / 8, level]
         return pair[0] / hl.max(pair[1], hl.u16(1))
     output[x, y] = hl.u8((mean(low) * (32 - share) + mean(low + 1) * share) / 32)
-    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"root": roots(grid)}, is_lowered=False)
+    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"root": roots(grid)})
 
 
 @program
@@ -94,7 +93,7 @@ def warp() -> Pipeline:
     output = hl.Func("output")
     output[x, y] = image[hl.clamp(x + hl.i32(across[x, y]) / 8, 0, 63), hl.clamp(y + hl.i32(down[x, y]) / 8, 0, 63)]
     return Pipeline(output, [image, across, down], [64, 64], {name: square(64) for name in ("input", "across", "down")},
-                    {"inline": nothing, "unrolled": lambda: output.unroll(x, 2)}, is_lowered=False)
+                    {"inline": nothing, "unrolled": lambda: output.unroll(x, 2)})
 
 
 @program
@@ -108,8 +107,7 @@ def votes_for_lines() -> Pipeline:
     distance = (hl.i32(cosine[r.x]) * r.y + hl.i32(sine[r.x]) * r.z) / 64 + 32
     output[x, y] = hl.u16(0)
     output[hl.clamp(distance, 0, 79), r.x] += hl.u16(1)
-    return Pipeline(output, [image], [80, 16], {"input": square(32)}, {"root": nothing}, [cosine, sine],
-                    is_lowered=False)
+    return Pipeline(output, [image], [80, 16], {"input": square(32)}, {"root": nothing}, [cosine, sine])
 
 
 @program
@@ -120,4 +118,4 @@ def scatter() -> Pipeline:
     output[x] = hl.u16(0)
     output[hl.i32(places[r.x] % 1024)] = image[r.x]
     return Pipeline(output, [image, places], [1024], {"input": [(0, 1024)], "places": [(0, 1024)]},
-                    {"root": nothing, "unrolled": lambda: output.update().unroll(r.x, 4)}, is_lowered=False)
+                    {"root": nothing, "unrolled": lambda: output.update().unroll(r.x, 4)})

@@ -6,21 +6,11 @@ from __future__ import annotations
 import halide as hl
 import numpy as np
 from pipeline import U8, Bound, Pipeline, nothing, roots, sliding, square, total, unrolled, x, y
-from pipeline import program as listed
+from pipeline import program_before_lowering as program
 from pushmem_halide import BF16, stream_to_accelerator, unroll
 
 F32 = hl.Float(32)
 I16 = hl.Int(16)
-
-
-def program(build):
-    """Adds a program to the list, of which the lowered statement is not imported."""
-    def without_statement() -> Pipeline:
-        pipeline = build()
-        pipeline.is_lowered = False
-        return pipeline
-    without_statement.__name__ = build.__name__
-    return listed(without_statement)
 
 
 #: Programs of single precision, whose numbers are narrowed, by name.

@@ -93,6 +93,16 @@ def program(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
     return build
 
 
+def program_before_lowering(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
+    """Adds a program to the list, of which the lowered statement is not imported."""
+    def without_statement() -> Pipeline:
+        pipeline = build()
+        pipeline.is_lowered = False
+        return pipeline
+    without_statement.__name__ = build.__name__
+    return program(without_statement)
+
+
 def square(extent: int, least: int = 0, *others: tuple[int, int]) -> list[tuple[int, int]]:
     """The box of an image, with other dimensions within."""
     return [*others, (least, extent), (least, extent)]

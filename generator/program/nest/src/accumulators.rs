@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
 use crate::operators::Binary;
-use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 use crate::source::Span;
 use crate::types::Type;
@@ -166,17 +166,7 @@ impl Accumulators<'_> {
         let begin = constant.or_else(|| operator.identity(value))?;
         let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
         let array = self.program.arrays.len();
-        let declared = Array {
-            name: name.clone(),
-            kind: ArrayKind::Buffer,
-            element: value,
-            shape,
-            min,
-            level: None,
-            random_access: false,
-            span,
-        };
-        self.program.arrays.push(declared);
+        self.program.arrays.push(Array::buffer(name.clone(), value, min, shape, span));
         let around = (0..variable).rev().map(Index::variable);
         let at = |index: Index| Access::new(array, std::iter::once(index).chain(around.clone()).collect(), span);
         let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;

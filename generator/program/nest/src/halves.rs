@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
 use pushmem_files::Diagnostic;
 
 use crate::operators::{Binary, Unary};
@@ -106,21 +105,13 @@ impl Reads {
         let (mut loads, mut high) = (operation.loads.clone(), Vec::new());
         for load in &operation.loads {
             high.push(halves.get(&load.access.array).map(|of| {
-                let access = Access { array: of.high, ..load.access.clone() };
-                let outside = load.outside.map(|value| value >> Word::BITS & 0xffff);
-                loads.push(Load { access, outside });
+                loads.push(Load { access: Access { array: of.high, ..load.access.clone() }, outside: load.outside });
                 (loads.len() - 1, of.element)
             }));
         }
         let mut reads = Self { loads, high };
         for number in 0..reads.loads.len() {
-            let computed = reads.loads[number].access.computed.clone();
-            reads.loads[number].access.computed =
-                computed.map(|indices| indices.iter().map(|index| reads.whole(index)).collect());
-            if reads.high.get(number).is_some_and(Option::is_some) {
-                let low = &mut reads.loads[number].outside;
-                *low = low.map(|value| value & 0xffff);
-            }
+            reads.loads[number].access = reads.whole_access(&reads.loads[number].access);
         }
         reads
     }
@@ -139,6 +130,11 @@ impl Reads {
             }
             _ => of.with(&mut |operand| self.whole(operand)),
         }
+    }
+
+    /// An access by the same indices.
+    fn whole_access(&self, of: &Access) -> Access {
+        of.with_computed(|index| Some(self.whole(index))).expect("each index has another")
     }
 
     /// The low half of a value of 32 bits, of low halves as far as they suffice.
@@ -179,10 +175,7 @@ impl Reads {
     fn statement(&self, of: &Operation, name: String, array: usize, value: Expression) -> Operation {
         let mut used = Used { all: &self.loads, numbers: BTreeMap::new(), loads: Vec::new() };
         let expression = used.expression(&value);
-        let computed = of.target.computed.as_ref();
-        let computed =
-            computed.map(|indices| indices.iter().map(|index| used.expression(&self.whole(index))).collect());
-        let target = Access { array, computed, ..of.target.clone() };
+        let target = Access { array, ..used.access(&self.whole_access(&of.target)) };
         Operation { name, function: None, target, loads: used.loads, expression, ..of.clone() }
     }
 }
@@ -207,6 +200,11 @@ impl Used<'_> {
         of.rebuilt(&leaf).expect("each load has a number")
     }
 
+    /// The access with the new numbers of the loads of its indices.
+    fn access(&mut self, of: &Access) -> Access {
+        of.with_computed(|index| Some(self.expression(index))).expect("each index has another")
+    }
+
     /// Notes the loads, those of indices before what is read by them.
     fn find(&mut self, of: &Expression) {
         of.operands().into_iter().for_each(|operand| self.find(operand));
@@ -214,11 +212,11 @@ impl Used<'_> {
         if self.numbers.contains_key(&number) {
             return;
         }
-        let load = &self.all[number];
-        let computed = load.access.computed.as_ref();
-        let computed = computed.map(|indices| indices.iter().map(|index| self.expression(index)).collect_vec());
+        let all = self.all;
+        let load = &all[number];
+        let access = self.access(&load.access);
         self.numbers.insert(number, self.loads.len());
-        self.loads.push(Load { access: Access { computed, ..load.access.clone() }, outside: load.outside });
+        self.loads.push(Load { access, outside: load.outside });
     }
 }
 

@@ -405,8 +405,7 @@ impl<'a> Compiler<'a> {
         let mut registers = vec![0; depth];
         let mut constants = HashMap::new();
         for (_, operation) in &operations {
-            let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
-            for expression in computed.chain([&operation.expression]) {
+            for expression in operation.expressions() {
                 collect_constants(expression, &mut |number| {
                     constants.entry(number).or_insert_with(|| {
                         registers.push(number);
@@ -462,7 +461,7 @@ impl<'a> Compiler<'a> {
         CompiledOperation { number, operation, loops: loops.to_vec(), loads, instructions, result, target }
     }
 
-    /// How to find an element. Values that it needs are in registers from `free` on, which is behind them then.
+    /// The address of an element. Registers from `free` on hold the values of its indices; then `free` is the register after them.
     fn address(&self, access: &Access, may_be_outside: bool, free: &mut Register) -> Address {
         let array = &self.program.arrays[access.array];
         if let Some(indices) = &access.computed {

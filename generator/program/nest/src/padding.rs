@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
 use crate::levels::{body_at, variables_along};
-use crate::program::{Access, Array, ArrayKind, Load, Loop, Node, Operation, Program, ranges};
+use crate::program::{Access, Array, Load, Loop, Node, Operation, Program, ranges};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 
 impl Program {
@@ -104,17 +104,7 @@ impl Program {
         let name = self.unused_name(&format!("{}_padded", from.name), &[]);
         let (min, shape) = bounds.iter().map(|(low, high)| (*low, high - low + 1)).unzip();
         let padded = self.arrays.len();
-        let kind = ArrayKind::Buffer;
-        self.arrays.push(Array {
-            name: name.clone(),
-            kind,
-            element,
-            shape,
-            min,
-            level: None,
-            random_access: false,
-            span,
-        });
+        self.arrays.push(Array::buffer(name.clone(), element, min, shape, span));
         let (around, place) = (&path[..depth], path[depth]);
         slice.redirect(&mut body_at(&mut self.nest, around)[place], depth, padded);
         // Loops are numbered from the outermost, dimensions from the innermost.

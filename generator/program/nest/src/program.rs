@@ -123,6 +123,11 @@ pub struct Array {
 }
 
 impl Array {
+    /// A buffer in memory tiles, with these least indices and extents.
+    pub(crate) fn buffer(name: String, element: Type, min: Vec<i64>, shape: Vec<i64>, span: Span) -> Array {
+        Array { name, kind: ArrayKind::Buffer, element, shape, min, level: None, random_access: false, span }
+    }
+
     /// The type of the results of the statements that write it: that of its elements. To a random-access memory go an element and its
     /// address together, the element in the low word.
     pub fn written(&self) -> Type {
@@ -237,6 +242,12 @@ impl Operation {
         Operation { name, function: None, target, reduction: None, loads, expression, share: None, span }
     }
 
+    /// All expressions: that of the value, and the indices that depend on data.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let computed = self.accesses().filter_map(|access| access.computed.as_ref()).flatten();
+        computed.chain([&self.expression])
+    }
+
     /// All accesses that read: the loads, and of a reduction the target.
     pub fn reads(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain(self.reduction.map(|_| &self.target))
@@ -281,6 +292,15 @@ impl Access {
     /// An element whose indices are functions of the loop variables.
     pub fn new(array: usize, indices: Vec<Index>, span: Span) -> Access {
         Access { array, indices, computed: None, span }
+    }
+
+    /// The same with other expressions in place of the indices that depend on data; nothing if there is none for one of them.
+    pub(crate) fn with_computed(&self, mut of: impl FnMut(&Expression) -> Option<Expression>) -> Option<Access> {
+        let computed = match &self.computed {
+            Some(indices) => Some(indices.iter().map(&mut of).collect::<Option<_>>()?),
+            None => None,
+        };
+        Some(Access { computed, ..self.clone() })
     }
 
     /// Whether it is the same element as another access in each iteration of the same loops.

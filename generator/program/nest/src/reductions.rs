@@ -61,13 +61,7 @@ fn joined(operation: &Operation) -> Option<Operation> {
     };
     let expression = joined.rebuilt(&leaf)?;
     // Indices that are computed have other numbers of loads as well; none of them is of the element.
-    let access = |access: &Access| {
-        let computed = match &access.computed {
-            Some(indices) => Some(indices.iter().map(|index| index.rebuilt(&leaf)).collect::<Option<_>>()?),
-            None => None,
-        };
-        Some(Access { computed, ..access.clone() })
-    };
+    let access = |access: &Access| access.with_computed(|index| index.rebuilt(&leaf));
     let others = operation.loads.iter().enumerate().filter(|(number, _)| *number != own);
     let loads = others.map(|(_, load)| Some(Load { access: access(&load.access)?, outside: load.outside }));
     let (target, loads) = (access(&operation.target)?, loads.collect::<Option<_>>()?);

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use crate::index::{AffineIndex, Index};
-use crate::program::{Access, Array, ArrayKind, Load, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, Load, Loop, Node, Operation, Program};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 
 impl Program {
@@ -127,17 +127,7 @@ impl SerialLoads {
         let element = from.element;
         let name = self.program.unused_name(&format!("{}_lanes", from.name), &[]);
         let array = self.program.arrays.len();
-        let declared = Array {
-            name: name.clone(),
-            kind: ArrayKind::Buffer,
-            element,
-            shape,
-            min,
-            level: None,
-            random_access: false,
-            span,
-        };
-        self.program.arrays.push(declared);
+        self.program.arrays.push(Array::buffer(name.clone(), element, min, shape, span));
         // The loops of the lanes follow those around.
         let number = |variable: usize| {
             let lane = lanes.iter().position(|(of, _)| *of == variable);

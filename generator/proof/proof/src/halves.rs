@@ -112,12 +112,12 @@ impl Pair<'_> {
         halved.array == array && whole.indices == halved.indices && computed
     }
 
-    /// Whether a load is that of this array, with some bits of the value outside.
-    fn load(&self, whole: usize, halved: usize, array: usize, outside: impl Fn(i64) -> i64) -> bool {
+    /// Whether a load is that of this array.
+    fn load(&self, whole: usize, halved: usize, array: usize) -> bool {
         let (Some(before), Some(after)) = (self.whole.loads.get(whole), self.halved.loads.get(halved)) else {
             return false;
         };
-        before.outside.map(outside) == after.outside && self.access(&before.access, &after.access, array)
+        before.outside == after.outside && self.access(&before.access, &after.access, array)
     }
 
     /// The array with the high half of what a load reads, if it has one.
@@ -139,7 +139,7 @@ impl Pair<'_> {
         match (&whole.kind, &halved.kind) {
             (ExpressionKind::Load(before), ExpressionKind::Load(after)) => {
                 let array = self.whole.loads.get(*before).map(|load| load.access.array);
-                array.is_some_and(|array| self.load(*before, *after, array, |value| value))
+                array.is_some_and(|array| self.load(*before, *after, array))
             }
             // Of a value that becomes narrow, the low half is enough.
             (ExpressionKind::Cast(inner), kind)
@@ -189,17 +189,14 @@ impl Pair<'_> {
         };
         let ExpressionKind::Binary { operator: Binary::Or, left, right } = &bits.kind else { return false };
         let ExpressionKind::Binary { operator: Binary::ShiftLeft, left, right: by } = &left.kind else { return false };
-        let half = |of: &Expression, array: usize, outside: fn(i64) -> i64| match &of.kind {
+        let half = |of: &Expression, array: usize| match &of.kind {
             ExpressionKind::Cast(inner) if of.value == Type::U32 && inner.value == Type::U16 => match inner.kind {
-                ExpressionKind::Load(half) => self.load(load, half, array, outside),
+                ExpressionKind::Load(half) => self.load(load, half, array),
                 _ => false,
             },
             _ => false,
         };
-        bits.value == Type::U32
-            && by.kind == ExpressionKind::Constant(16)
-            && half(left, high, |value| value.div_euclid(1 << 16).rem_euclid(1 << 16))
-            && half(right, low, |value| value.rem_euclid(1 << 16))
+        bits.value == Type::U32 && by.kind == ExpressionKind::Constant(16) && half(left, high) && half(right, low)
     }
 
     /// Whether an expression is the high half of a value.
@@ -240,9 +237,9 @@ impl Pair<'_> {
         is_whole
             || match (&whole.kind, &halved.kind) {
                 (ExpressionKind::Constant(value), ExpressionKind::Constant(half)) => *half == value.rem_euclid(1 << 16),
-                (&ExpressionKind::Load(load), &ExpressionKind::Load(half)) => self
-                    .high_of(load)
-                    .is_some_and(|(low, _)| self.load(load, half, low, |value| value.rem_euclid(1 << 16))),
+                (&ExpressionKind::Load(load), &ExpressionKind::Load(half)) => {
+                    self.high_of(load).is_some_and(|(low, _)| self.load(load, half, low))
+                }
                 (ExpressionKind::Cast(inner), ExpressionKind::Cast(half)) if inner.value == Type::Bool => {
                     self.value(inner, half)
                 }

@@ -355,7 +355,7 @@ fn counters<'a>(
     stepped.extend(turns.map(|(&counter, _)| counter));
     let writes = accelerator.rams.iter().flat_map(|ram| ram.writes.iter().map(move |write| (ram, write)));
     for (ram, write) in writes {
-        // What is constant or a word of a stream has no kernel.
+        // A constant and a word of a stream have no kernel.
         let kernel = accelerator.kernels.iter().find(|kernel| kernel.stage == write.stage);
         users.push((write.counter, kernel.map_or(ram.name.as_str(), |kernel| kernel.name.as_str())));
         stepped.insert(write.counter);

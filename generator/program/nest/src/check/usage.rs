@@ -42,8 +42,7 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
     }
     let mut used = BTreeSet::new();
     for (_, operation) in &operations {
-        let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
-        computed.chain([&operation.expression]).for_each(|expression| tables(expression, &mut used));
+        operation.expressions().for_each(|expression| tables(expression, &mut used));
     }
     let unused = |(number, table): &(usize, &Table)| table.function.is_none() && !used.contains(number);
     for (_, table) in program.tables.iter().enumerate().filter(unused) {

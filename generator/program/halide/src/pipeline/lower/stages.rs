@@ -336,16 +336,22 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// The call of the Func of this name that an expression is, if it is one.
+fn own_call<'e>(term: &'e Expression, name: &str) -> Option<&'e Call> {
+    match &term.kind {
+        Kind::Call(call) if call.called == Called::Func && call.name == name => Some(call),
+        _ => None,
+    }
+}
+
 /// Whether an update gives the same in any order of its iterations: each value is joined with others by an operator.
 fn commutes(update: &Definition, name: &str) -> bool {
-    let is_of = |call: &Call| call.called == Called::Func && call.name == name;
     let is_free = |term: &Expression| {
         let mut free = true;
-        term.visit(&mut |part| free &= !matches!(&part.kind, Kind::Call(call) if is_of(call)));
+        term.visit(&mut |part| free &= own_call(part, name).is_none());
         free
     };
-    let is_own =
-        |term: &Expression, value: usize| matches!(&term.kind, Kind::Call(call) if is_of(call) && call.value == value);
+    let is_own = |term: &Expression, value: usize| own_call(term, name).is_some_and(|call| call.value == value);
     let joins = |(place, value): (usize, &Expression)| match operation(value) {
         Some((Binary::Add | Binary::Minimum | Binary::Maximum, left, right)) => {
             is_own(left, place) && is_free(right) || is_own(right, place) && is_free(left)
@@ -357,8 +363,7 @@ fn commutes(update: &Definition, name: &str) -> bool {
 
 /// Whether an update adds to what was there before: copies of it are one sum.
 fn is_sum(update: &Definition, name: &str) -> bool {
-    let is_own =
-        |term: &Expression| matches!(&term.kind, Kind::Call(call) if call.called == Called::Func && call.name == name);
+    let is_own = |term: &Expression| own_call(term, name).is_some();
     update.values.iter().all(|value| match operation(value) {
         Some((Binary::Add, left, right)) => is_own(left) || is_own(right),
         _ => false,
