@@ -11,7 +11,7 @@ use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
 
 use crate::edited::Edited;
-use crate::lower::lower;
+use crate::lower::{Sharing, lower};
 use crate::mapping::{ArrayTarget, MapError, Mapped, map};
 use crate::times::{Times, timed};
 
@@ -19,7 +19,7 @@ use crate::times::{Times, timed};
 /// there, because the memories of a tile start together and so make loops of their own.
 ///
 /// The large ones are for recurrences of many cells: their results have all of the loop in one such way.
-const BUDGETS: [u64; 9] = [0, 1, 2, 3, 4, 6, 8, 12, 16];
+const BUDGETS: [u64; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
 
 /// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
 /// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
@@ -36,7 +36,7 @@ pub fn compile_for(
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
-    let mut mapped = |compiled: &Compiled| map(compiled, target, edited, options, progress);
+    let mut mapped = |compiled: &Compiled, sharing: Sharing| map(compiled, sharing, target, edited, options, progress);
     let (compiled, mapped, course) = within_budgets(program, target, beside, constraints, Some(edited), &mut mapped)?;
     let times = course.before.plus(&mapped.times);
     Ok((compiled, Mapped { dedicated_cycles: course.dedicated_cycles, times, ..mapped }))
@@ -84,7 +84,7 @@ pub(crate) fn within_budgets<Found>(
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
     edited: Option<&Edited>,
-    map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
+    map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Course), Diagnostic> {
     check_addresses(program)?;
     let hardware = hardware(target, beside)?;
@@ -120,10 +120,10 @@ fn attempts<Found>(
     hardware: &pushmem_graph::Target,
     constraints: &Constraints,
     graph: Option<&Document>,
-    map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
+    map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Course), Diagnostic> {
     let mut course = Course::default();
-    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
+    let mut attempt = |hardware: &pushmem_graph::Target, sharing: Sharing| -> Result<(Compiled, Found), MapError> {
         let compiled = timed(&mut course.before.compile, || compile(program.clone(), hardware, constraints));
         let compiled = compiled.map_err(Diagnostic::from)?;
         // The first schedule is the one without a budget.
@@ -137,24 +137,34 @@ fn attempts<Found>(
             None => compiled,
         };
         let mut spent = 0.0;
-        let mapped = timed(&mut spent, || map(&compiled));
+        let mapped = timed(&mut spent, || map(&compiled, sharing));
         let mapped = mapped.inspect_err(|_| course.before.place_and_route += spent)?;
         Ok((compiled, mapped))
     };
+    let shares = program.operations().iter().any(|(_, operation)| operation.unit().is_some());
+    let ways = if shares { &[Sharing::Shared, Sharing::Apart][..] } else { &[Sharing::Apart] };
     let mut first = None;
     let mut wrong = None;
+    let mut refused_shared = None;
     let with_budget = |transport: u64| pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() };
-    for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
-        match attempt(&hardware) {
-            Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
-            // With the cycles that it needs, the program is refused for another reason.
-            Err(MapError::Refused(refused)) => return Err(wrong.unwrap_or(refused)),
-            // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
-            Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
-            Err(MapError::Loop(refused) | MapError::Other(refused)) => first = first.or(Some(refused)),
+    for &sharing in ways {
+        for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
+            match attempt(&hardware, sharing) {
+                Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
+                // Kernels with cells of their own may have routes where a unit that they share has none.
+                Err(MapError::Refused(refused)) if sharing == Sharing::Shared => {
+                    refused_shared = Some(refused);
+                    break;
+                }
+                // With the cycles that it needs, the program is refused for another reason.
+                Err(MapError::Refused(refused)) => return Err(wrong.or(refused_shared).unwrap_or(refused)),
+                // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
+                Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
+                Err(MapError::Loop(refused) | MapError::Other(refused)) => first = first.or(Some(refused)),
+            }
         }
     }
-    Err(wrong.or(first).expect("each schedule was refused"))
+    Err(wrong.or(refused_shared).or(first).expect("each schedule was refused"))
 }
 
 /// The refusal of a program that would fit the array if its operands held words: it says which word waits.
@@ -168,7 +178,7 @@ fn missing_holds(
     let compiled = compile(program.clone(), &holding, constraints).ok()?;
     let accelerator = &compiled.accelerator;
     let held = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. }))?;
-    let lowered = lower(&compiled, spec).ok()?;
+    let lowered = lower(&compiled, spec, Sharing::Shared).ok()?;
     let unfit = check_capacity(&lowered.netlist, spec).err();
     // The parameter that it is loaded with, if it comes from outside as it is.
     let mut driver = &held.driver;

@@ -25,7 +25,7 @@ pub use compile::{compile_for, compile_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
-pub use lower::{Lowered, Stage, lower};
+pub use lower::{Lowered, Sharing, Stage, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};
 pub use report::{Report, Used};
 pub use side_by_side::{Region, SideBySide, compile_side_by_side};

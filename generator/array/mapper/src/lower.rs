@@ -6,17 +6,19 @@ mod holds;
 mod merge;
 mod passing;
 mod repeats;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index_vec::IndexVec;
+use itertools::Itertools;
 use pushmem_compiler::Compiled;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, Source, TileId,
-    Variable, WireId,
+    Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, SharedUnit, Source,
+    TileId, Variable, WireId,
 };
 use pushmem_kernels::{ArrayRanges, DatapathGraph};
 use pushmem_nest::Program;
@@ -33,6 +35,7 @@ use crate::predicates::{Chosen, Firings};
 use elements::{element, passing_words};
 use holds::HoldCell;
 use repeats::{Repeat, repeats};
+use units::{Units, groups};
 
 /// The most cycles by which a bit of loop indices is later than another that is the same: so few registers of a track of bits are less
 /// than a controller.
@@ -88,20 +91,29 @@ impl Signal {
     }
 }
 
+/// Whether kernels that share a unit in hardware of their own share cells on an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// They do, where that takes fewer elements than cells of their own.
+    Shared,
+    /// Each has cells of its own: loops go through no choice of operands.
+    Apart,
+}
+
 /// Makes the netlist of a program that was compiled with the array's memory tile.
 ///
 /// # Errors
 /// When the array cannot compute an operation, or has no part that the program needs: the place in the program, and why.
-pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnostic> {
+pub fn lower(compiled: &Compiled, spec: &ArraySpec, sharing: Sharing) -> Result<Lowered, Diagnostic> {
     let tables = table_tiles(spec);
-    let lowered = lower_with(compiled, spec, tables)?;
+    let lowered = lower_with(compiled, spec, sharing, tables)?;
     // Tables of reciprocals save elements. They are none where the tiles that are left cannot be them.
     let has_own = lowered.operations.iter().any(|cells| !cells.tables.is_empty());
     let fits = |lowered: &Lowered| check_capacity(&lowered.netlist, spec).is_ok() && tables_have_levels(lowered, spec);
     if !has_own || fits(&lowered) {
         return Ok(lowered);
     }
-    let without = lower_with(compiled, spec, None)?;
+    let without = lower_with(compiled, spec, sharing, None)?;
     Ok(if fits(&without) { without } else { lowered })
 }
 
@@ -125,34 +137,52 @@ fn tables_have_levels(lowered: &Lowered, spec: &ArraySpec) -> bool {
 }
 
 /// The same with these memory tiles as tables of reciprocals, if there are some.
-fn lower_with(compiled: &Compiled, spec: &ArraySpec, tables: Option<TableTiles>) -> Result<Lowered, Diagnostic> {
+fn lower_with(
+    compiled: &Compiled,
+    spec: &ArraySpec,
+    sharing: Sharing,
+    tables: Option<TableTiles>,
+) -> Result<Lowered, Diagnostic> {
     let operations = select_all(compiled, &spec.pe, tables)?;
     check_memories(compiled, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
     check_predicates(compiled, &operations, spec)?;
-    let lowered = |repeats: Vec<Repeat>| {
-        let Parts { netlist, inputs, outputs, stages } = lowering(compiled, spec, &operations, repeats).run();
+    let accelerator = &compiled.accelerator;
+    let lowered = |shared: &[&SharedUnit], repeats: &[Repeat]| {
+        let units = Units::of(accelerator, spec, shared.to_vec());
+        let Parts { netlist, inputs, outputs, stages } = lowering(compiled, spec, &operations, units, repeats).run();
         Lowered { operations: operations.clone(), netlist, inputs, outputs, stages }
     };
-    let simple = lowered(Vec::new());
-    let memory = spec.memory.as_ref().map(|memory| &memory.tile);
-    let repeats = memory.map_or_else(Vec::new, |tile| repeats(&compiled.accelerator, tile));
-    if repeats.is_empty() {
-        return Ok(simple);
-    }
-    // A memory that takes the place of no other costs more than it saves.
-    let repeating = lowered(repeats);
     let elements = table_tiles(spec).map_or(1, |tiles| tiles.elements as usize);
     let cost = |of: &Lowered| of.netlist.count(TileKind::Pe) + elements * of.netlist.count(TileKind::Memory);
-    Ok(if cost(&repeating) < cost(&simple) { repeating } else { simple })
+    let mut shared = Vec::new();
+    let mut best = lowered(&shared, &[]);
+    let groups = if sharing == Sharing::Shared { groups(accelerator, &operations, spec) } else { Vec::new() };
+    for group in groups {
+        let with = [&shared[..], &group].concat();
+        let found = lowered(&with, &[]);
+        if cost(&found) < cost(&best) {
+            (shared, best) = (with, found);
+        }
+    }
+    // A memory that takes the place of no other costs more than it saves.
+    let repeats = spec.memory.as_ref().map_or_else(Vec::new, |memory| repeats(accelerator, &memory.tile));
+    if !repeats.is_empty() {
+        let repeating = lowered(&shared, &repeats);
+        if cost(&repeating) < cost(&best) {
+            best = repeating;
+        }
+    }
+    Ok(best)
 }
 
-/// The lowering of a program with these cells of its operations, and these memories in place of selections.
+/// The lowering of a program with these cells of its operations, these units, and these memories in place of selections.
 fn lowering<'a>(
     compiled: &'a Compiled,
     spec: &'a ArraySpec,
     operations: &'a [Cells],
-    repeats: Vec<Repeat>,
+    units: Units<'a>,
+    repeats: &[Repeat],
 ) -> Lowering<'a> {
     Lowering {
         program: &compiled.program,
@@ -165,7 +195,10 @@ fn lowering<'a>(
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
         selections: BTreeMap::new(),
-        repeats: repeats.into_iter().map(|repeat| (repeat.selection, repeat)).collect(),
+        units,
+        turns: BTreeMap::new(),
+        origins: Vec::new(),
+        repeats: repeats.iter().map(|repeat| (repeat.selection, repeat.clone())).collect(),
         repeating: BTreeMap::new(),
         holds: BTreeMap::new(),
         hold_cells: Vec::new(),
@@ -309,14 +342,20 @@ struct Lowering<'a> {
     tables: IndexVec<KernelId, Vec<CellId>>,
     /// The cells of each wire that is a selection, of all its cases but the last.
     selections: BTreeMap<WireId, Vec<CellId>>,
+    /// The kernels that are one set of cells.
+    units: Units<'a>,
+    /// The cells that choose an operand of a unit, which it takes so many cycles after the begin of an iteration.
+    turns: BTreeMap<(WireId, i64), Vec<CellId>>,
+    /// The cells that choose where held operands of units come from, by the number of the origin.
+    origins: Vec<Vec<CellId>>,
     /// The memories in place of selections, and their cells.
     repeats: BTreeMap<WireId, Repeat>,
     repeating: BTreeMap<WireId, CellId>,
     /// The cell of each wire that is a hold register, and those that hold words.
     holds: BTreeMap<WireId, CellId>,
     hold_cells: Vec<HoldCell>,
-    /// When the held operand of a cell takes a word.
-    enables: BTreeMap<CellId, ControllerConfiguration>,
+    /// When the held operand of a cell takes a word: in the cycles of any of these schedules.
+    enables: BTreeMap<CellId, Vec<ControllerConfiguration>>,
     inputs: Vec<Vec<CellId>>,
     tiles: IndexVec<TileId, CellId>,
     /// Where each output of a tile that drives a wire comes from.
@@ -344,8 +383,13 @@ impl<'a> Lowering<'a> {
             self.tiles.push(cell);
         }
         self.join_chains();
-        for kernel in &self.accelerator.kernels {
-            let cells = self.place_kernel(kernel);
+        for (number, kernel) in self.accelerator.kernels.iter_enumerated() {
+            let unit = self.units.of_kernel(number);
+            let placed = unit.and_then(|unit| unit.kernels.iter().find_map(|other| self.kernels.get(*other)));
+            let cells = match placed {
+                Some(cells) => cells.clone(),
+                None => self.place_kernel(kernel, unit.map_or(&kernel.name, |unit| &unit.name)),
+            };
             self.kernels.push(cells);
             let tables = self.place_tables(kernel);
             self.tables.push(tables);
@@ -358,11 +402,7 @@ impl<'a> Lowering<'a> {
                 let cell = self.add(format!("{}_memory", driver.name), core);
                 self.repeating.insert(wire, cell);
             } else if let Driver::Select { cases, .. } = &driver.driver {
-                let cells = (1..cases.len()).map(|number| {
-                    let select = Core::Pe(element(&self.spec.pe, Operation::Select, None));
-                    self.add(format!("{}_{number}", driver.name), select)
-                });
-                let cells = cells.collect();
+                let cells = self.place_choices(&driver.name, cases.len() - 1);
                 self.selections.insert(wire, cells);
             }
             if let Driver::Hold { .. } = &driver.driver {
@@ -371,14 +411,24 @@ impl<'a> Lowering<'a> {
                 self.holds.insert(wire, cell);
             }
         }
+        self.place_units();
+        let mut connected = HashSet::new();
         for kernel in self.accelerator.kernels.indices() {
-            self.connect_kernel(kernel);
+            // The kernels of a unit have the same cells.
+            let unit = self.units.of_kernel(kernel);
+            if unit.is_none_or(|unit| connected.insert(&unit.name)) {
+                self.connect_kernel(kernel);
+            }
         }
+        self.connect_units();
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
             match &driver.driver {
                 Driver::Select { .. } if self.repeats.contains_key(&wire) => self.connect_repeat(wire),
                 Driver::Select { counter, cases } => self.connect_selection(wire, *counter, cases),
-                Driver::Hold { of, counter, conditions } => self.connect_hold(wire, *of, *counter, conditions),
+                Driver::Hold { of, counter, conditions } => {
+                    let loads = Firings::of_conditions(&self.accelerator.counters[*counter], conditions);
+                    self.connect_hold(wire, self.wire(*of), vec![loads]);
+                }
                 _ => {}
             }
         }
@@ -393,7 +443,7 @@ impl<'a> Lowering<'a> {
         let mut removed = self.fold_accumulators();
         removed.extend(self.fold_holds());
         removed.extend(self.merge_equal());
-        if !self.repeats.is_empty() {
+        if !self.repeats.is_empty() || !self.units.is_empty() {
             removed.extend(self.without_readers(&removed));
         }
         self.enables.retain(|cell, _| !removed.contains(cell));
@@ -447,7 +497,7 @@ impl<'a> Lowering<'a> {
                 name: of.name.clone(),
                 first_cycle: iterations().map(|counter| counter.cycle.start).min().unwrap_or(0),
                 last_cycle: iterations().map(Counter::last).max().unwrap_or(0),
-                cells: kernels.iter().flat_map(cells).collect(),
+                cells: kernels.iter().flat_map(cells).unique().collect(),
             }
         };
         self.accelerator.datapaths.iter_enumerated().map(of_datapath).collect()
@@ -492,11 +542,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds the cells of a kernel, which are not connected yet.
-    fn place_kernel(&mut self, kernel: &Kernel) -> Vec<CellId> {
+    fn place_kernel(&mut self, kernel: &Kernel, name: &str) -> Vec<CellId> {
         let cells = &self.cells_of(kernel).cells;
         let place = |(number, cell): (usize, &PeCell)| {
             let is_last = number + 1 == cells.len();
-            let name = if is_last { kernel.name.clone() } else { format!("{}_{number}", kernel.name) };
+            let name = if is_last { name.to_owned() } else { format!("{name}_{number}") };
             let core = Core::Pe(element(&self.spec.pe, cell.operation, cell.lut));
             self.add(name, core)
         };
@@ -589,12 +639,7 @@ impl<'a> Lowering<'a> {
     fn word(&self, kernel: KernelId, word: Word) -> Signal {
         match word {
             Word::Constant(constant) => Signal::Constant(constant as u16),
-            Word::Load(operand) => {
-                let Kernel { datapath, operands, .. } = &self.accelerator.kernels[kernel];
-                let datapath = &self.accelerator.datapaths[*datapath].datapath;
-                let (load, _) = datapath.operands()[operand];
-                self.source(operands[operand]).ago(-(datapath.arrival(load) as i64))
-            }
+            Word::Load(operand) => self.operand(kernel, operand),
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
             // A table has the word some cycles after its index.
             Word::Fetch(fetch) => Signal::word(self.tables[kernel][fetch], 0).ago(-self.table_latency()),
@@ -645,8 +690,7 @@ impl<'a> Lowering<'a> {
                         continue;
                     }
                 },
-                Driver::Hold { .. } => Signal::word(self.holds[&wire], 0),
-                Driver::Turns { .. } => unreachable!("operands of shared units are taken from each kernel"),
+                Driver::Hold { .. } | Driver::Turns { .. } => Signal::word(self.holds[&wire], 0),
                 Driver::Ram { .. } => unreachable!("programs with random-access memories are refused before"),
             };
             return signal.ago(cycles);
@@ -659,22 +703,14 @@ impl<'a> Lowering<'a> {
         self.connect_tile(of, self.repeating[&wire], input);
     }
 
-    /// Connects the cells of a selection: each chooses the source of its case, or gives the result of the next cell.
+    /// Connects the cells of a selection.
     fn connect_selection(&mut self, wire: WireId, counter: CounterId, cases: &[Case]) {
+        let counter = &self.accelerator.counters[counter];
+        let case = |case: &Case| (Firings::of_conditions(counter, &case.conditions), self.source(case.source));
+        let mut cases: Vec<_> = cases.iter().map(case).collect();
+        let (_, otherwise) = cases.pop().expect("a selection has cases");
         let cells = self.selections[&wire].clone();
-        for (number, &cell) in cells.iter().enumerate() {
-            let case = &cases[number];
-            let counter = &self.accelerator.counters[counter];
-            let (bit, cycles) = self.predicate(Firings::of_conditions(counter, &case.conditions));
-            self.connect(bit, Sink { cell, port: 0, cycles });
-            self.set_bit_mode(cell, 0);
-            self.connect_word(self.source(case.source), cell, 0);
-            let otherwise = match cells.get(number + 1) {
-                Some(next) => Signal::word(*next, 0),
-                None => self.source(cases[number + 1].source),
-            };
-            self.connect_word(otherwise, cell, 1);
-        }
+        self.connect_choices(&cells, cases, otherwise);
     }
 
     /// The output whose bit is 1 at these cycles, and how long after it. A bit that is the same some cycles later is the same output.

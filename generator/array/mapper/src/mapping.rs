@@ -18,7 +18,7 @@ use pushmem_validation::{Proof, Site, validate};
 
 use crate::buffered::plan;
 use crate::edited::Edited;
-use crate::lower::{Lowered, lower};
+use crate::lower::{Lowered, Sharing, lower};
 use crate::streams::StreamLane;
 use crate::times::{Times, timed};
 
@@ -107,6 +107,7 @@ pub(crate) struct Routed {
 /// is wrong, at the place in its text.
 pub fn map(
     compiled: &Compiled,
+    sharing: Sharing,
     target: &ArrayTarget,
     edited: &Edited,
     options: Options,
@@ -114,7 +115,7 @@ pub fn map(
 ) -> Result<Mapped, MapError> {
     let spec = &target.spec;
     let mut selection = 0.0;
-    let lowered = timed(&mut selection, || match (lower(compiled, spec)?, &edited.netlist) {
+    let lowered = timed(&mut selection, || match (lower(compiled, spec, sharing)?, &edited.netlist) {
         (lowered, Some(document)) => lowered.edited(document, spec),
         (lowered, None) => Ok(lowered),
     })?;

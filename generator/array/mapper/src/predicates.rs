@@ -27,6 +27,16 @@ impl Firings {
         firings
     }
 
+    /// How many cycles they are.
+    pub fn count(&self) -> u64 {
+        u64::try_from(self.extent.iterations()).unwrap_or(u64::MAX)
+    }
+
+    /// The cycles, in the order of the iterations.
+    pub fn cycles(&self) -> impl Iterator<Item = i64> + use<'_> {
+        self.extent.values(&self.cycle)
+    }
+
     /// The schedule of the controller of a memory tile whose bit is 1 at these cycles; nothing, if the tile has none.
     pub fn predicate(&self, spec: &TileSpec) -> Option<ControllerConfiguration> {
         let controller = spec.controllers().into_iter().find(|controller| controller.role == Role::StencilValid)?;

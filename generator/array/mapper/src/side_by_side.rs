@@ -18,7 +18,7 @@ use pushmem_routing::{Options, Progress};
 
 use crate::compile::within_budgets;
 use crate::edited::Edited;
-use crate::lower::lower;
+use crate::lower::{Sharing, lower};
 use crate::mapping::{ArrayTarget, MapError, Mapped, Routed, route};
 use crate::times::timed;
 
@@ -64,7 +64,9 @@ pub fn compile_side_by_side(
             let message = format!("two programs are called `{}`, in capital letters or not", program.name);
             return Err(Diagnostic::new(message).with_help("give one of them another `name`"));
         }
-        let mut routed = |compiled: &Compiled| narrowest(compiled, target, free.clone(), options, progress);
+        let mut routed = |compiled: &Compiled, sharing: Sharing| {
+            narrowest(compiled, sharing, target, free.clone(), options, progress)
+        };
         let (compiled, (columns, mut routed), course) =
             within_budgets(program, target, beside, constraints, None, &mut routed)?;
         routed.times = course.before.plus(&routed.times);
@@ -92,6 +94,7 @@ pub fn compile_side_by_side(
 /// Places and routes a program on as few of the free columns as it needs, the first of them.
 fn narrowest(
     compiled: &Compiled,
+    sharing: Sharing,
     target: &ArrayTarget,
     free: Range<u32>,
     options: Options,
@@ -99,7 +102,7 @@ fn narrowest(
 ) -> Result<(Range<u32>, Routed), MapError> {
     let spec = &target.spec;
     let mut selection = 0.0;
-    let lowered = timed(&mut selection, || lower(compiled, spec))?;
+    let lowered = timed(&mut selection, || lower(compiled, spec, sharing))?;
     // Tiles are at the same places of each period.
     let period = spec.column_period() as usize;
     let mut refused = None;

@@ -179,10 +179,7 @@ pub(crate) fn compile_at_levels(
     };
     let recurrent = recurrences::loads(&program);
     // The memory of an array has one distance from the stages that write it and those that read it.
-    let come_back = match program.policy() {
-        Policy::Dnn => recurrences::come_back(&program),
-        Policy::Stencil => recurrent.iter().map(|loads| !loads.is_empty()).collect_vec(),
-    };
+    let come_back = recurrences::come_back(&program, &recurrent);
     let datapath = |((graph, recurrent), comes_back): ((DatapathGraph, &BTreeSet<usize>), &bool)| {
         let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
         // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So

@@ -37,11 +37,20 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
     operations.iter().enumerate().map(of_operation).collect()
 }
 
-/// By operation, whether its results come back to it, be it through the memories of arrays.
-pub(crate) fn come_back(program: &Program) -> Vec<bool> {
+/// By operation, whether its results come back to it, be it through the memories of arrays where these are kept, or to an operation
+/// with which it shares a unit. The operations of a unit are all alike. `recurrent` has the [`loads`] of each.
+pub(crate) fn come_back(program: &Program, recurrent: &[BTreeSet<usize>]) -> Vec<bool> {
     let operations = program.operations().into_iter().map(|(_, operation)| operation).collect_vec();
     let reached = reached(&operations);
-    (0..operations.len()).map(|number| reached[number].contains(&number)).collect()
+    let comes_back = |number: usize| match program.policy() {
+        Policy::Dnn => reached[number].contains(&number),
+        Policy::Stencil => !recurrent[number].is_empty(),
+    };
+    let comes_to_its_unit = |number: usize| {
+        let unit = |other: &usize| operations[*other].shares_unit(operations[number]);
+        (0..operations.len()).filter(unit).any(|from| reached[from].iter().any(unit))
+    };
+    (0..operations.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect()
 }
 
 /// By operation, those that its results reach through the elements that they read.

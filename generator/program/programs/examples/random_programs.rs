@@ -1,5 +1,5 @@
 //! Writes random programs: in the folder named first, `random_SEED.yaml`, `parameters_SEED.yaml`,
-//! `recurrences_SEED.yaml`, `network_SEED.yaml`, `rows_SEED.yaml`, `wide_SEED.yaml`, `numbers_SEED.yaml`, `accesses_SEED.yaml` and
+//! `recurrences_SEED.yaml`, `network_SEED.yaml`, `rows_SEED.yaml`, `units_SEED.yaml`, `wide_SEED.yaml`, `numbers_SEED.yaml`, `accesses_SEED.yaml` and
 //! `wide_network_SEED.yaml` for each seed that follows.
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use pushmem_programs::{
     random_network, random_network_of_wide_elements, random_program, random_program_of_numbers,
     random_program_of_random_accesses, random_program_of_wide_elements, random_program_with_parameters,
-    random_program_with_recurrences, random_rows,
+    random_program_with_recurrences, random_program_with_units, random_rows,
 };
 
 fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
@@ -21,6 +21,7 @@ fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
             ("recurrences", random_program_with_recurrences(seed)),
             ("network", random_network(seed)),
             ("rows", random_rows(seed)),
+            ("units", random_program_with_units(seed)),
             ("numbers", random_program_of_numbers(seed)),
             ("accesses", random_program_of_random_accesses(seed)),
             ("wide", random_program_of_wide_elements(seed)),

@@ -13,6 +13,8 @@
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
 //!
+//! [`random_program_with_units`] writes layers that share a compute unit.
+//!
 //! [`random_rows`] writes a network of one image, whose rows can flow from layer to layer.
 //! [`random_program_of_wide_elements`] and [`random_network_of_wide_elements`] write such programs whose arrays mostly have elements
 //! of 32 bits.
@@ -33,6 +35,7 @@ mod random_access;
 mod recurrences;
 mod reductions;
 mod rows;
+mod units;
 
 pub use generate::{
     random_program, random_program_of_numbers, random_program_of_wide_elements, random_program_with_parameters,
@@ -42,3 +45,4 @@ pub use networks::{random_network, random_network_of_wide_elements};
 pub use random_access::random_program_of_random_accesses;
 pub use reductions::{random_reductions, random_reductions_of_numbers};
 pub use rows::random_rows;
+pub use units::random_program_with_units;

@@ -4,7 +4,7 @@ use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
 use pushmem_programs::{
     random_network, random_program, random_program_of_numbers, random_program_with_parameters,
-    random_program_with_recurrences, random_reductions_of_numbers, random_rows,
+    random_program_with_recurrences, random_program_with_units, random_reductions_of_numbers, random_rows,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -46,6 +46,14 @@ fn every_random_program_with_parameters_is_accepted() {
 fn every_random_program_with_recurrences_is_accepted() {
     for seed in 0..500 {
         accepted(&random_program_with_recurrences(seed));
+    }
+}
+
+#[test]
+fn every_random_program_with_units_shares_one() {
+    for seed in 0..500 {
+        let program = accepted(&random_program_with_units(seed));
+        assert!(program.operations().iter().filter(|(_, operation)| operation.unit().is_some()).count() > 1, "{seed}");
     }
 }
 

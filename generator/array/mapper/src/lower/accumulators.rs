@@ -40,7 +40,7 @@ impl<'a> Lowering<'a> {
             of_select.retain(|sink| sink.cell != cell);
             self.exchange_inputs(cell, &element, port);
             self.netlist.cells[cell].core = Core::Pe(element);
-            self.enables.insert(cell, schedule);
+            self.enables.insert(cell, vec![schedule]);
             if self.nets[&word_port(select)].is_empty() {
                 self.nets.values_mut().for_each(|sinks| sinks.retain(|sink| sink.cell != select));
                 folded.insert(select);

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
-use pushmem_graph::{Condition, CounterId, WireId};
+use pushmem_graph::WireId;
 use pushmem_netlist::{CellId, Core, Port, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode};
+use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode, Operation};
 
+use super::elements::element;
 use super::{Lowering, PREDICATE_DELAY, Parts, Signal, word_port};
 use crate::predicates::Firings;
 
@@ -22,6 +23,10 @@ const MOST_READERS: usize = 4;
 
 /// The table whose entry is the enable.
 const ENABLE_TABLE: u8 = 0xf0;
+
+/// The table whose entry is whether any of its bits is 1, and how many it has.
+const ANY_TABLE: u8 = 0xfe;
+const BITS_OF_TABLE: usize = 3;
 
 /// A cell that holds the word of a wire.
 #[derive(Clone, Copy, Debug)]
@@ -34,24 +39,19 @@ pub(super) struct HoldCell {
 
 impl Lowering<'_> {
     /// Connects the cell of a hold register, which takes its word in the cycle after a load, as the register shows it.
-    pub(super) fn connect_hold(
-        &mut self,
-        wire: WireId,
-        of: WireId,
-        counter: CounterId,
-        conditions: &[(usize, Condition)],
-    ) {
+    pub(super) fn connect_hold(&mut self, wire: WireId, word: Signal, loads: Vec<Firings>) {
         let cell = self.holds[&wire];
-        let signal = self.wire(of).ago(1);
+        let signal = word.ago(1);
         self.connect_word(signal, cell, 0);
         // A constant needs no register.
         let Signal::Delayed { of, cycles } = signal else { return };
         self.element(cell).words[0].mode = Mode::Held;
-        let mut loads = Firings::of_conditions(&self.accelerator.counters[counter], conditions);
-        loads.cycle.start += 1;
         let memory = self.spec.memory.as_ref().expect("programs are compiled for arrays with memory tiles");
-        let schedule = loads.predicate(&memory.tile).expect("memory tiles were checked");
-        self.enables.insert(cell, schedule);
+        let schedule = |loads: Firings| {
+            let schedule = loads.predicate(&memory.tile).expect("memory tiles were checked");
+            later(&schedule, 1)
+        };
+        self.enables.insert(cell, loads.into_iter().map(schedule).collect());
         self.hold_cells.push(HoldCell { cell, of, cycles });
     }
 
@@ -73,10 +73,10 @@ impl Lowering<'_> {
             if readers.len() > MOST_READERS || !are_apart || !readers.iter().all(|reader| self.can_hold(reader)) {
                 continue;
             }
-            let schedule = self.enables.remove(&cell).expect("a hold cell has an enable");
+            let schedules = self.enables.remove(&cell).expect("a hold cell has an enable");
             for reader in readers {
                 self.element(reader.cell).words[reader.port as usize].mode = Mode::Held;
-                self.enables.insert(reader.cell, later(&schedule, reader.cycles));
+                self.enables.insert(reader.cell, all_later(&schedules, reader.cycles));
                 self.connect(of, Sink { cycles: cycles + reader.cycles, ..reader });
             }
             self.nets.remove(&port);
@@ -101,22 +101,49 @@ impl Lowering<'_> {
     /// Connects the enables of all held operands, those of one shape from the first to the last.
     pub(super) fn connect_enables(&mut self) {
         let enables = std::mem::take(&mut self.enables).into_iter();
-        let order = |(cell, schedule): &(CellId, ControllerConfiguration)| {
-            let shape = (schedule.extent.iter().copied().collect_vec(), schedule.cycle.stride.clone());
-            (shape, schedule.cycle.start, *cell)
+        let order = |(cell, schedules): &(CellId, Vec<ControllerConfiguration>)| {
+            let shape =
+                |of: &ControllerConfiguration| (of.extent.iter().copied().collect_vec(), of.cycle.stride.clone());
+            (schedules.iter().map(shape).collect_vec(), schedules[0].cycle.start, *cell)
         };
-        let mut connected: Vec<(CellId, ControllerConfiguration)> = Vec::new();
-        for (cell, schedule) in enables.sorted_by_key(order) {
-            let (of, cycles) = match self.place_of_predicate(&schedule).is_some() {
-                true => self.scheduled(schedule.clone()),
-                false => {
-                    let handed_on = self.handed_on(cell, &schedule, &connected);
-                    handed_on.unwrap_or_else(|| self.scheduled(schedule.clone()))
-                }
+        let mut connected: Vec<(CellId, Vec<ControllerConfiguration>)> = Vec::new();
+        // The elements that join the bits of several schedules.
+        let mut joined: Vec<(CellId, Vec<ControllerConfiguration>)> = Vec::new();
+        for (cell, schedules) in enables.sorted_by_key(order) {
+            let known = match &schedules[..] {
+                [schedule] => self.place_of_predicate(schedule).map(|_| self.scheduled(schedule.clone())),
+                _ => known_earlier(&schedules, 0, &joined, |_| true),
             };
+            let known = known.or_else(|| self.handed_on(cell, &schedules, &connected));
+            let (of, cycles) = known.unwrap_or_else(|| match &schedules[..] {
+                [schedule] => self.scheduled(schedule.clone()),
+                _ => {
+                    let cell = self.any_of(&schedules);
+                    joined.push((cell, schedules.clone()));
+                    (bit_port(cell), 0)
+                }
+            });
             self.connect(of, Sink { cell, port: ENABLE as u32, cycles });
             self.set_bit_mode(cell, ENABLE);
-            connected.push((cell, schedule));
+            connected.push((cell, schedules));
+        }
+    }
+
+    /// Adds an element whose bit is 1 in the cycles of any of these schedules.
+    fn any_of(&mut self, schedules: &[ControllerConfiguration]) -> CellId {
+        let mut bits = schedules.iter().map(|schedule| self.scheduled(schedule.clone())).collect_vec();
+        loop {
+            let cell =
+                self.add("enable".to_owned(), Core::Pe(element(&self.spec.pe, Operation::Pass, Some(ANY_TABLE))));
+            let rest = bits.split_off(bits.len().min(BITS_OF_TABLE));
+            for (port, (bit, cycles)) in bits.into_iter().enumerate() {
+                self.connect(bit, Sink { cell, port: port as u32, cycles });
+                self.set_bit_mode(cell, port);
+            }
+            if rest.is_empty() {
+                return cell;
+            }
+            bits = std::iter::once((bit_port(cell), 0)).chain(rest).collect();
         }
     }
 
@@ -125,20 +152,18 @@ impl Lowering<'_> {
     fn handed_on(
         &mut self,
         to: CellId,
-        schedule: &ControllerConfiguration,
-        connected: &[(CellId, ControllerConfiguration)],
+        schedules: &[ControllerConfiguration],
+        connected: &[(CellId, Vec<ControllerConfiguration>)],
     ) -> Option<(Port, i64)> {
-        let bit = |cell: CellId| Port { cell, layer: Layer::Bit, port: 0 };
         let dependent = self.dependent_on(to);
-        let (cell, cycles) = connected.iter().rev().find_map(|(cell, earlier)| {
-            let cycles = schedule.cycle.start - earlier.cycle.start;
-            let Core::Pe(pe) = &self.netlist.cells[*cell].core else { return None };
-            let is_free = pe.lut == Some(ENABLE_TABLE) || (pe.lut.is_none() && !self.nets.contains_key(&bit(*cell)));
-            let is_same = later(earlier, cycles) == *schedule && (1..=PREDICATE_DELAY).contains(&cycles);
-            (is_same && is_free && !dependent.contains(cell)).then_some((*cell, cycles))
-        })?;
-        self.element(cell).lut = Some(ENABLE_TABLE);
-        Some((bit(cell), cycles))
+        let is_free = |cell: CellId| {
+            let Core::Pe(pe) = &self.netlist.cells[cell].core else { return false };
+            let hands_on = pe.lut == Some(ENABLE_TABLE);
+            (hands_on || (pe.lut.is_none() && !self.nets.contains_key(&bit_port(cell)))) && !dependent.contains(&cell)
+        };
+        let (of, cycles) = known_earlier(schedules, 1, connected, is_free)?;
+        self.element(of.cell).lut = Some(ENABLE_TABLE);
+        Some((of, cycles))
     }
 
     /// A cell and all that depend on what it gives.
@@ -153,6 +178,30 @@ impl Lowering<'_> {
         }
         dependent
     }
+}
+
+/// The bit of the last of these cells that has it for the same schedules, at least so many and at most a few cycles earlier.
+fn known_earlier(
+    schedules: &[ControllerConfiguration],
+    least: i64,
+    cells: &[(CellId, Vec<ControllerConfiguration>)],
+    is_free: impl Fn(CellId) -> bool,
+) -> Option<(Port, i64)> {
+    cells.iter().rev().find_map(|(cell, earlier)| {
+        let cycles = schedules[0].cycle.start - earlier[0].cycle.start;
+        let is_same = (least..=PREDICATE_DELAY).contains(&cycles) && all_later(earlier, cycles) == schedules;
+        (is_same && is_free(*cell)).then_some((bit_port(*cell), cycles))
+    })
+}
+
+/// The bit of a cell.
+fn bit_port(cell: CellId) -> Port {
+    Port { cell, layer: Layer::Bit, port: 0 }
+}
+
+/// Schedules some cycles later.
+fn all_later(schedules: &[ControllerConfiguration], cycles: i64) -> Vec<ControllerConfiguration> {
+    schedules.iter().map(|schedule| later(schedule, cycles)).collect()
 }
 
 /// A schedule some cycles later.

@@ -80,7 +80,7 @@ fn repeat(
 }
 
 /// The wire that a wire delays, and by how many cycles.
-fn undelayed(accelerator: &Accelerator, wire: WireId) -> (WireId, i64) {
+pub(super) fn undelayed(accelerator: &Accelerator, wire: WireId) -> (WireId, i64) {
     let (of, by) = match &accelerator.wires[wire].driver {
         Driver::ShiftRegister { of, length } => (*of, *length as i64),
         Driver::Tile { .. } => {

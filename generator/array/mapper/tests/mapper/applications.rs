@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{ArrayTarget, Edited, Report, StreamLane, compile_for, execute, join, lower, split};
+use pushmem_mapper::{ArrayTarget, Edited, Report, Sharing, StreamLane, compile_for, execute, join, lower, split};
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
@@ -28,7 +28,7 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         ("resnet88", 128, 17),
     ] {
         let compiled = compiled(app(name), &amber);
-        let lowered = lower(&compiled, &amber).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let lowered = lower(&compiled, &amber, Sharing::Shared).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let count = |kind| lowered.netlist.count(kind);
         assert_eq!((count(TileKind::Pe), count(TileKind::Memory)), (pes, memories), "{name}");
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
@@ -51,7 +51,7 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
 fn memories_take_the_place_of_elements() {
     let amber = array("amber");
     for (name, pes, memories) in [("unsharp", 53, 6), ("up_sample", 1, 1), ("up_sample_unroll4", 4, 1)] {
-        let lowered = lower(&compiled(app(name), &amber), &amber).unwrap();
+        let lowered = lower(&compiled(app(name), &amber), &amber, Sharing::Shared).unwrap();
         let count = |kind| lowered.netlist.count(kind);
         assert_eq!((count(TileKind::Pe), count(TileKind::Memory)), (pes, memories), "{name}");
     }
@@ -60,7 +60,7 @@ fn memories_take_the_place_of_elements() {
 #[test]
 fn a_program_beyond_the_array_is_refused_at_its_place() {
     let word32 = array("word32");
-    let error = format!("{:?}", lower(&compiled(app("rom"), &word32), &word32).unwrap_err());
+    let error = format!("{:?}", lower(&compiled(app("rom"), &word32), &word32, Sharing::Shared).unwrap_err());
     assert!(error.contains("memory tiles of `word32` have no contents of their own for this table"), "{error}");
 }
 
@@ -96,7 +96,7 @@ fn bitstreams_of_numbers_compute_what_the_interpreter_does() {
     let (target, amber) = (ArrayTarget::new(array("bfloat")), array("amber"));
     for name in ["unsharp_bf16", "matmul_bf16"] {
         computes(name, &target);
-        let error = lower(&compiled(app(name), &amber), &amber).unwrap_err();
+        let error = lower(&compiled(app(name), &amber), &amber, Sharing::Shared).unwrap_err();
         assert!(error.to_string().contains("`amber_pe` has no operation `bfloat_"), "{error:?}");
     }
 }

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use pushmem_assembly::Constraints;
+use pushmem_bitstream::Configuration;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::Target;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for, execute};
 use pushmem_nest::{Level, Program};
 use pushmem_routing::Options;
 use pushmem_tile::TileSpec;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -56,4 +59,11 @@ pub fn beside() -> Target {
     let target = Target::new(tile("amber"), tile("rom"));
     let target = target.with_level(Level::GlobalBuffer, Some(tile("global_buffer")));
     target.with_level(Level::RegisterFile, Some(tile("pond")))
+}
+
+/// Runs a configuration of a program in the model of the array; whether its images are those of the interpreter.
+pub fn is_right(compiled: &Compiled, mapped: &Mapped, configuration: &Configuration, target: &ArrayTarget) -> bool {
+    let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+    let found = execute(mapped, configuration, compiled, target, &images).unwrap();
+    found.outputs == compiled.source.run(&images).unwrap()
 }

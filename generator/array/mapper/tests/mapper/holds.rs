@@ -2,20 +2,18 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::{Configuration, decode};
-use pushmem_compiler::{Compiled, compile};
+use pushmem_compiler::compile;
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_files::Document;
-use pushmem_mapper::{ArrayTarget, Mapped, execute, lower};
+use pushmem_mapper::{ArrayTarget, Sharing, lower};
 use pushmem_nest::Program;
 use pushmem_netlist::{Core, Lane, Machine, Netlist, run};
 use pushmem_pe::{Mode, Numbers};
 use pushmem_programs::random_program_with_parameters;
 use pushmem_resources::Meaning;
 use pushmem_validation::validate;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside, compiled, mapped};
+use crate::common::{app, array, beside, compiled, is_right, mapped};
 
 fn program(text: &str) -> Program {
     Program::from_document(&Document::parse("program.yaml", text).unwrap())
@@ -41,13 +39,6 @@ nest:
 /// The terms of a sum.
 fn sum(terms: impl IntoIterator<Item = String>) -> String {
     terms.into_iter().collect::<Vec<_>>().join(" + ")
-}
-
-/// Runs a configuration of a program in the model of the array; whether its images are those of the interpreter.
-fn is_right(compiled: &Compiled, mapped: &Mapped, configuration: &Configuration, target: &ArrayTarget) -> bool {
-    let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
-    let found = execute(mapped, configuration, compiled, target, &images).unwrap();
-    found.outputs == compiled.source.run(&images).unwrap()
 }
 
 /// Words wait in operands that read them: a parameter takes an element of its own only where many read it, where an element reads
@@ -88,7 +79,7 @@ fn parameters_wait_in_operands() {
 #[test]
 fn weights_of_a_network_wait_in_its_multiplications() {
     let amber = array("amber");
-    let lowered = lower(&compiled(app("mobilenet"), &amber), &amber).unwrap();
+    let lowered = lower(&compiled(app("mobilenet"), &amber), &amber, Sharing::Shared).unwrap();
     assert_eq!((lowered.netlist.count(TileKind::Pe), lowered.netlist.count(TileKind::Memory)), (89, 4));
     let is_held = |core: &Core| matches!(core, Core::Pe(pe) if pe.words.iter().any(|word| word.mode == Mode::Held));
     assert_eq!(lowered.netlist.cells.iter().filter(|cell| is_held(&cell.core)).count(), 48);

@@ -10,3 +10,4 @@ mod faults;
 mod holds;
 mod random;
 mod side_by_side;
+mod units;

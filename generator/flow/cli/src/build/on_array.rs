@@ -16,7 +16,7 @@ use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, BufferedLockstep, Lockstep};
 use pushmem_mapper::{
-    ArrayTarget, Edited, Execution, HeaderProgram, Loading, LoadingCycles, Mapped, Occupant, Report, Times,
+    ArrayTarget, Edited, Execution, HeaderProgram, Loading, LoadingCycles, Mapped, Occupant, Report, Sharing, Times,
     execute_buffered, execute_observed, header, lower,
 };
 use pushmem_nest::Program;
@@ -361,7 +361,7 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, gr
 /// the array cannot compute the program.
 fn unplaced_text(emit: Emit, compiled: &Compiled, ArrayTarget { spec, .. }: &ArrayTarget) -> Option<String> {
     match emit {
-        Emit::Netlist => Some(lower(compiled, spec).ok()?.netlist.to_yaml(spec)),
+        Emit::Netlist => Some(lower(compiled, spec, Sharing::Shared).ok()?.netlist.to_yaml(spec)),
         other => Some(other.stage()?.text(compiled)),
     }
 }

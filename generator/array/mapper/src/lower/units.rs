@@ -1,0 +1,307 @@
+//! Units that kernels share: one set of cells each, which take the operands of its kernels by turns.
+//!
+//! Cells choose an operand by the loops of the kernels. Weights are words that each kernel holds, loaded in all lanes at once from
+//! words that came one after the other. The unit holds the weights of all its kernels in the same operands, so the choice is made
+//! where the words come from: once for all lanes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
+use pushmem_fabric::ArraySpec;
+use pushmem_graph::{Accelerator, CounterId, Driver, KernelId, SharedUnit, Source, Turn, WireId};
+use pushmem_netlist::{CellId, Core, Sink};
+use pushmem_pe::Operation;
+use pushmem_selection::Cells;
+use pushmem_tile::Role;
+
+use super::elements::{element, passing_words};
+use super::repeats::undelayed;
+use super::{Lowering, Signal};
+use crate::predicates::Firings;
+
+/// The most loads and iterations of a unit that are compared to see whether its kernels can hold words in the same operands: those of
+/// an image of 2048 × 2048. Beyond, they have operands of their own.
+const MOST_EVENTS: u64 = 1 << 22;
+
+/// Units that are one set of cells each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Units<'a> {
+    units: Vec<&'a SharedUnit>,
+    /// The operands in which the kernels of a unit hold words.
+    held: BTreeMap<WireId, HeldOperand>,
+    /// The words that they take.
+    origins: Vec<Origin>,
+}
+
+/// An operand that holds the words of all kernels of a unit.
+#[derive(Clone, Copy, Debug)]
+struct HeldOperand {
+    /// Where its words come from, an index of [`Units::origins`].
+    origin: usize,
+    /// How many cycles after the choice it is loaded.
+    cycles: i64,
+}
+
+/// Words that kernels hold, of each kernel from a wire of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    /// The loops of the kernels.
+    counters: Vec<CounterId>,
+    /// For each kernel the wire, and how many cycles before the choice.
+    wires: Vec<(WireId, i64)>,
+    /// For each kernel, the loads.
+    loads: Vec<Firings>,
+    /// For each kernel, the cycles in which its words come.
+    comes: Vec<Firings>,
+}
+
+/// Units by their datapath, of those that can be one set of cells: cells that look up tables do so in the iterations of one kernel.
+pub(super) fn groups<'a>(
+    accelerator: &'a Accelerator,
+    selected: &[Cells],
+    spec: &ArraySpec,
+) -> Vec<Vec<&'a SharedUnit>> {
+    if !spec.memory.as_ref().is_some_and(|memory| memory.tile.stencil_valid) {
+        return Vec::new();
+    }
+    let mut groups: BTreeMap<_, Vec<&SharedUnit>> = BTreeMap::new();
+    for unit in &accelerator.units {
+        let datapath = accelerator.kernels[unit.kernels[0]].datapath;
+        let cells = &selected[accelerator.datapaths[datapath].operation];
+        if cells.fetches.is_empty() && cells.sequences.is_empty() && cells.predicates.is_empty() {
+            groups.entry(datapath).or_default().push(unit);
+        }
+    }
+    groups.into_values().collect()
+}
+
+impl<'a> Units<'a> {
+    /// These units of an accelerator.
+    pub fn of(accelerator: &'a Accelerator, spec: &ArraySpec, units: Vec<&'a SharedUnit>) -> Self {
+        let mut candidates: Vec<(Origin, Vec<(WireId, i64)>, BTreeSet<i64>)> = Vec::new();
+        for (wire, arrival) in units.iter().flat_map(|unit| operands(accelerator, unit)) {
+            let Some((origin, cycles)) = origin(accelerator, wire) else { continue };
+            let known = candidates.iter().position(|(other, ..)| *other == origin);
+            let place = known.unwrap_or_else(|| {
+                candidates.push((origin, Vec::new(), BTreeSet::new()));
+                candidates.len() - 1
+            });
+            candidates[place].1.push((wire, cycles));
+            candidates[place].2.insert(arrival);
+        }
+        let mut found = Units { units, ..Units::default() };
+        for (origin, of_wires, arrivals) in candidates {
+            let origin = origin.with_words(of_wires.iter().map(|(_, cycles)| *cycles));
+            if spec.pe.lut && origin.can_be_held(accelerator, &arrivals) && origin.fits(spec) {
+                let number = found.origins.len();
+                found.origins.push(origin);
+                let held = of_wires.iter().map(|&(wire, cycles)| (wire, HeldOperand { origin: number, cycles }));
+                found.held.extend(held);
+            }
+        }
+        found
+    }
+
+    /// The unit of a kernel, if it shares one.
+    pub fn of_kernel(&self, kernel: KernelId) -> Option<&'a SharedUnit> {
+        self.units.iter().copied().find(|unit| unit.kernels.contains(&kernel))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+}
+
+/// The operands of a unit that it takes by turns, and how many cycles after the begin of an iteration.
+fn operands(accelerator: &Accelerator, unit: &SharedUnit) -> impl Iterator<Item = (WireId, i64)> {
+    let datapath = &accelerator.datapaths[accelerator.kernels[unit.kernels[0]].datapath].datapath;
+    let operands = datapath.operands().into_iter().zip(&unit.operands);
+    operands.filter_map(|((load, _), operand)| {
+        let wire = operand.wire()?;
+        matches!(accelerator.wires[wire].driver, Driver::Turns { .. }).then(|| (wire, datapath.arrival(load) as i64))
+    })
+}
+
+/// Where the words of an operand come from that each kernel holds, and how many cycles after the choice between them it is loaded.
+fn origin(accelerator: &Accelerator, wire: WireId) -> Option<(Origin, i64)> {
+    let Driver::Turns { turns } = &accelerator.wires[wire].driver else { return None };
+    let held = |turn: &Turn| match &accelerator.wires[turn.source.wire()?].driver {
+        Driver::Hold { of, counter, conditions } => {
+            let loads = Firings::of_conditions(&accelerator.counters[*counter], conditions);
+            Some((undelayed(accelerator, *of), loads))
+        }
+        _ => None,
+    };
+    let (wires, loads): (Vec<(WireId, i64)>, Vec<Firings>) =
+        turns.iter().map(held).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    let cycles = wires.iter().map(|(_, cycles)| *cycles).min()?;
+    let wires = wires.into_iter().map(|(wire, before)| (wire, before - cycles)).collect();
+    let counters = turns.iter().map(|turn| turn.counter).collect();
+    Some((Origin { counters, wires, loads, comes: Vec::new() }, cycles))
+}
+
+impl Origin {
+    /// With the cycles in which words come for operands that are loaded so many cycles later.
+    fn with_words(self, cycles: impl Iterator<Item = i64>) -> Self {
+        let (first, last) = cycles.minmax().into_option().expect("an operand takes its words");
+        let comes = |loads: &Firings| {
+            let words = (last - first + 1) as u64;
+            let stride = std::iter::once(1).chain(loads.cycle.stride.iter().copied());
+            Firings {
+                extent: std::iter::once(words).chain(loads.extent.iter().copied()).collect::<Domain>(),
+                cycle: Affine { start: loads.cycle.start - last, stride: stride.collect() },
+            }
+        };
+        let comes = self.loads.iter().map(comes).collect();
+        Origin { comes, ..self }
+    }
+
+    /// Whether one operand can hold the words of all kernels: each finds its own word, and no two words come at once.
+    fn can_be_held(&self, accelerator: &Accelerator, arrivals: &BTreeSet<i64>) -> bool {
+        let counters = || self.counters.iter().map(|counter| &accelerator.counters[*counter]);
+        let of_loads = self.loads.iter().chain(&self.comes).map(Firings::count);
+        let events: u64 = of_loads.chain(counters().map(|counter| counter.iterations())).sum();
+        if events > MOST_EVENTS {
+            return false;
+        }
+        let loads =
+            self.loads.iter().enumerate().flat_map(|(turn, loads)| loads.cycles().map(move |cycle| (cycle, turn)));
+        let loads = loads.sorted_unstable().collect_vec();
+        // A word shows from the cycle after its load on.
+        let finds_its_word = |turn: usize, cycle: i64| {
+            let before = loads.partition_point(|(load, _)| *load < cycle);
+            before.checked_sub(1).is_some_and(|last| loads[last].1 == turn)
+        };
+        let finds_all = |arrival: &i64| {
+            counters().enumerate().all(|(turn, counter)| {
+                counter.extent.values(&counter.cycle).all(|cycle| finds_its_word(turn, cycle + arrival))
+            })
+        };
+        let is_ascending = |comes: &Firings| comes.cycles().tuple_windows().all(|(cycle, next)| cycle < next);
+        arrivals.iter().all(finds_all)
+            && loads.iter().map(|(cycle, _)| cycle).all_unique()
+            && self.comes.iter().all(is_ascending)
+            && self.comes.iter().flat_map(Firings::cycles).all_unique()
+    }
+
+    /// Whether controllers of memory tiles can count when the words come.
+    fn fits(&self, spec: &ArraySpec) -> bool {
+        let Some(tile) = spec.memory.as_ref().map(|memory| &memory.tile) else { return false };
+        let controllers = tile.controllers();
+        let levels = controllers.iter().find(|of| of.role == Role::StencilValid).map(|of| of.levels as usize);
+        let has_levels = |firings: &Firings| firings.predicate(tile).is_some_and(|of| Some(of.extent.len()) <= levels);
+        self.comes.iter().chain(&self.loads).all(has_levels)
+    }
+
+    /// The cells that choose between the words: of all kernels but the last, unless they have one wire in common.
+    fn choices(&self) -> usize {
+        if self.wires.iter().all_equal() { 0 } else { self.wires.len() - 1 }
+    }
+}
+
+/// The turns of a unit whose source is another than that of most others, which is chosen otherwise.
+fn decided(turns: &[Turn]) -> (Vec<Turn>, Source) {
+    let count = |source: Source| turns.iter().filter(|turn| turn.source == source).count();
+    let otherwise = turns.iter().map(|turn| turn.source).max_by_key(|source| count(*source)).expect("a unit has turns");
+    (turns.iter().filter(|turn| turn.source != otherwise).copied().collect(), otherwise)
+}
+
+impl<'a> Lowering<'a> {
+    /// Adds the cells that choose the operands of units, which are not connected yet.
+    pub(super) fn place_units(&mut self) {
+        for unit in self.units.units.clone() {
+            for (wire, arrival) in operands(self.accelerator, unit) {
+                let name = &self.accelerator.wires[wire].name;
+                if self.units.held.contains_key(&wire) {
+                    if !self.holds.contains_key(&wire) {
+                        let cell = self.add(name.clone(), Core::Pe(passing_words(&self.spec.pe)));
+                        self.holds.insert(wire, cell);
+                    }
+                } else if !self.turns.contains_key(&(wire, arrival)) {
+                    let cells = self.place_choices(name, decided(self.turns_of(wire)).0.len());
+                    self.turns.insert((wire, arrival), cells);
+                }
+            }
+        }
+        for number in 0..self.units.origins.len() {
+            let origin = &self.units.origins[number];
+            let name = format!("{}_turns", self.accelerator.wires[origin.wires[0].0].name);
+            let cells = self.place_choices(&name, origin.choices());
+            self.origins.push(cells);
+        }
+    }
+
+    /// Adds so many cells, each of which chooses one of two words.
+    pub(super) fn place_choices(&mut self, name: &str, count: usize) -> Vec<CellId> {
+        let choice = |number| {
+            let select = Core::Pe(element(&self.spec.pe, Operation::Select, None));
+            self.add(format!("{name}_{number}"), select)
+        };
+        (1..=count).map(choice).collect()
+    }
+
+    fn turns_of(&self, wire: WireId) -> &'a [Turn] {
+        match &self.accelerator.wires[wire].driver {
+            Driver::Turns { turns } => turns,
+            _ => unreachable!("units take such operands by turns"),
+        }
+    }
+
+    /// An operand of a kernel, in the cycle in which the kernel begins an iteration.
+    pub(super) fn operand(&self, kernel: KernelId, operand: usize) -> Signal {
+        let own = &self.accelerator.kernels[kernel];
+        let datapath = &self.accelerator.datapaths[own.datapath].datapath;
+        let (load, _) = datapath.operands()[operand];
+        let arrival = datapath.arrival(load) as i64;
+        let source = self.units.of_kernel(kernel).map_or(own.operands[operand], |unit| unit.operands[operand]);
+        let choices = source.wire().and_then(|wire| Some((wire, self.turns.get(&(wire, arrival))?)));
+        match choices {
+            None => self.source(source).ago(-arrival),
+            Some((_, cells)) if !cells.is_empty() => Signal::word(cells[0], 0),
+            Some((wire, _)) => self.source(decided(self.turns_of(wire)).1).ago(-arrival),
+        }
+    }
+
+    /// Connects the cells that choose the operands of units.
+    pub(super) fn connect_units(&mut self) {
+        for ((wire, arrival), cells) in self.turns.clone() {
+            let (turns, otherwise) = decided(self.turns_of(wire));
+            let case = |turn: &Turn| {
+                let begins = Firings::of_conditions(&self.accelerator.counters[turn.counter], &[]);
+                (begins, self.source(turn.source).ago(-arrival))
+            };
+            let cases = turns.iter().map(case).collect();
+            let otherwise = self.source(otherwise).ago(-arrival);
+            self.connect_choices(&cells, cases, otherwise);
+        }
+        for number in 0..self.units.origins.len() {
+            let Origin { wires, comes, .. } = self.units.origins[number].clone();
+            let cells = self.origins[number].clone();
+            let mut words = wires.into_iter().map(|(wire, cycles)| self.wire(wire).ago(cycles)).collect_vec();
+            let otherwise = words.pop().expect("a unit has kernels");
+            self.connect_choices(&cells, comes.into_iter().zip(words).collect(), otherwise);
+        }
+        for (wire, HeldOperand { origin, cycles }) in self.units.held.clone() {
+            let Origin { wires, loads, .. } = self.units.origins[origin].clone();
+            let chosen = match self.origins[origin].first() {
+                Some(cell) => Signal::word(*cell, 0),
+                None => self.wire(wires[0].0).ago(wires[0].1),
+            };
+            self.connect_hold(wire, chosen.ago(cycles), loads);
+        }
+    }
+
+    /// Connects cells that choose: each the word of its case in these cycles, or the result of the next cell.
+    pub(super) fn connect_choices(&mut self, cells: &[CellId], cases: Vec<(Firings, Signal)>, otherwise: Signal) {
+        for (number, (&cell, (firings, word))) in cells.iter().zip(cases).enumerate() {
+            let (bit, cycles) = self.predicate(firings);
+            self.connect(bit, Sink { cell, port: 0, cycles });
+            self.set_bit_mode(cell, 0);
+            self.connect_word(word, cell, 0);
+            let next = cells.get(number + 1).map_or(otherwise, |next| Signal::word(*next, 0));
+            self.connect_word(next, cell, 1);
+        }
+    }
+}
