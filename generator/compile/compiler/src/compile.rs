@@ -8,14 +8,15 @@ use itertools::Itertools;
 use pushmem_assembly::{Constraints, Tiles, realize};
 use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Code, Diagnostic, Document, counted};
-use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Target, WORD_BITS};
+use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, ProgramNames, StoredArray, Target, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove, prove_graph, prove_halves, prove_random_access, prove_roms};
-use pushmem_replay::replay;
+use pushmem_replay::{ReplayReport, replay};
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
+use rayon::prelude::*;
 
 use crate::accumulators::with_complete_outputs;
 use crate::compute_sharing;
@@ -405,29 +406,42 @@ impl Compiled {
     /// # Errors
     /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<Proof, CompileError> {
-        prove(&self.program, self.extraction.staged(), &self.schedule, &self.datapaths, &self.accelerator)
-            .map_err(|error| fault(&error))?;
-        prove_roms(&self.program, self.extraction.staged(), &self.schedule, &self.accelerator)
-            .map_err(|error| fault(&error))?;
-        let mut proof = Proof::default();
-        for memory in &self.accelerator.memories {
-            let report = replay(&memory.buffer, &memory.mapped, self.accelerator.target.memory()).map_err(|error| {
-                let wires = memory.streams.iter().map(|stream| self.accelerator.wires[stream.of].name.as_str());
+        let (values, replayed) = rayon::join(|| self.prove_values(), || self.replay());
+        values.and(replayed)
+    }
+
+    /// Proves that kernels and outputs see the values of the program, given that memories implement their buffers.
+    fn prove_values(&self) -> Result<(), CompileError> {
+        let Compiled { program, schedule, datapaths, accelerator, .. } = self;
+        let staged = self.extraction.staged();
+        prove(program, staged, schedule, datapaths, accelerator).map_err(|error| fault(&error))?;
+        prove_roms(program, staged, schedule, accelerator).map_err(|error| fault(&error))
+    }
+
+    /// Proves that all memories implement their buffers.
+    fn replay(&self) -> Result<Proof, CompileError> {
+        let accelerator = &self.accelerator;
+        let of_memory = |memory: &DelayMemory| {
+            replay(&memory.buffer, &memory.mapped, accelerator.target.memory()).map_err(|error| {
+                let wires = memory.streams.iter().map(|stream| accelerator.wires[stream.of].name.as_str());
                 fault(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
-            })?;
-            proof.memories += 1;
-            proof.simulated_cycles += report.cycles_simulated;
-            proof.proven_cycles += report.cycles_total;
-        }
-        for array in &self.accelerator.arrays {
-            let level = self.accelerator.tiles[array.first_tile].level;
-            let report = replay(&array.buffer_of_tiles(), &array.mapped, self.accelerator.spec_at(level))
-                .map_err(|error| fault(&format!("{}: {error}", array.buffer.name)))?;
-            proof.memories += 1;
-            proof.simulated_cycles += report.cycles_simulated;
-            proof.proven_cycles += report.cycles_total;
-        }
-        Ok(proof)
+            })
+        };
+        let of_array = |array: &StoredArray| {
+            let level = accelerator.tiles[array.first_tile].level;
+            replay(&array.buffer_of_tiles(), &array.mapped, accelerator.spec_at(level))
+                .map_err(|error| fault(&format!("{}: {error}", array.buffer.name)))
+        };
+        let memories: Vec<Result<ReplayReport, CompileError>> =
+            accelerator.memories.par_iter().map(of_memory).chain(accelerator.arrays.par_iter().map(of_array)).collect();
+        memories.into_iter().try_fold(Proof::default(), |proof, report| {
+            let report = report?;
+            Ok(Proof {
+                memories: proof.memories + 1,
+                simulated_cycles: proof.simulated_cycles + report.cycles_simulated,
+                proven_cycles: proof.proven_cycles + report.cycles_total,
+            })
+        })
     }
 }
 

@@ -62,12 +62,22 @@ impl<'a, P: Problem> Driver<'a, P> {
     /// # Errors
     /// The shortage.
     pub fn attempt(&self, candidate: P::Candidate) -> Result<P::Solution, P::Shortage> {
+        let outcome = self.attempt_ahead(candidate);
+        if outcome.as_ref().is_err_and(P::is_resource) {
+            self.refused.set(self.refused.get() + 1);
+        }
+        outcome
+    }
+
+    /// Tries a candidate before its turn: it is tried again if it is refused, and counts then.
+    ///
+    /// # Errors
+    /// The shortage.
+    pub fn attempt_ahead(&self, candidate: P::Candidate) -> Result<P::Solution, P::Shortage> {
         let mut record = self.problem.record(&candidate);
         let outcome = self.problem.solve(candidate);
-        match &outcome {
-            Ok(_) => self.accepted.set(true),
-            Err(shortage) if P::is_resource(shortage) => self.refused.set(self.refused.get() + 1),
-            Err(_) => {}
+        if outcome.is_ok() {
+            self.accepted.set(true);
         }
         self.problem.complete(&mut record, &outcome);
         (self.observe)(&record);

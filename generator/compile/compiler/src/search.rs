@@ -273,11 +273,29 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
+        if let Some(planned) = self.much_shorter(&best) {
+            return Ok(planned);
+        }
         match self.matched(&best, self.dense(&best)) {
             // An array that was refused before may move.
             Err(error @ AssemblyError::TooLong { .. }) => Err(self.last_refusal(None).unwrap_or(error)),
             planned => planned,
         }
+    }
+
+    /// A plan whose rows follow the rate of the slowest nest, where it is so much shorter than the shortest with dense nests that no tiles
+    /// make up for that. It is tried first: mapping the arrays of large programs takes most of the time.
+    fn much_shorter(&self, best: &CoarseOptions) -> Option<Planned> {
+        let pipeline = &self.passes.extraction.pipeline;
+        let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
+        let plan = Plan { coarse: coarse(pipeline, &options).ok().filter(Coarse::matches_rates)?, options };
+        let cycles = |plan: &Plan| self.cycles(&plan.coarse.schedule);
+        let [dense, apart] =
+            [true, false].map(|overlap| self.coarse_plan(&CoarseOptions { overlap, ..best.clone() }).ok());
+        let shortest = [dense, apart].iter().flatten().map(cycles).min()?;
+        let length = cycles(&plan);
+        let is_wanted = length < shortest && shortest - length >= shortest / LEAST_GAIN && length <= self.most;
+        is_wanted.then(|| self.driver.attempt_ahead(self.candidate_of(plan)).ok())?
     }
 
     /// Whether a plan takes longer than so many cycles. One that is refused may be the rest of those that take too long.

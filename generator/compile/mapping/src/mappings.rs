@@ -1,6 +1,6 @@
 //! Mappings that are asked for again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
@@ -17,6 +17,8 @@ type Outcome = Result<MappedBuffer, Box<MappingError>>;
 #[derive(Debug, Default)]
 pub struct Mappings {
     known: Mutex<HashMap<TileSpec, HashMap<UnifiedBuffer, Outcome>>>,
+    /// Names of buffers of which one was refused.
+    refused: Mutex<HashSet<String>>,
 }
 
 impl Mappings {
@@ -29,10 +31,18 @@ impl Mappings {
         let found = known().get(spec).and_then(|known| known.get(buffer)).cloned();
         let outcome = found.unwrap_or_else(|| {
             let outcome = map(buffer, spec).map_err(Box::new);
+            if outcome.is_err() {
+                self.refused.lock().expect("no thread ends while it has the names").insert(buffer.name.clone());
+            }
             known().entry(spec.clone()).or_default().insert(buffer.clone(), outcome.clone());
             outcome
         });
         outcome.map_err(|error| *error)
+    }
+
+    /// Whether a buffer of this name was refused, of another schedule perhaps: it is likely to be refused again.
+    pub fn was_refused(&self, buffer: &str) -> bool {
+        self.refused.lock().expect("no thread ends while it has the names").contains(buffer)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which write a read takes its value from, by the order of the program.
 
-use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use itertools::Itertools;
 use pushmem_stages::Staged;
@@ -23,7 +23,7 @@ pub(crate) struct Dependences<'a> {
     /// The operations that write each array.
     operations: Vec<Vec<usize>>,
     /// Whether no element of an array is written twice, as far as that was asked.
-    single: RefCell<HashMap<usize, bool>>,
+    single: Mutex<HashMap<usize, bool>>,
 }
 
 impl<'a> Dependences<'a> {
@@ -37,7 +37,7 @@ impl<'a> Dependences<'a> {
             operations[operation.target.array].push(number);
         }
         let writers = Writers::of(staged);
-        Dependences { sequence, staged, writers, by_write, operations, single: RefCell::default() }
+        Dependences { sequence, staged, writers, by_write, operations, single: Mutex::default() }
     }
 
     fn stage(&self, stage: usize) -> &'a Stage {
@@ -116,7 +116,7 @@ impl<'a> Dependences<'a> {
 
     /// Whether operations write an array, and none of its elements twice.
     pub fn is_single(&self, array: usize) -> bool {
-        *self.single.borrow_mut().entry(array).or_insert_with(|| {
+        *self.single.lock().expect("no thread ends while it has it").entry(array).or_insert_with(|| {
             let writes =
                 self.operations[array].iter().map(|&writer| self.sequence.write_of_operation(writer)).collect_vec();
             let apart = |[one, other]: [&Instance; 2]| !one.places.meet(&other.places, Direction::ANY);

@@ -1,5 +1,7 @@
 //! Hold registers: which word one shows in a cycle, from the cycles of its loads alone.
 
+use std::collections::HashMap;
+
 use itertools::Itertools;
 use num_integer::Integer;
 use pushmem_graph::{Condition, Counter};
@@ -26,16 +28,17 @@ pub(crate) enum Content {
 }
 
 /// The content of a hold register in a cycle: the word that its source had in the last cycle before in which it was loaded.
-/// Nothing if there is none, or the source is no stage's result. `nets` says of each net which stage's result it is.
+/// Nothing if there is none, or the source is no stage's result. `loads` has those of each register, and `nets` says of each
+/// net which stage's result it is.
 pub(crate) fn shown(
-    graph: &dyn NetGraph,
     drivers: &[NetDriver],
+    loads: &HashMap<usize, Loads>,
     nets: &[Option<Past>],
     net: usize,
     cycle: i64,
 ) -> Option<Shown> {
-    let NetDriver::Hold(NetHold { source, counter, conditions }) = &drivers[net] else { return None };
-    let (index, loaded) = last_before(graph.counter(*counter), conditions, cycle)?;
+    let NetDriver::Hold(NetHold { source, counter, .. }) = &drivers[net] else { return None };
+    let (index, loaded) = loads.get(&net)?.last_before(cycle)?;
     let mut source = *source;
     // A selection chooses in the cycle of the load by the indices of the load.
     while let Some(NetDriver::Select { counter: by, cases }) = source.direct().map(|net| &drivers[net]) {
@@ -53,7 +56,7 @@ pub(crate) fn shown(
         NetSource::Constant(word) => Content::Constant(word),
         NetSource::Net { net, delay } => match nets[net] {
             Some(past) => Content::Result { stage: past.stage, cycle: loaded - delay - past.cycles },
-            None => shown(graph, drivers, nets, net, loaded - delay)?.word,
+            None => shown(drivers, loads, nets, net, loaded - delay)?.word,
         },
     };
     Some(Shown { loaded, word })
@@ -103,27 +106,56 @@ impl Series {
     }
 }
 
-/// The last iteration before a cycle in which all conditions hold, and its cycle. The iterations that they single out in each
-/// loop are evenly spaced, so that they are a nest of their own; it is gone through from the outermost loop inwards. Iterations
-/// come one after the other in time, in the order of the nest.
-fn last_before(counter: &Counter, conditions: &[(usize, Condition)], cycle: i64) -> Option<(Vec<i64>, i64)> {
-    let levels = counter.extent.len();
-    let series: Vec<Series> =
-        (0..levels).map(|level| Series::of(counter.extent[level], level, conditions)).collect::<Option<_>>()?;
-    let mut index = series.iter().map(|series| series.first).collect_vec();
-    let mut loaded = counter.cycle.start
-        + index.iter().zip(&counter.cycle.stride).map(|(index, stride)| index * stride).sum::<i64>();
-    if loaded >= cycle {
-        return None;
+/// The loads of a hold register. The iterations that conditions single out in each loop are evenly spaced, so that they are a nest of
+/// their own. Iterations come one after the other in time, in the order of the nest.
+#[derive(Clone, Debug)]
+pub(crate) struct Loads {
+    /// The indices of each loop.
+    series: Vec<Series>,
+    /// The cycle of the first load, and how far apart the iterations of each loop are.
+    first: i64,
+    stride: Vec<i64>,
+}
+
+impl Loads {
+    /// The loads of each register of a graph, by its net; those that are never loaded have none.
+    pub fn all(graph: &dyn NetGraph, drivers: &[NetDriver]) -> HashMap<usize, Loads> {
+        let of_register = |(net, driver): (usize, &NetDriver)| match driver {
+            NetDriver::Hold(NetHold { counter, conditions, .. }) => {
+                Some((net, Loads::of(graph.counter(*counter), conditions)?))
+            }
+            _ => None,
+        };
+        drivers.iter().enumerate().filter_map(of_register).collect()
     }
-    for level in (0..levels).rev() {
-        // The greatest index with which the least of all loops inside come before the cycle.
-        let (first, stride) = (index[level], counter.cycle.stride[level]);
-        let found = series[level].last(|candidate| loaded + (candidate - first) * stride < cycle);
-        loaded += (found - first) * stride;
-        index[level] = found;
+
+    /// The iterations of a counter in which all conditions hold.
+    fn of(counter: &Counter, conditions: &[(usize, Condition)]) -> Option<Self> {
+        let of_level = |level: usize| Series::of(counter.extent[level], level, conditions);
+        let series: Vec<Series> = (0..counter.extent.len()).map(of_level).collect::<Option<_>>()?;
+        let stride = counter.cycle.stride.clone();
+        let first =
+            counter.cycle.start + series.iter().zip(&stride).map(|(series, stride)| series.first * stride).sum::<i64>();
+        Some(Loads { series, first, stride })
     }
-    Some((index, loaded))
+
+    /// The last load before a cycle: its iteration and its cycle. The nest is gone through from the outermost loop inwards.
+    fn last_before(&self, cycle: i64) -> Option<(Vec<i64>, i64)> {
+        let Loads { series, first, stride } = self;
+        let mut loaded = *first;
+        if loaded >= cycle {
+            return None;
+        }
+        let mut index = series.iter().map(|series| series.first).collect_vec();
+        for level in (0..index.len()).rev() {
+            // The greatest index with which the least of all loops inside come before the cycle.
+            let (first, stride) = (index[level], stride[level]);
+            let found = series[level].last(|candidate| loaded + (candidate - first) * stride < cycle);
+            loaded += (found - first) * stride;
+            index[level] = found;
+        }
+        Some((index, loaded))
+    }
 }
 
 #[cfg(test)]
@@ -160,7 +192,8 @@ mod tests {
                 });
                 for now in 0..60 {
                     let expected = loads.iter().rfind(|(_, load)| *load < now).cloned();
-                    assert_eq!(last_before(&counter, &conditions, now), expected, "{extents:?} {conditions:?} {now}");
+                    let found = Loads::of(&counter, &conditions).and_then(|loads| loads.last_before(now));
+                    assert_eq!(found, expected, "{extents:?} {conditions:?} {now}");
                 }
             }
         }

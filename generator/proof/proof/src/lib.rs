@@ -77,7 +77,7 @@ pub fn prove(
             datapath(kernel).uses(load) && !is_random_access(program, staged, accelerator.kernels[kernel].stage, load);
         is_used.then(|| datapath(kernel).arrival(load))
     };
-    views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
+    provenance::prove(program, staged, &dependences, schedule, &views, taken)
 }
 
 /// Whether a load of a stage is an element of a random-access memory, whose accesses are proven to be in order.
@@ -111,5 +111,5 @@ pub fn prove_graph(
         let is_used = datapath(kernel).uses(load) && !is_random_access(program, staged, stage, load);
         is_used.then(|| datapath(kernel).arrival(load))
     };
-    views.iter().try_for_each(|view| provenance::prove(program, staged, &dependences, schedule, view, taken))
+    provenance::prove(program, staged, &dependences, schedule, &views, taken)
 }

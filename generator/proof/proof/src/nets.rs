@@ -81,7 +81,7 @@ impl<'a, Graph> View<'a, Graph> {
 }
 
 /// A graph of nets of words.
-pub trait NetGraph {
+pub trait NetGraph: Sync {
     /// Which word of the elements of an array the graph has.
     fn word(&self, array: usize) -> Word;
 

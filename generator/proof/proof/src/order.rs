@@ -14,6 +14,7 @@ use crate::error::{PartError, require};
 use crate::sequence::Sequence;
 
 /// An array in memory: the stages that write it, and those that read it there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kept {
     /// The array.
     pub array: usize,
@@ -34,8 +35,8 @@ struct Last {
 
 /// Statements in the order of the program.
 enum Step {
-    /// A loop: the statements in each lane of an iteration.
-    Loop { extent: u64, lanes: Vec<Vec<Step>> },
+    /// A loop: the iterations that are walked through, and the statements in each lane of one.
+    Loop { walked: Vec<u64>, lanes: Vec<Vec<Step>> },
     /// One iteration of a stage whose loops are all around it.
     Stage(usize),
 }
@@ -45,6 +46,17 @@ enum Step {
 /// # Errors
 /// The first access that comes too early or too late.
 pub(crate) fn check(staged: Staged, schedule: &Schedule, sequence: &Sequence, kept: &Kept) -> Result<(), PartError> {
+    walk(staged, schedule, sequence, kept, true)
+}
+
+/// The same, of all iterations or without those that only repeat.
+fn walk(
+    staged: Staged,
+    schedule: &Schedule,
+    sequence: &Sequence,
+    kept: &Kept,
+    skips_repeats: bool,
+) -> Result<(), PartError> {
     let pipeline = &staged.pipeline;
     let accesses = |stage: usize| accesses(pipeline, kept, stage);
     let stages = (0..pipeline.stages.len()).filter(|&stage| accesses(stage).next().is_some()).collect_vec();
@@ -66,7 +78,10 @@ pub(crate) fn check(staged: Staged, schedule: &Schedule, sequence: &Sequence, ke
     if staged.is_input(kept.array) {
         return walk.input(&stages);
     }
-    let steps = steps(sequence, &stages, kept.versions);
+    let mut steps = steps(sequence, &stages, kept.versions);
+    if skips_repeats {
+        steps.iter_mut().for_each(|step| walk.skip_repeats(step, kept.versions));
+    }
     steps.iter().try_for_each(|step| walk.step(step))
 }
 
@@ -139,9 +154,9 @@ pub(crate) fn each_in_order(sequence: &Sequence, stages: &[usize], visit: &mut V
     fn walk(step: &Step, outer: &mut Vec<i64>, visit: &mut Visit) -> Result<(), PartError> {
         match step {
             Step::Stage(stage) => visit(*stage, outer),
-            Step::Loop { extent, lanes } => {
-                for index in 0..*extent {
-                    outer.push(index as i64);
+            Step::Loop { walked, lanes } => {
+                for index in walked {
+                    outer.push(*index as i64);
                     lanes.iter().flatten().try_for_each(|step| walk(step, outer, visit))?;
                     outer.pop();
                 }
@@ -169,7 +184,8 @@ fn steps(sequence: &Sequence, stages: &[usize], depth: usize) -> Vec<Step> {
         let lane_of = |stage: usize| sequence.write(stage).lane(depth).unwrap_or(level.unroll - 1);
         let in_lane = |lane: i64| nest.iter().copied().filter(|&stage| lane_of(stage) == lane).collect_vec();
         let lanes = (0..level.unroll).map(|lane| self::steps(sequence, &in_lane(lane), depth + 1));
-        steps.push(Step::Loop { extent: (level.extent / level.unroll) as u64, lanes: lanes.collect() });
+        let walked = 0..(level.extent / level.unroll) as u64;
+        steps.push(Step::Loop { walked: walked.collect(), lanes: lanes.collect() });
         rest = behind;
     }
     steps
@@ -235,13 +251,40 @@ struct Walk<'a> {
     outer: Vec<i64>,
 }
 
+impl Step {
+    /// The stages in it.
+    fn stages(&self) -> Vec<usize> {
+        match self {
+            Step::Stage(stage) => vec![*stage],
+            Step::Loop { lanes, .. } => lanes.iter().flatten().flat_map(Step::stages).collect(),
+        }
+    }
+}
+
 impl Walk<'_> {
+    /// Leaves the first two iterations and the last of each loop that only repeats: no access follows it, and its stages step by the
+    /// same cycles. Each iteration meets what the one before left, as the second does, some cycles later; elements that are only read
+    /// are read first and last in the first and the last iteration. `depth` loops are around.
+    fn skip_repeats(&self, step: &mut Step, depth: usize) {
+        let stages = step.stages();
+        let Step::Loop { walked, lanes } = step else { return };
+        lanes.iter_mut().flatten().for_each(|step| self.skip_repeats(step, depth + 1));
+        let level = |stage: usize| self.pipeline.stages[stage].loops.len() - 1 - depth;
+        let follows =
+            |stage: usize| accesses(self.pipeline, self.kept, stage).any(|access| access.follows(level(stage)));
+        let stride = |stage: usize| self.schedule.stages[stage].stride[level(stage)];
+        if !stages.iter().any(|&stage| follows(stage)) && stages.iter().map(|&stage| stride(stage)).all_equal() {
+            let last = walked.len().saturating_sub(1) as u64;
+            walked.retain(|index| *index < 2 || *index == last);
+        }
+    }
+
     fn step(&mut self, step: &Step) -> Result<(), PartError> {
         match step {
             Step::Stage(stage) => self.iteration(*stage),
-            Step::Loop { extent, lanes } => {
-                for index in 0..*extent {
-                    self.outer.push(index as i64);
+            Step::Loop { walked, lanes } => {
+                for index in walked {
+                    self.outer.push(*index as i64);
                     lanes.iter().flatten().try_for_each(|step| self.step(step))?;
                     self.outer.pop();
                 }
@@ -350,6 +393,7 @@ fn read(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use pushmem_affine::Affine;
     use pushmem_extraction::extract;
     use pushmem_files::Document;
@@ -374,6 +418,61 @@ nest:
     - for x in 0..4:
       - output[x, t] = sums[x]
 ";
+
+    /// Loops that only repeat: two around the update, one around the reads, one around both.
+    const REPEATED: &str = "
+name: repeated
+schedule: dnn
+inputs: {input: {type: u16, shape: [2]}}
+outputs: {output: {type: u16, shape: [2, 4, 3]}}
+buffers: {sums: {type: u16, shape: [2]}, kept: {type: u16, shape: [2]}}
+nest:
+  - for x in 0..2:
+    - kept[x] = input[x]
+  - for t in 0..3:
+    - for x in 0..2:
+      - sums[x] = 0
+    - for r in 0..4:
+      - for q in 0..3:
+        - for x in 0..2:
+          - sums[x] += kept[x]
+    - for k in 0..4:
+      - for x in 0..2:
+        - output[x, k, t] = sums[x]
+";
+
+    proptest::proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        /// Without the iterations that only repeat, the same schedules are refused: right ones, some of whose cycles are changed.
+        #[test]
+        fn iterations_that_repeat_tell_nothing_new(
+            array in 0..2_usize,
+            latency in 0..3_u64,
+            changes in proptest::collection::vec(proptest::prop_oneof![8 => Just(0), 1 => -9..9_i64, 1 => -80..80_i64], 14),
+        ) {
+            let program =
+                Program::from_document(&Document::parse("repeated.yaml", REPEATED).unwrap()).unwrap().program;
+            let extraction = extract(&program, |operation| if operation == 2 { latency } else { 0 }).unwrap();
+            let staged = extraction.staged();
+            let sequence = Sequence::of(&program, staged);
+            let array = program.arrays.iter().position(|of| of.name == ["kept", "sums"][array]).unwrap();
+            let of_array = |stage: &pushmem_stages::Stage| stage.reads.iter().positions(|read| read.array == array).collect();
+            let reads = extraction.pipeline.stages.iter().map(of_array).collect();
+            let inputs = (0..extraction.origins.len()).filter(|&stage| sequence.operation(stage).is_none());
+            let inputs = inputs.map(|_| Affine { start: 0, stride: vec![1] });
+            let mut changes = changes.into_iter();
+            let mut changed = |cycles: i64| cycles + changes.next().expect("as many changes as cycles");
+            let right = [(0, vec![1]), (3, vec![1, 60]), (5, vec![1, 3, 9, 60]), (44, vec![1, 2, 60])];
+            let operations = right.map(|(start, stride)| Affine {
+                start: changed(start),
+                stride: stride.into_iter().map(&mut changed).collect(),
+            });
+            let schedule = Schedule { stages: inputs.chain(operations).collect() };
+            let kept = Kept { array, versions: 0, reads };
+            let is_right = |skips: bool| walk(staged, &schedule, &sequence, &kept, skips).is_ok();
+            proptest::prop_assert_eq!(is_right(true), is_right(false));
+        }
+    }
 
     #[test]
     fn each_read_comes_after_the_last_write_before_it_and_no_other() {

@@ -25,6 +25,7 @@ use rayon::prelude::*;
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
+use crate::holds::Loads;
 use crate::holds::{Content, Shown};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource, View};
 use crate::places::{Direction, Places, is_affine_access, is_affine_within};
@@ -60,8 +61,9 @@ struct Prover<'a> {
     producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
     graph: &'a dyn NetGraph,
-    /// The driver of each net.
+    /// The driver of each net, and the loads of each hold register.
     drivers: Vec<NetDriver>,
+    loads: HashMap<usize, Loads>,
     /// The stage and delay of each net's words; nothing for selections.
     nets: Vec<Option<Past>>,
     /// The arrays that are kept.
@@ -74,27 +76,28 @@ struct Prover<'a> {
     copies: HashMap<usize, NetCopy>,
 }
 
-/// Proves that all kernels and outputs of a graph see the values of the program. All references lead somewhere. `taken` says how
-/// many cycles after the begin of an iteration a kernel takes a load, if its result depends on it.
+/// Proves that all kernels and outputs of a graph see the values of the program, in each of its views. All references lead somewhere. `taken`
+/// says how many cycles after the begin of an iteration a kernel takes a load, if its result depends on it.
 ///
 /// # Errors
 /// The first memory that takes other words than those of its stages, and the first operand or output that is not the value of
 /// the program.
-pub(crate) fn prove(
+pub(crate) fn prove<Graph: NetGraph>(
     program: &Program,
     staged: Staged,
     dependences: &Dependences,
     schedule: &Schedule,
-    graph: &dyn NetGraph,
-    taken: impl Fn(usize, usize) -> Option<u64>,
+    views: &[Graph],
+    taken: impl Fn(usize, usize) -> Option<u64> + Sync,
 ) -> Result<(), ProofError> {
-    let mut prover = Prover::new(program, staged, dependences, schedule, graph);
-    if !prover.is_stored() {
-        prover.dependences.check_order()?;
+    let provers = views.iter().map(|view| Prover::new(program, staged, dependences, schedule, view)).collect_vec();
+    if program.policy() != Policy::Dnn {
+        dependences.check_order()?;
     }
-    let kept: Vec<order::Kept> = prover.arrays.iter().map(|array| prover.array(array)).try_collect()?;
-    let sequence = &dependences.sequence;
-    let check = |kept: &order::Kept| order::check(staged, schedule, sequence, kept);
+    let arrays = provers.iter().flat_map(|prover| prover.arrays.iter().map(|array| prover.array(array)));
+    // The words of an element have one order.
+    let kept: Vec<order::Kept> = arrays.collect::<Result<Vec<_>, _>>()?.into_iter().unique().collect();
+    let check = |kept: &order::Kept| order::check(staged, schedule, &dependences.sequence, kept);
     let size = |kept: &order::Kept| program.arrays.get(kept.array).map_or(0, |array| array.size());
     // Each has memory for its array.
     let outcomes: Vec<Result<(), PartError>> = match kept.iter().map(size).max().is_some_and(|size| size > SIDE_BY_SIDE)
@@ -103,28 +106,8 @@ pub(crate) fn prove(
         false => kept.par_iter().map(check).collect(),
     };
     outcomes.into_iter().try_for_each(|outcome| outcome)?;
-    let copies = graph.copies();
-    for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
-        // Its own net stands for its result; its cases are checked here.
-        let content = &staged.pipeline.stages[copy.stage];
-        require(content.latency == 0, || content.name.clone(), "it is a selection with registers, which has none")?;
-        let result = prover.nets[net].take();
-        prover.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, NetSource::Net { net, delay: 0 })?;
-        prover.nets[net] = result;
-    }
-    // Where arrays are kept, results are passed on iteration by iteration.
-    for copy in copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
-        prover.copy(copy)?;
-    }
-    for NetOperand { kernel, stage, load, source } in graph.operands() {
-        if let Some(late) = taken(kernel, load) {
-            prover.operand(Read { stage, load, late }, source)?;
-        }
-    }
-    for lane in &graph.lanes() {
-        prover.lane(lane)?;
-    }
-    Ok(())
+    let outcomes: Vec<Result<(), ProofError>> = provers.into_par_iter().map(|prover| prover.operands(&taken)).collect();
+    outcomes.into_iter().try_for_each(|outcome| outcome)
 }
 
 /// Proves that the memories of an accelerator are those that are replayed, and take the words of their wires.
@@ -201,6 +184,7 @@ impl<'a> Prover<'a> {
             copies: copies.into_iter().map(|copy| (copy.stage, copy)).collect(),
             arrays: graph.arrays(),
             nets: Vec::new(),
+            loads: Loads::all(graph, &drivers),
             drivers,
         };
         prover.nets = prover.trace();
@@ -209,6 +193,30 @@ impl<'a> Prover<'a> {
 }
 
 impl Prover<'_> {
+    /// Proves that all kernels, copies and outputs see the values of the program.
+    fn operands(mut self, taken: &impl Fn(usize, usize) -> Option<u64>) -> Result<(), ProofError> {
+        let copies = self.graph.copies();
+        for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
+            // Its own net stands for its result; its cases are checked here.
+            let content = &self.staged.pipeline.stages[copy.stage];
+            let name = || content.name.clone();
+            require(content.latency == 0, name, "it is a selection with registers, which has none")?;
+            let result = self.nets[net].take();
+            self.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, NetSource::Net { net, delay: 0 })?;
+            self.nets[net] = result;
+        }
+        // Where arrays are kept, results are passed on iteration by iteration.
+        for copy in copies.iter().filter(|copy| copy.selection.is_none() && !self.is_stored()) {
+            self.copy(copy)?;
+        }
+        for NetOperand { kernel, stage, load, source } in self.graph.operands() {
+            if let Some(late) = taken(kernel, load) {
+                self.operand(Read { stage, load, late }, source)?;
+            }
+        }
+        self.graph.lanes().iter().try_for_each(|lane| self.lane(lane))
+    }
+
     /// The stages whose result a read takes iteration by iteration, as [`Dependences::producers`].
     fn producers(&self, stage: usize, load: usize) -> Vec<usize> {
         let mut known = self.producers.borrow_mut();
@@ -409,7 +417,7 @@ impl Prover<'_> {
     fn shown(&self, source: Option<NetSource>, cycle: i64) -> Option<Shown> {
         match source? {
             NetSource::Constant(word) => Some(Shown { loaded: 0, word: Content::Constant(word) }),
-            source => holds::shown(self.graph, &self.drivers, &self.nets, source.direct()?, cycle),
+            source => holds::shown(&self.drivers, &self.loads, &self.nets, source.direct()?, cycle),
         }
     }
 

@@ -261,9 +261,9 @@ fn kept(
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
     // So do the arrays that are likely to be refused.
-    let (large, others): (Vec<Keeping>, Vec<Keeping>) = arrays_to_keep.into_iter().partition(Keeping::is_large);
-    let large = all_kept(large)?;
-    let found = large.into_iter().chain(all_kept(others)?);
+    let (doubtful, others): (Vec<Keeping>, Vec<Keeping>) = arrays_to_keep.into_iter().partition(Keeping::is_doubtful);
+    let doubtful = all_kept(doubtful)?;
+    let found = doubtful.into_iter().chain(all_kept(others)?);
     let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
     for kept in found.sorted_by_key(|kept| kept.array) {
         let array = kept.array;
@@ -326,12 +326,14 @@ impl<'a> Keeping<'a> {
         AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None }
     }
 
-    /// Whether it has more words than a chain of tiles for each of its lanes.
-    fn is_large(&self) -> bool {
+    /// Whether it is likely to be refused: in another schedule it was, or its words fill more than half of a chain of tiles for each of
+    /// its lanes.
+    fn is_doubtful(&self) -> bool {
         let writes = self.ports.buffer.writes().count();
         let lanes = writes.max(self.ports.buffer.ports.len() - writes) as u64;
         let words = self.scheduled.program.arrays[self.array].size() as u64;
-        words > self.spec.largest_memory().saturating_mul(lanes)
+        let is_large = words > self.spec.largest_memory().saturating_mul(lanes) / 2;
+        is_large || self.mappings.was_refused(&self.ports.buffer.name)
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
