@@ -40,35 +40,34 @@ def stencil_chain() -> Pipeline:
                      "unrolled": unrolled(2, output, *stages)})
 
 
-@before_lowering
+@program
 def max_filter() -> Pipeline:
-    """The greatest pixel of a disc: of columns of 1, 2 and 4 pixels, of which two make each column of the disc."""
-    image, columns, output = stream_to_accelerator("input", U8, 2), hl.Func("columns"), hl.Func("output")
-    r = hl.RDom([(0, 36), (1, 2)], "r")
-    columns[x, y, k] = image[x, y]
-    columns[x, r.x, r.y] = hl.max(columns[x, r.x, r.y - 1], columns[x, r.x + r.y, r.y - 1])
-    heights = [1, 2, 3, 3, 3, 2, 1]
+    """The greatest pixel of a disc: of columns of 1, 2 and 4 pixels, of which two make each column of the disc.
+
+    Halide's repository has the columns in one Func, whose update reads rows further and further away: here each length is a Func.
+    """
+    image, two, four, output = stream_to_accelerator("input", U8, 2), hl.Func("two"), hl.Func("four"), hl.Func("output")
+    two[x, y] = hl.max(image[x, y], image[x, y + 1])
+    four[x, y] = hl.max(two[x, y], two[x, y + 2])
 
     def column(dx: int, half: int) -> hl.Expr:
-        level = 1 if half < 2 else 2
-        first, last = y + 3 - half, y + 3 + half + 1 - (1 << level)
-        return hl.max(columns[x + dx, first, level], columns[x + dx, last, level])
+        columns, length = (two, 2) if half < 2 else (four, 4)
+        first, last = y + 3 - half, y + 3 + half + 1 - length
+        return hl.max(columns[x + dx, first], columns[x + dx, last])
 
-    greatest = column(0, heights[0])
-    for dx, half in enumerate(heights[1:], 1):
+    halves = [1, 2, 3, 3, 3, 2, 1]
+    greatest = column(0, halves[0])
+    for dx, half in enumerate(halves[1:], 1):
         greatest = hl.max(greatest, column(dx, half))
     output[x, y] = greatest
 
-    def unrolled_levels():
-        columns.compute_root()
-        columns.update().unroll(r.y)
-
-    def rows_outside():
-        columns.compute_root()
-        columns.update().reorder(x, r.x, r.y)
+    def rows():
+        compute_at(two, output, y)
+        compute_at(four, output, y)
 
     return Pipeline(output, [image], [32, 32], {"input": square(38)},
-                    {"root": roots(columns), "unrolled": unrolled_levels, "rows_outside": rows_outside})
+                    {"root": roots(two, four), "rows": rows, "tiled": tiled(output, 16, 8, two, four),
+                     "inline": nothing})
 
 
 @program
@@ -103,7 +102,7 @@ def wavelet() -> Pipeline:
         haar.unroll(c)
 
     return Pipeline(output, [image], [32, 32], {"input": square(32)},
-                    {"inline": nothing, "root": lambda: (roots(haar)(), haar.unroll(c)), "rows": rows})
+                    {"root": lambda: (roots(haar)(), haar.unroll(c)), "rows": rows})
 
 
 @before_lowering
@@ -145,7 +144,8 @@ def iir_blur() -> Pipeline:
             for number in range(2):
                 func.update(number).reorder(x, func.rvars(number)[0])
 
-    return Pipeline(output, [image], [32, 32], {"input": square(32)}, {"root": roots(*stages), "rows_outside": rows_outside})
+    return Pipeline(output, [image], [32, 32], {"input": square(32)}, {"root": roots(*stages), "rows_outside": rows_outside},
+                    nests=[])
 
 
 @program
@@ -160,15 +160,14 @@ def interpolate() -> Pipeline:
     output[x, y] = hl.u8(hl.min(mixed, 255))
     stages = [weighted, down, up]
 
-    def of_each_channel(schedule):
+    def of_each_channel(*funcs):
         def channels():
-            schedule()
-            for func in stages:
-                func.bound(c, 0, 2).unroll(c)
+            for func in funcs:
+                func.compute_root().bound(c, 0, 2).unroll(c)
         return channels
 
     return Pipeline(output, [image], [30, 30], {"input": [(0, 32), (0, 32), (0, 2)]},
-                    {"root": of_each_channel(roots(*stages)), "inline": nothing, "two": roots(weighted, down)})
+                    {"root": of_each_channel(*stages), "two": of_each_channel(weighted, down), "rolled": roots(*stages)})
 
 
 @before_lowering

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use pushmem_halide::{Floats, import_pipeline};
+use pushmem_halide::{Floats, Loops, import_pipeline, import_with_loops};
 use pushmem_images::Image;
 use pushmem_nest::ArrayKind;
 
@@ -156,6 +156,19 @@ fn what_hardware_would_compute_otherwise_is_refused() {
         assert_eq!(problem.message(), message);
         assert!(problem.help().unwrap().contains(help), "{:?}", problem.help());
     }
+}
+
+/// Memory tiles have two inputs: the third definition of a Func goes on in a copy.
+#[test]
+fn no_array_needs_to_be_written_by_three_nests() {
+    let checked =
+        import_with_loops("recursive.hlpipe", &bytes("recursive"), Loops::Kept, Floats::Exact).unwrap().program;
+    let nest = checked.to_string();
+    assert!(nest.contains("filtered_so_far[i0, i1] = filtered[i0, i1]"), "{nest}");
+    assert!(nest.contains("3 * filtered_so_far[x, -up_x + 16]"), "{nest}");
+    let inputs = BTreeMap::from([("input".to_owned(), image("recursive", "input"))]);
+    assert_eq!(checked.run(&inputs).unwrap()["output"].values(), image("recursive", "output").values());
+    assert!(!self::nest("recursive").contains("so_far"));
 }
 
 /// No part of a file can be left away.

@@ -10,11 +10,12 @@ use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
 use super::convert::{Converted, Converter};
 use super::floats::Floats;
 use super::held::unrolled;
+use super::loops::Loops;
 use super::plan::{Array, Box, Plan, Point, Stage, Storage};
 use super::rates::{in_turns_of_rates, is_streamed};
 use super::regions::ranges;
 use super::scan::follow_streams;
-use super::straight::{Arrays, straightened};
+use super::straight::{Arrays, straightened, with_few_writers};
 use super::turns::{changing_place, in_turns};
 use crate::fault::{Fault, Result};
 use crate::text::{Printer, identifier, tables_of};
@@ -158,6 +159,7 @@ impl Emitted {
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
     pub schedule: Option<Policy>,
+    pub loops: Loops,
     pub floats: Floats,
     pub plan: Plan,
     pub boxes: Vec<Option<Box>>,
@@ -185,8 +187,11 @@ impl Nest<'_> {
         let is_scan = is_streamed && follow_streams(&mut blocks, &self.boxes);
         let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
         if schedule == Some(Policy::Dnn) {
-            let Self { plan, boxes, held, .. } = &mut self;
+            let Self { plan, boxes, held, loops, .. } = &mut self;
             blocks = straightened(blocks, Arrays { plan, boxes, held });
+            if *loops != Loops::Scheduled {
+                blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
+            }
         }
         let mut emitted = Emitted::default();
         emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));

@@ -400,6 +400,19 @@ def exchanged_by_data():
     return output, [image], [16]
 
 
+@program
+def recursive():
+    """A recursive filter down the columns and up again."""
+    image, filtered, output = hl.ImageParam(U8, 2, "input"), hl.Func("filtered"), hl.Func("output")
+    down, up = hl.RDom([(1, 15)], "down"), hl.RDom([(1, 15)], "up")
+    filtered[x, y] = hl.u16(image[x, y])
+    filtered[x, down.x] = (3 * filtered[x, down.x - 1] + filtered[x, down.x]) / 4
+    filtered[x, 15 - up.x] = (3 * filtered[x, 16 - up.x] + filtered[x, 15 - up.x]) / 4
+    filtered.compute_root()
+    output[x, y] = hl.u8(filtered[x, y])
+    return output, [image], [8, 16]
+
+
 def number(value):
     return hl.cast(BF16, hl.f32(value))
 
