@@ -1,6 +1,6 @@
-"""Applications of Halide's repository in small sizes, with integers or numbers of bfloat16, each with the schedules that it is written with.
+"""Applications of Halide's repository in small sizes, with integers or numbers of bfloat16, each with several schedules.
 
-`nl_means`, `camera_pipe`, `bilateral_grid`, `harris`, `unsharp`, `conv_layer` and `depthwise_separable_conv` are among the other programs.
+`nl_means`, `camera_pipe`, `bilateral_grid`, `hist`, `harris`, `unsharp` and `depthwise_separable_conv` are among the other programs.
 """
 
 from __future__ import annotations

@@ -181,6 +181,17 @@ def gamma_table_float() -> Pipeline:
 
 
 @narrowed
+def angle_table_float() -> Pipeline:
+    """The angle of a gradient, by a table of functions that only tables have."""
+    image, curve, output, value = stream_to_accelerator("input", U8, 2), hl.Func("curve"), hl.Func("output"), hl.Var("value")
+    share = hl.f32(value) / 255.0
+    curve[value] = within_byte(hl.atan2(share, 1.0 - share) * 60.0 + hl.asin(share) * 40.0 + hl.sinh(share) * 20.0, F32)
+    curve.compute_root()
+    output[x, y] = curve[hl.absd(image[x, y], image[x + 1, y])]
+    return Pipeline(output, [image], [63, 64], {"input": square(64)}, {"root": nothing}, narrow_floats="bf16", bound=Bound(most=0, mean=0))
+
+
+@narrowed
 def gaussian_float() -> Pipeline:
     """A Gaussian filter of five rows and columns, whose weights are exponentials of the distance: constants of the hardware."""
     image, kernel, output, place = stream_to_accelerator("input", U8, 2), hl.Func("kernel"), hl.Func("output"), hl.Var("place")
@@ -220,4 +231,5 @@ def waves_float() -> Pipeline:
     image, output = stream_to_accelerator("input", U8, 2), hl.Func("output")
     angle = hl.cast(F32, image[x, y]) * hl.f32(1 / 16)
     output[x, y] = within_byte(hl.sin(angle) * 60.0 + hl.cos(angle * 4.0) * 60.0 + 127.0, F32)
-    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"inline": nothing}, narrow_floats="bf16", bound=Bound(most=2, mean=0.5))
+    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"inline": nothing},
+                    narrow_floats="bf16", bound=Bound(most=2, mean=0.5))

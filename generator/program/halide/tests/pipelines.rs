@@ -99,7 +99,8 @@ fn nests_say_what_the_schedules_say() {
         ("chosen_by_promise", "kept: {type: u8, shape: [16]}"),
         // One of two values that are updated from each other is kept aside.
         ("exchanged", "- pair_0_next[r_x_16 + 16*r_x] = pair_1[r_x_16] + input[r_x_16 + 16*r_x]"),
-        ("exchanged_by_data", "= pair_1_next[r_x_16 + 16*r_x]"),
+        ("exchanged_once", "- pair_0_next[0] = pair_1[3]"),
+        ("exchanged_by_data", "pair_0[input[r_x] % 16] = pair_0_next[r_x]"),
         ("number_remainders", "tanh(input[x, y])"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
@@ -142,8 +143,8 @@ fn what_hardware_would_compute_otherwise_is_refused() {
     for (name, message, help) in [
         (
             "changing_place",
-            "the place of this update is read in `pair_0`, which it stores first: Halide looks for the place of each value anew",
-            "in the last value of the tuple",
+            "the place of this update is read in `pair_1`, which the update changes: Halide looks for the place of each value anew",
+            "in a Func of its own",
         ),
         (
             "remainder_by_three",

@@ -249,10 +249,9 @@ impl Nest<'_> {
             if let Some(array) = changing_place(&statements) {
                 let name = &self.plan.arrays[array].name;
                 let message = format!(
-                    "the place of this update is read in `{name}`, which it stores first: Halide looks for the place of each value anew"
+                    "the place of this update is read in `{name}`, which the update changes: Halide looks for the place of each value anew"
                 );
-                return Err(Fault::new(span, message)
-                    .with_help("read the place in the last value of the tuple, or in a Func of its own"));
+                return Err(Fault::new(span, message).with_help("read the place in a Func of its own"));
             }
             let statements = in_turns(statements, |statement| self.aside(statement, &loops));
             blocks.push(Block { loops, statements, span });
@@ -271,11 +270,15 @@ impl Nest<'_> {
         let (array, span) = (statement.array(), self.plan.arrays[statement.array()].span);
         let Array { name, value, is_wide, .. } = &self.plan.arrays[array];
         let (name, value, is_wide) = (format!("{name}_next"), *value, *is_wide);
-        let dimensions = loops.len();
+        // An update without loops has one iteration.
+        let dimensions = loops.len().max(1);
         self.plan.arrays.push(Array { name, storage: Storage::Buffer, value, is_wide, dimensions, said: None, span });
-        self.boxes.push(Some(loops.iter().rev().map(|each| each.range).collect()));
+        let mut region: Box = loops.iter().rev().map(|each| each.range).collect();
+        let mut indices: Vec<Index> = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
+        region.resize(dimensions, (0, 0));
+        indices.resize(dimensions, Index::constant(0));
+        self.boxes.push(Some(region));
         self.held.push(self.held[array]);
-        let indices = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
         let element = Element::new(self.plan.arrays.len() - 1, indices, span);
         let kept = Rc::new(Value::Load(element.clone()));
         let aside = Statement { target: element, value: statement.value, updates: false };

@@ -29,7 +29,7 @@ pub(crate) fn in_turns(
         }
         let reading = statements.iter_mut().find(|statement| aside.insert(statement.array()));
         let reading = reading
-            .expect("a store of what is kept aside reads for its place alone, and no place what is stored before");
+            .expect("a store of what is kept aside reads for its place alone, and no place reads what is stored");
         let (keeps, stores) = kept(reading.clone());
         ordered.push(keeps);
         *reading = stores;
@@ -37,11 +37,9 @@ pub(crate) fn in_turns(
     ordered
 }
 
-/// A value before this one that the place of an update reads, if there is one: its array.
+/// An array that an update of several values stores and reads for its place, if there is one.
 pub(crate) fn changing_place(statements: &[Statement]) -> Option<usize> {
-    let stored = |number: usize| statements[..number].iter().map(Statement::array).collect::<BTreeSet<usize>>();
-    statements.iter().enumerate().find_map(|(number, statement)| {
-        let stored = stored(number);
-        statement.target.loads_of_indices().into_iter().map(|(array, _)| array).find(|array| stored.contains(array))
-    })
+    let stored: BTreeSet<usize> = statements.iter().map(Statement::array).collect();
+    let mut places = statements.iter().flat_map(|statement| statement.target.loads_of_indices());
+    places.find(|(array, _)| stored.len() > 1 && stored.contains(array)).map(|(array, _)| array)
 }

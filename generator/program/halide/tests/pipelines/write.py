@@ -389,12 +389,23 @@ def exchanged():
 
 @program
 def exchanged_by_data():
-    """The same where data choose the element, and the place is that of the last value."""
+    """The same where data choose the element."""
     image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
     r = hl.RDom([(0, 64)], "r")
     pair[x] = (hl.u8(x), hl.u8(3 * x))
-    here = hl.i32((pair[r.x % 16][1] + image[r.x]) % 16)
+    here = hl.i32(image[r.x] % 16)
     pair[here] = (pair[here][1] + image[r.x], pair[here][0] + 1)
+    pair.compute_root()
+    output[x] = pair[x][0] + 7 * pair[x][1]
+    return output, [image], [16]
+
+
+@program
+def exchanged_once():
+    """The same of one element, without loops."""
+    image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    pair[x] = (image[x], hl.u8(3 * x))
+    pair[3] = (pair[3][1], pair[3][0])
     pair.compute_root()
     output[x] = pair[x][0] + 7 * pair[x][1]
     return output, [image], [16]
@@ -411,10 +422,6 @@ def recursive():
     filtered.compute_root()
     output[x, y] = hl.u8(filtered[x, y])
     return output, [image], [8, 16]
-
-
-def number(value):
-    return hl.cast(BF16, hl.f32(value))
 
 
 @program
@@ -438,11 +445,11 @@ def refused(build):
 
 @refused
 def changing_place():
-    """A tuple is stored where its first value says."""
+    """A tuple is stored where its last value says: Halide may have stored that before."""
     image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
     r = hl.RDom([(0, 64)], "r")
     pair[x] = (hl.u8(x), hl.u8(3 * x))
-    pair[hl.i32((pair[r.x % 16][0] + image[r.x]) % 16)] = (image[r.x], image[r.x] + 1)
+    pair[hl.i32((pair[r.x % 16][1] + image[r.x]) % 16)] = (image[r.x], image[r.x] + 1)
     pair.compute_root()
     output[x] = pair[x][0] + 7 * pair[x][1]
     return output, [image], [16]
