@@ -181,6 +181,17 @@ def gamma_table_float() -> Pipeline:
 
 
 @narrowed
+def angle_table_float() -> Pipeline:
+    """The angle of a gradient, by a table of functions that only tables have."""
+    image, curve, output, value = stream_to_accelerator("input", U8, 2), hl.Func("curve"), hl.Func("output"), hl.Var("value")
+    share = hl.f32(value) / 255.0
+    curve[value] = within_byte(hl.atan2(share, 1.0 - share) * 60.0 + hl.asin(share) * 40.0 + hl.sinh(share) * 20.0, F32)
+    curve.compute_root()
+    output[x, y] = curve[hl.absd(image[x, y], image[x + 1, y])]
+    return Pipeline(output, [image], [63, 64], {"input": square(64)}, {"root": nothing}, narrow_floats="bf16", bound=Bound(most=0, mean=0))
+
+
+@narrowed
 def gaussian_float() -> Pipeline:
     """A Gaussian filter of five rows and columns, whose weights are exponentials of the distance: constants of the hardware."""
     image, kernel, output, place = stream_to_accelerator("input", U8, 2), hl.Func("kernel"), hl.Func("output"), hl.Var("place")
@@ -201,3 +212,24 @@ def gaussian_float() -> Pipeline:
 
     return Pipeline(output, [image], [60, 60], {"input": square(64, -2)}, {"unrolled": unrolled_sums},
                     narrow_floats="bf16", bound=Bound(most=3, mean=0.6))
+
+
+@program
+def words_bf16() -> Pipeline:
+    """Hyperbolic tangents and remainders of all numbers."""
+    image, output = stream_to_accelerator("input", BF16, 2), hl.Func("output")
+    here = image[x, y]
+    tangent = hl.cast(BF16, hl.tanh(hl.f32(here)))
+    output[x, y] = hl.select(y % 2 == 0, tangent, hl.select(x % 2 == 0, here % number(BF16, 1), here % number(BF16, 16)))
+    words = np.repeat(np.arange(1 << 16, dtype=np.uint16).reshape(1, -1), 2, axis=0)
+    return Pipeline(output, [image], [1 << 16, 2], {"input": [(0, 1 << 16), (0, 2)]}, {"inline": nothing}, images={"input": words})
+
+
+@narrowed
+def waves_float() -> Pipeline:
+    """A wave whose angle is computed from data, turned by another one."""
+    image, output = stream_to_accelerator("input", U8, 2), hl.Func("output")
+    angle = hl.cast(F32, image[x, y]) * hl.f32(1 / 16)
+    output[x, y] = within_byte(hl.sin(angle) * 60.0 + hl.cos(angle * 4.0) * 60.0 + 127.0, F32)
+    return Pipeline(output, [image], [64, 64], {"input": square(64)}, {"inline": nothing},
+                    narrow_floats="bf16", bound=Bound(most=2, mean=0.5))

@@ -113,6 +113,7 @@ class Generator:
             lambda: hl.select(choose.choice([one < other, one >= other, one != other]), one, self.value(sources, depth - 1)),
             lambda: self.rounded(hl.sqrt(hl.f32(hl.max(one, self.number(0))))),
             lambda: self.number(1) / (hl.max(one, other) + self.number(0.5)),
-            lambda: self.rounded(hl.floor(hl.f32(one))),
+            lambda: self.rounded(choose.choice([hl.floor, hl.ceil, hl.tanh])(hl.f32(one))),
+            lambda: one % self.number(choose.choice([0.5, 2, 64])),
             lambda: hl.cast(self.element, hl.cast(I16, hl.clamp(one, self.number(-99), self.number(99)))),
         ])()

@@ -1,7 +1,7 @@
 //! Functions of numbers, by a table each, and operations of integers on their words.
 //!
-//! Square root and reciprocal are rounded as if exact, subnormal numbers included. Exponential and logarithm are the number nearest to
-//! the exact one, or a neighbour of it.
+//! Square root, reciprocal and hyperbolic tangent are rounded as if exact, subnormal numbers included. Exponential, logarithm, sine and
+//! cosine are the number nearest to the exact one, or a neighbour of it.
 
 use crate::arithmetic::{BIAS, FRACTION_BITS, INFINITY, NOT_A_NUMBER, SIGN, from_f64, from_integer, to_f64};
 
@@ -19,6 +19,12 @@ pub enum Function {
     Exponential,
     /// The natural logarithm; of a number below zero there is none.
     Logarithm,
+    /// The hyperbolic tangent.
+    HyperbolicTangent,
+    /// The sine of an angle in radians; of an infinite one there is none.
+    Sine,
+    /// The cosine of an angle in radians; of an infinite one there is none.
+    Cosine,
 }
 
 /// Parts of the tables, by their first entries, and constants of the functions.
@@ -66,7 +72,41 @@ pub mod parts {
     pub const LOGARITHM_BITS: i64 = 16;
     /// Bits behind the point of a logarithm that becomes a number.
     pub const ROUNDED_BITS: i64 = 8;
+    /// Hyperbolic tangent: the magnitude below which a number is its own tangent. Words of tangents follow from this one on.
+    pub const TANGENT_FROM: u16 = 0x3d80;
+    /// The magnitude from which on a tangent is one.
+    pub const TANGENT_OF_ONE: u16 = 0x4060;
+    /// Sine and cosine: the exponent below which an angle is its sine, and its cosine is one. The table begins with the turns that
+    /// the last bit of a fraction is with this exponent and those above: 16 bits behind the point, of which the entry
+    /// [`TURN_BITS`] further has the next 16.
+    pub const ANGLE_EXPONENT: u16 = 123;
+    /// Bits of an entry of turns.
+    pub const TURN_BITS: u16 = 16;
+    /// A quarter of a turn, as an angle of 32 bits.
+    pub const QUARTER: i64 = 1 << 30;
+    /// The angle within a quarter below which the sine is proportional to it.
+    pub const SMALL_ANGLE: i64 = 1 << 24;
+    /// Bits that are dropped of a small angle so that 15 are left.
+    pub const SMALL_ANGLE_BITS: i64 = 9;
+    /// Bits that are dropped of another angle within a quarter.
+    pub const LARGE_ANGLE_BITS: i64 = 15;
+    /// Significant bits of an angle that choose a sine.
+    pub const ANGLE_INDEX_BITS: u16 = 9;
+    /// Words to add to an exponent for the sines of small angles, by their significant bits. As an angle is rounded up to find its exponent,
+    /// the first one is below the least number of these bits.
+    pub const SINE_OF_SMALL: u16 = 149;
+    /// The sines of other angles, by their exponents and significant bits.
+    pub const SINE_OF_LARGE: u16 = SINE_OF_SMALL + (1 << (ANGLE_INDEX_BITS - 1)) + 1;
+    /// The least exponent of such an angle without the bits that are dropped.
+    pub const LARGE_ANGLE_EXPONENT: u16 = 136;
+    /// The exponent above that of the greatest.
+    pub const QUARTER_EXPONENT: u16 = 142;
+    /// By how much the exponent of the sine of a small angle is less than that of the angle without the bits that are dropped.
+    pub const SMALL_SCALE: u16 = 21;
 }
+
+/// The first bits behind the point of two divided by the circle's circumference of diameter one.
+const BITS_OF_TURN: [u32; 6] = [0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041];
 
 use parts::*;
 
@@ -77,8 +117,15 @@ fn word(exponent: u16, fraction: u16) -> u16 {
 
 impl Function {
     /// All functions.
-    pub const ALL: [Function; 4] =
-        [Function::SquareRoot, Function::Reciprocal, Function::Exponential, Function::Logarithm];
+    pub const ALL: [Function; 7] = [
+        Function::SquareRoot,
+        Function::Reciprocal,
+        Function::Exponential,
+        Function::Logarithm,
+        Function::HyperbolicTangent,
+        Function::Sine,
+        Function::Cosine,
+    ];
 
     /// The name in programs.
     pub fn name(self) -> &'static str {
@@ -87,6 +134,9 @@ impl Function {
             Function::Reciprocal => "reciprocal",
             Function::Exponential => "exp",
             Function::Logarithm => "log",
+            Function::HyperbolicTangent => "tanh",
+            Function::Sine => "sin",
+            Function::Cosine => "cos",
         }
     }
 
@@ -102,6 +152,9 @@ impl Function {
             Function::Reciprocal => 1.0 / number,
             Function::Exponential => number.exp(),
             Function::Logarithm => number.ln(),
+            Function::HyperbolicTangent => number.tanh(),
+            Function::Sine => number.sin(),
+            Function::Cosine => number.cos(),
         }
     }
 
@@ -140,6 +193,8 @@ impl Function {
                 let scaled = fractions().map(|fraction| scaled(word(BIAS, fraction)));
                 near.chain(of_exponent(0)).chain(scaled).collect()
             }
+            Function::HyperbolicTangent => (TANGENT_FROM..TANGENT_OF_ONE).map(of_word).collect(),
+            Function::Sine | Function::Cosine => sines(),
         }
     }
 
@@ -156,6 +211,9 @@ impl Function {
             Function::SquareRoot | Function::Reciprocal => from_f64(self.exact(to_f64(number))),
             Function::Exponential => self.power(magnitude, is_negative),
             Function::Logarithm => self.logarithm(magnitude),
+            // Rounded as if exact, too.
+            Function::HyperbolicTangent => from_f64(self.exact(to_f64(number))),
+            Function::Sine | Function::Cosine => self.circular(magnitude, is_negative),
         }
     }
 
@@ -194,11 +252,68 @@ impl Function {
         }
     }
 
+    /// Sine and cosine: of the angle as a part of a turn, in which whole turns do not count, the quarter says the sign, and the bits
+    /// within the quarter choose the sine.
+    fn circular(self, magnitude: u16, is_negative: bool) -> u16 {
+        let (exponent, fraction) = (magnitude / FRACTIONS, magnitude % FRACTIONS);
+        let is_sine = self == Function::Sine;
+        match exponent {
+            _ if magnitude >= INFINITY => return NOT_A_NUMBER,
+            exponent if exponent < ANGLE_EXPONENT => {
+                let sign = if is_negative { SIGN } else { 0 };
+                return if is_sine { magnitude | sign } else { word(BIAS, 0) };
+            }
+            _ => {}
+        }
+        let step = exponent - ANGLE_EXPONENT;
+        let turns = u32::from(self.entry(step)) << TURN_BITS | u32::from(self.entry(step + TURN_BITS));
+        let significand = u32::from(fraction + FRACTIONS);
+        // The entries are rounded down: by half a bit in the mean.
+        let angle = significand.wrapping_mul(turns).wrapping_add(significand >> 1);
+        let angle = i64::from(if is_sine { angle } else { angle.wrapping_add(QUARTER as u32) });
+        let within = if angle & QUARTER == 0 { angle % QUARTER } else { QUARTER - angle % QUARTER };
+        let is_small = within < SMALL_ANGLE;
+        let digits = within >> if is_small { SMALL_ANGLE_BITS } else { LARGE_ANGLE_BITS };
+        let exponent = from_integer(digits) / FRACTIONS;
+        let index = ((digits << (QUARTER_EXPONENT - exponent)) >> (TURN_BITS - ANGLE_INDEX_BITS)) as u16;
+        let first = 1 << (ANGLE_INDEX_BITS - 1);
+        let sine = match is_small {
+            true => word(exponent - SMALL_SCALE, self.entry(SINE_OF_SMALL + 1 + index - first)),
+            false => self.entry(SINE_OF_LARGE + (exponent - LARGE_ANGLE_EXPONENT) * first + index - first),
+        };
+        let is_below = (angle >= 2 * QUARTER) ^ (is_sine && is_negative);
+        if is_below { sine | SIGN } else { sine }
+    }
+
     fn entry(self, index: u16) -> u16 {
         use std::sync::OnceLock;
-        static TABLES: [OnceLock<Vec<u16>>; 4] = [const { OnceLock::new() }; 4];
+        static TABLES: [OnceLock<Vec<u16>>; Function::ALL.len()] = [const { OnceLock::new() }; Function::ALL.len()];
         TABLES[self as usize].get_or_init(|| self.table())[usize::from(index)]
     }
+}
+
+/// The table of sine and cosine.
+fn sines() -> Vec<u16> {
+    let bit = |place: i32| match usize::try_from(place) {
+        Ok(place) => (BITS_OF_TURN[place / 32] >> (31 - place % 32) & 1) as u16,
+        Err(_) => 0,
+    };
+    // A turn has two more bits before the point than a quarter.
+    let turns = |exponent: u16| {
+        let first = i32::from(exponent) - i32::from(BIAS) - FRACTION_BITS as i32 - 2;
+        (0..i32::from(TURN_BITS)).fold(0, |word, place| word << 1 | bit(first + place))
+    };
+    let first = 1 << (ANGLE_INDEX_BITS - 1);
+    // The middle of the angles with these bits, between one and two.
+    let angle = |index: u16| (f64::from(index) + 0.5) / f64::from(first) * std::f64::consts::FRAC_PI_2;
+    let small = |index: u16| from_f64(angle(index)) - word(BIAS, 0);
+    let large = |exponent: u16| {
+        let scale = f64::from(1 << (QUARTER_EXPONENT - exponent));
+        (first..2 * first).map(move |index| from_f64((angle(index) / scale).sin()))
+    };
+    let all = (ANGLE_EXPONENT..ANGLE_EXPONENT + SINE_OF_SMALL).map(turns);
+    let all = all.chain((first - 1..2 * first).map(small));
+    all.chain((LARGE_ANGLE_EXPONENT..QUARTER_EXPONENT).flat_map(large)).collect()
 }
 
 #[cfg(test)]
@@ -226,9 +341,11 @@ mod tests {
                 wrong += apart;
             }
             let limit = match function {
-                Function::SquareRoot | Function::Reciprocal => 0,
+                Function::SquareRoot | Function::Reciprocal | Function::HyperbolicTangent => 0,
                 Function::Exponential => 609,
                 Function::Logarithm => 579,
+                Function::Sine => 3388,
+                Function::Cosine => 3064,
             };
             assert_eq!(wrong, limit, "{}", function.name());
         }
@@ -237,7 +354,15 @@ mod tests {
     #[test]
     fn tables_have_their_parts() {
         let lengths = Function::ALL.map(|function| function.table().len());
-        assert_eq!(lengths, [384, 512, 272, 512]);
+        assert_eq!(lengths, [384, 512, 272, 512, 736, 1942, 1942]);
+        for number in 0..INFINITY {
+            let tangent = match number {
+                ..TANGENT_FROM => number,
+                TANGENT_FROM..TANGENT_OF_ONE => Function::HyperbolicTangent.entry(number - TANGENT_FROM),
+                TANGENT_OF_ONE.. => word(BIAS, 0),
+            };
+            assert_eq!(tangent, Function::HyperbolicTangent.apply(number), "{number:#x}");
+        }
         // The square root and the reciprocal by their tables, as datapaths compute them.
         for number in 1..INFINITY {
             let (exponent, fraction) = (number / FRACTIONS, number % FRACTIONS);

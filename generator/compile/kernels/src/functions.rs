@@ -1,10 +1,12 @@
 //! Functions of bfloat16 numbers in datapaths: a look-up in the table of the function, and operations of integers on the words around it.
 
 use pushmem_bfloat::parts::{
-    BINARY_OF_EULER, LARGE_EXPONENT, LARGE_POWER, LARGEST_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_FRACTION,
-    LOGARITHM_OF_SUBNORMAL, LOGARITHM_OF_TWO, NO_POWER, POWER_BITS, POWER_INDEX_BITS, PRODUCT_BITS,
-    RECIPROCAL_OF_LARGE, RECIPROCAL_OF_LARGEST, RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SMALL_POWER,
-    SUBNORMAL_POWER, SUBNORMAL_POWER_BITS,
+    ANGLE_EXPONENT, ANGLE_INDEX_BITS, BINARY_OF_EULER, LARGE_ANGLE_BITS, LARGE_ANGLE_EXPONENT, LARGE_EXPONENT,
+    LARGE_POWER, LARGEST_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_FRACTION, LOGARITHM_OF_SUBNORMAL, LOGARITHM_OF_TWO,
+    NO_POWER, POWER_BITS, POWER_INDEX_BITS, PRODUCT_BITS, QUARTER, QUARTER_EXPONENT, RECIPROCAL_OF_LARGE,
+    RECIPROCAL_OF_LARGEST, RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SINE_OF_LARGE, SINE_OF_SMALL,
+    SMALL_ANGLE, SMALL_ANGLE_BITS, SMALL_POWER, SMALL_SCALE, SUBNORMAL_POWER, SUBNORMAL_POWER_BITS, TANGENT_FROM,
+    TANGENT_OF_ONE, TURN_BITS,
 };
 use pushmem_bfloat::{BIAS, FRACTION_BITS, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
 use pushmem_nest::{Binary, Type, Unary};
@@ -46,6 +48,8 @@ impl Graph<'_> {
             Function::Reciprocal => self.reciprocal(&parts),
             Function::Exponential => self.power(&parts),
             Function::Logarithm => self.logarithm(&parts),
+            Function::HyperbolicTangent => self.hyperbolic_tangent(&parts),
+            Function::Sine | Function::Cosine => self.circular(function, &parts),
         };
         let no_number = self.word(NOT_A_NUMBER);
         let is_number = self.is_below(magnitude, INFINITY + 1);
@@ -218,5 +222,102 @@ impl Graph<'_> {
         let logarithm = self.select(is_negative, no_number, logarithm);
         let is_zero = self.is_below(magnitude, 1);
         self.select(is_zero, least, logarithm)
+    }
+
+    fn hyperbolic_tangent(&mut self, parts: &Parts) -> usize {
+        let &Parts { word, magnitude, .. } = parts;
+        let (is_own, is_less) = (self.is_below(magnitude, TANGENT_FROM), self.is_below(magnitude, TANGENT_OF_ONE));
+        let (least, zero) = (self.magnitude(TANGENT_FROM), self.magnitude(0));
+        let index = self.binary(Binary::Subtract, magnitude, least);
+        let index = self.select(is_less, index, zero);
+        let index = self.select(is_own, zero, index);
+        let entry = self.entry(Function::HyperbolicTangent, index);
+        let (own, one) = (self.cast(magnitude, Type::U16), self.word(BIAS * FRACTIONS));
+        let tangent = self.select(is_less, entry, one);
+        let tangent = self.select(is_own, own, tangent);
+        let sign = self.word(SIGN);
+        let sign = self.binary(Binary::And, word, sign);
+        self.binary(Binary::Or, tangent, sign)
+    }
+
+    fn circular(&mut self, function: Function, parts: &Parts) -> usize {
+        let &Parts { word, magnitude, exponent, fraction, is_negative, .. } = parts;
+        let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
+        // The angle, of which 32 bits behind the point are a turn. Smaller ones than the table has do not count.
+        let is_none = self.is_below(magnitude, ANGLE_EXPONENT * FRACTIONS);
+        let (least, first) = (self.magnitude(ANGLE_EXPONENT), self.magnitude(0));
+        let step = self.binary(Binary::Subtract, exponent, least);
+        let step = self.select(is_none, first, step);
+        let next = self.plus(step, TURN_BITS);
+        let (high, low) = (self.entry(function, step), self.entry(function, next));
+        let (high, low) = (self.cast(high, Type::I32), self.cast(low, Type::I32));
+        let bits = number(self, TURN_BITS.into());
+        let high = self.binary(Binary::ShiftLeft, high, bits);
+        let turns = self.binary(Binary::Or, high, low);
+        let significand = self.plus(fraction, FRACTIONS);
+        let significand = self.cast(significand, Type::I32);
+        let product = self.binary(Binary::Multiply, significand, turns);
+        let one = number(self, 1);
+        let half = self.binary(Binary::ShiftRight, significand, one);
+        let mut angle = self.binary(Binary::Add, product, half);
+        let quarter = number(self, QUARTER);
+        if function == Function::Cosine {
+            angle = self.binary(Binary::Add, angle, quarter);
+        }
+        // The angle within its quarter; from the end of each second one.
+        let (mask, zero) = (number(self, QUARTER - 1), number(self, 0));
+        let within = self.binary(Binary::And, angle, mask);
+        let rest = self.binary(Binary::Subtract, quarter, within);
+        let odd = self.binary(Binary::And, angle, quarter);
+        let is_even = self.binary(Binary::Equal, odd, zero);
+        let within = self.select(is_even, within, rest);
+        let limit = number(self, SMALL_ANGLE);
+        let is_small = self.binary(Binary::Less, within, limit);
+        let (of_small, of_large) = (number(self, SMALL_ANGLE_BITS), number(self, LARGE_ANGLE_BITS));
+        let of_small = self.binary(Binary::ShiftRight, within, of_small);
+        let of_large = self.binary(Binary::ShiftRight, within, of_large);
+        let digits = self.select(is_small, of_small, of_large);
+        let digits = self.cast(digits, Type::I16);
+        // Its exponent and its first bits.
+        let rounded = self.bfloat_from(digits);
+        let rounded = self.cast(rounded, Type::I16);
+        let (bits, end) = (self.magnitude(FRACTION_BITS as u16), self.magnitude(QUARTER_EXPONENT));
+        let exponent = self.binary(Binary::ShiftRight, rounded, bits);
+        let amount = self.binary(Binary::Subtract, end, exponent);
+        let aligned = self.binary(Binary::ShiftLeft, digits, amount);
+        let (dropped, mask) =
+            (self.magnitude(TURN_BITS - ANGLE_INDEX_BITS), self.magnitude((1 << ANGLE_INDEX_BITS) - 1));
+        let index = self.binary(Binary::ShiftRight, aligned, dropped);
+        let index = self.binary(Binary::And, index, mask);
+        let first = 1 << (ANGLE_INDEX_BITS - 1);
+        let least = self.magnitude(LARGE_ANGLE_EXPONENT);
+        let block = self.binary(Binary::Subtract, exponent, least);
+        let block_bits = self.magnitude(ANGLE_INDEX_BITS - 1);
+        let block = self.binary(Binary::ShiftLeft, block, block_bits);
+        let of_large = self.plus(index, SINE_OF_LARGE - first);
+        let of_large = self.binary(Binary::Add, of_large, block);
+        let small = self.magnitude(first - 1 - SINE_OF_SMALL);
+        let of_small = self.binary(Binary::Subtract, index, small);
+        let index = self.select(is_small, of_small, of_large);
+        let entry = self.entry(function, index);
+        let scale = self.magnitude(SMALL_SCALE);
+        let exponent = self.binary(Binary::Subtract, exponent, scale);
+        let (of_small, none) = (self.of_exponent(exponent), self.word(0));
+        let scale = self.select(is_small, of_small, none);
+        let value = self.binary(Binary::Add, entry, scale);
+        // The second half of a turn is below zero.
+        let is_below = self.binary(Binary::Less, angle, zero);
+        let is_below = match function {
+            Function::Sine => self.binary(Binary::Xor, is_below, is_negative),
+            _ => is_below,
+        };
+        let (sign, one) = (self.word(SIGN), self.word(BIAS * FRACTIONS));
+        let sign = self.select(is_below, sign, none);
+        let value = self.binary(Binary::Or, value, sign);
+        let of_none = if function == Function::Sine { word } else { one };
+        let value = self.select(is_none, of_none, value);
+        let is_finite = self.is_below(magnitude, INFINITY);
+        let no_number = self.word(NOT_A_NUMBER);
+        self.select(is_finite, value, no_number)
     }
 }

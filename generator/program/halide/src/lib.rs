@@ -167,13 +167,14 @@ fn import_within(name: &str, text: &str, limits: Limits, mut step: impl FnMut(&s
         None if first.is_misread => arrays.collect(),
         None => Vec::new(),
     };
+    let is_about_loops = !guesses.is_empty();
     let (mut tried, mut left, mut accesses) = (0, MOST_GUESSED, turns::MOST_OF_ALL);
     for array in guesses {
         let (mut program, mut parts_of) = (read.program.clone(), Some(array));
         while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
             program = apart;
             let Some(rest) = left.checked_sub(program.stores.len()).filter(|_| accesses > 0) else {
-                return Err(given_up(first.diagnostic, tried));
+                return Err(before_lowering(given_up(first.diagnostic, tried)));
             };
             (left, tried) = (rest, tried + 1);
             step(&format!("trying other places of `{}` ({tried})", program.arrays[array].name));
@@ -184,7 +185,14 @@ fn import_within(name: &str, text: &str, limits: Limits, mut step: impl FnMut(&s
             }
         }
     }
-    Err(first.diagnostic)
+    Err(if is_about_loops { before_lowering(first.diagnostic) } else { first.diagnostic })
+}
+
+/// A message about loops of a statement that are not understood, with the way around them.
+fn before_lowering(refused: Diagnostic) -> Diagnostic {
+    let way = "a pipeline before lowering, in a file `.hlpipe`, has no loops to be understood";
+    let help = refused.help().map_or(way.to_owned(), |help| format!("{help}; {way}"));
+    refused.with_help(help)
 }
 
 /// The message of the first reading, with how many others there were when the rest was given up.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::iter::repeat_n;
 
 use itertools::Itertools;
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_nest::{ArrayKind, Program, Type};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -75,6 +75,14 @@ pub(crate) struct Statement<'a> {
     pub seed: u64,
 }
 
+/// An array of a statement that has elements before it begins.
+struct Known<'a> {
+    array: &'a Array<'a>,
+    element: Type,
+    shapes: &'a [Shape],
+    name: &'a str,
+}
+
 /// A program with its memories at the beginning, in some worlds.
 struct Execution<'a> {
     script: Script,
@@ -106,8 +114,10 @@ impl Execution<'_> {
 /// If a pixel differs.
 pub(crate) fn prove(statement: &Statement, nest: &Program, limits: Limits) -> Result<Compared> {
     let outputs = statement.outputs(nest);
-    let worlds = worlds::worlds();
-    let (one, other) = statement.executions(nest, &worlds);
+    let scripts = statement.scripts(nest);
+    let constants = scripts.0.numbers().union(&scripts.1.numbers()).copied().collect();
+    let worlds = worlds::worlds(&constants);
+    let (one, other) = statement.executions(nest, &worlds, scripts);
     match one.whole(limits.whole).and_then(|one| Ok((one, other.whole(limits.whole)?))) {
         Ok((one, other)) => {
             for (in_statement, in_nest) in outputs {
@@ -158,28 +168,42 @@ impl Statement<'_> {
         edges
     }
 
-    /// Both, with the same images.
-    fn executions<'a>(&self, nest: &Program, worlds: &'a [World]) -> (Execution<'a>, Execution<'a>) {
+    /// The arrays that are there before both begin.
+    fn known(&self) -> Vec<Known<'_>> {
         let Inferred { program, types, shapes } = self.inferred;
         let known = program.arrays.iter().zip(types).zip(shapes).zip(self.names);
-        let known: Vec<_> = known.filter(|(((array, _), _), _)| array.is_argument || array.entries.is_some()).collect();
-        let arguments: Vec<_> = known.iter().map(|(((array, element), _), _)| (array.name, **element)).collect();
-        let of_statement = statement::script(&self.module.body, &arguments);
+        let known = known.map(|(((array, element), shapes), name)| Known { array, element: *element, shapes, name });
+        known.filter(|known| known.array.is_argument || known.array.entries.is_some()).collect()
+    }
+
+    /// Both as steps.
+    fn scripts(&self, nest: &Program) -> (Script, Script) {
+        let arguments: Vec<_> = self.known().iter().map(|known| (known.array.name, known.element)).collect();
+        (statement::script(&self.module.body, &arguments), nest::script(nest))
+    }
+
+    /// Both, with the same images.
+    fn executions<'a>(
+        &self,
+        nest: &Program,
+        worlds: &'a [World],
+        (of_statement, of_nest): (Script, Script),
+    ) -> (Execution<'a>, Execution<'a>) {
         let images = worlds::images(nest, worlds, &of_statement.numbers());
         let in_all = |values: &[i64]| {
             let element = |value: &i64| repeat_n(*value, worlds.len()).chain([0]);
             values.iter().flat_map(element).collect::<Vec<i64>>()
         };
-        let memory = |(((array, _), shapes), name): &(((&Array, _), &Vec<Shape>), &String)| {
+        let memory = |Known { array, shapes, name, .. }: &Known| {
             let size = shapes.first().map_or(0, |shape| shape.iter().product::<i64>());
-            let entries = array.entries.as_deref().map(in_all).or_else(|| images.get(name.as_str()).cloned());
+            let entries = array.entries.as_deref().map(in_all).or_else(|| images.get(name).cloned());
             entries.unwrap_or_else(|| vec![UNKNOWN; size as usize * width(worlds)])
         };
-        let memories = known.iter().map(memory).collect();
+        let memories = self.known().iter().map(memory).collect();
         let of_statement = Execution { script: of_statement, worlds, memories };
         let arrays = nest.arrays.iter().map(|array| images.get(array.name.as_str()).cloned().unwrap_or_default());
         let memories = arrays.chain(nest.tables.iter().map(|table| in_all(&table.values))).collect();
-        (of_statement, Execution { script: nest::script(nest), worlds, memories })
+        (of_statement, Execution { script: of_nest, worlds, memories })
     }
 
     /// Compares samples of an output, in batches, as long as there are operations: whether there are for the first.

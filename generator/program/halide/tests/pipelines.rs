@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use pushmem_halide::{Floats, import_pipeline};
+use pushmem_halide::{Floats, Loops, import_pipeline, import_with_loops};
 use pushmem_images::Image;
 use pushmem_nest::ArrayKind;
 
@@ -94,6 +94,14 @@ fn nests_say_what_the_schedules_say() {
         // Copies that store different elements are iterations.
         ("scattered", "for r_x in 0..64:\n    - output_so_far[places[r_x] as i32 % 64] = input[r_x]"),
         ("backwards", "for r_x in 0..32:\n    - output_so_far[-2*r_x + 63] = input[r_x]"),
+        // A promise is a limit only where the type says less.
+        ("promised", "output[x] = input[(places[x] / 8) as i32 + places[x] as i32 / 8] + x as u8"),
+        ("chosen_by_promise", "kept: {type: u8, shape: [16]}"),
+        // One of two values that are updated from each other is kept aside.
+        ("exchanged", "- pair_0_next[r_x_16 + 16*r_x] = pair_1[r_x_16] + input[r_x_16 + 16*r_x]"),
+        ("exchanged_once", "- pair_0_next[0] = pair_1[3]"),
+        ("exchanged_by_data", "pair_0[input[r_x] % 16] = pair_0_next[r_x]"),
+        ("number_remainders", "tanh(input[x, y])"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {
@@ -128,6 +136,40 @@ fn single_precision_is_refused_or_narrowed() {
     let other = [&whole[..at], b"// pushmem\n// narrow floats: f8\n"].concat();
     let problem = import_pipeline("a.hlpipe", &other, Floats::Exact).unwrap_err();
     assert_eq!(problem.message(), "`a.hlpipe`: the line `// narrow floats: f8` behind the pipeline cannot be read");
+}
+
+#[test]
+fn what_hardware_would_compute_otherwise_is_refused() {
+    for (name, message, help) in [
+        (
+            "changing_place",
+            "the place of this update is read in `pair_1`, which the update changes: Halide looks for the place of each value anew",
+            "in a Func of its own",
+        ),
+        (
+            "remainder_by_three",
+            "a remainder of bfloat16 by another number than a power of two has a quotient that is rounded",
+            "--narrow-floats bf16",
+        ),
+    ] {
+        let bytes = fs::read(folder().join(format!("../refused/{name}.hlpipe"))).unwrap();
+        let problem = import_pipeline("refused.hlpipe", &bytes, Floats::Exact).unwrap_err();
+        assert_eq!(problem.message(), message);
+        assert!(problem.help().unwrap().contains(help), "{:?}", problem.help());
+    }
+}
+
+/// Memory tiles have two inputs: the third definition of a Func goes on in a copy.
+#[test]
+fn no_array_needs_to_be_written_by_three_nests() {
+    let checked =
+        import_with_loops("recursive.hlpipe", &bytes("recursive"), Loops::Kept, Floats::Exact).unwrap().program;
+    let nest = checked.to_string();
+    assert!(nest.contains("filtered_so_far[i0, i1] = filtered[i0, i1]"), "{nest}");
+    assert!(nest.contains("3 * filtered_so_far[x, -up_x + 16]"), "{nest}");
+    let inputs = BTreeMap::from([("input".to_owned(), image("recursive", "input"))]);
+    assert_eq!(checked.run(&inputs).unwrap()["output"].values(), image("recursive", "output").values());
+    assert!(!self::nest("recursive").contains("so_far"));
 }
 
 /// No part of a file can be left away.

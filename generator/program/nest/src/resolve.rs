@@ -23,7 +23,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// The functions with their numbers of arguments, and how they are called.
-const FUNCTIONS: [(&str, usize, &str); 12] = [
+const FUNCTIONS: [(&str, usize, &str); 15] = [
     ("min", 2, "min(a, b)"),
     ("max", 2, "max(a, b)"),
     ("abs", 1, "abs(a)"),
@@ -36,6 +36,9 @@ const FUNCTIONS: [(&str, usize, &str); 12] = [
     ("reciprocal", 1, "reciprocal(a)"),
     ("exp", 1, "exp(a)"),
     ("log", 1, "log(a)"),
+    ("tanh", 1, "tanh(a)"),
+    ("sin", 1, "sin(a)"),
+    ("cos", 1, "cos(a)"),
 ];
 
 impl Scope<'_> {

@@ -110,11 +110,11 @@ fn holds(rom: &Rom, table: &Table, fetch: &Fetch) -> bool {
         && words[table.values.len()..].iter().all(|word| *word == 0)
 }
 
-/// The cycles of loops, given by extent and stride, with as few loops as can be: one that goes on where the loop within ends
+/// The cycles of loops in any order, given by extent and stride, with as few loops as can be: one that goes on where another one ends
 /// is one with it.
 fn evenly(loops: impl Iterator<Item = (u64, i64)>) -> Vec<(u64, i64)> {
     let mut runs: Vec<(u64, i64)> = Vec::new();
-    for (extent, stride) in loops.filter(|(extent, _)| *extent > 1) {
+    for (extent, stride) in loops.filter(|(extent, _)| *extent > 1).sorted_by_key(|(_, stride)| *stride) {
         match runs.last_mut() {
             Some((steps, step)) if i128::from(*step) * i128::from(*steps) == i128::from(stride) => *steps *= extent,
             _ => runs.push((extent, stride)),

@@ -3,7 +3,7 @@
 //! Of each reduction that is divided, the loops that add and the statement that takes the last sum are put together again: all that is
 //! added in all iterations must be what the reduction adds, or joins by another operator, and no statement may come between that would see or change a value.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_nest::{
@@ -106,7 +106,8 @@ impl<'a> Sum<'a> {
                 let expected = match begins.expression.kind {
                     ExpressionKind::Constant(number) if rest.is_empty() => whole.first == number,
                     _ => {
-                        identity.is_some_and(|identity| whole.first == identity) && terms(begins, operator, &[]) == rest
+                        identity.is_some_and(|identity| whole.first == identity)
+                            && terms(begins, operator, AS_WRITTEN) == rest
                     }
                 };
                 if !expected {
@@ -125,7 +126,7 @@ impl<'a> Sum<'a> {
     fn without_sum(&self, taker: &'a Operation, operator: Binary) -> Option<(&'a Load, Vec<String>)> {
         let is_sum = |load: &&Load| load.access.array >= self.count;
         let load = taker.loads.iter().filter(is_sum).exactly_one().ok()?;
-        let mut rest = terms(taker, operator, &[]);
+        let mut rest = terms(taker, operator, AS_WRITTEN);
         let own = term_of(taker, &ExpressionKind::Load(taker.loads.iter().position(|of| of == load)?), &[]);
         rest.remove(rest.iter().position(|term| *term == own)?);
         Some((load, rest))
@@ -158,7 +159,7 @@ impl<'a> Sum<'a> {
         let addends = match by.1 {
             None => terms_in_order(writer, &own_term)?,
             Some(_) => {
-                let mut addends = terms(writer, by.0, &[]);
+                let mut addends = terms(writer, by.0, AS_WRITTEN);
                 addends.remove(addends.iter().position(|term| *term == own_term)?);
                 addends
             }
@@ -177,7 +178,7 @@ impl<'a> Sum<'a> {
     fn nested(&self, writer: &'a Operation, own: usize, operator: Binary) -> Option<(&'a Load, bool)> {
         let others = writer.loads.iter().enumerate().filter(|(number, _)| *number != own);
         let sums = others.filter(|(_, load)| load.access.array >= self.count).map(|(_, load)| load).collect_vec();
-        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, operator, &[]).len() == 2))
+        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, operator, AS_WRITTEN).len() == 2))
     }
 
     /// Checks that the loops of a sum add what all copies of the update add in its loops.
@@ -218,17 +219,10 @@ impl<'a> Sum<'a> {
         if adding.next().is_some() {
             return Err("a loop adds more than once");
         }
-        let mut wanted = Vec::new();
-        for copy in places.into_iter().multi_cartesian_product() {
-            let copy = copy.into_iter().collect::<Option<Vec<_>>>().ok_or("an index is too large")?;
-            wanted.extend(terms(update, operator, &numbered(depth, copy)));
-        }
-        let mut found = whole.addends.clone();
-        if !ordered(update) {
-            wanted.sort_unstable();
-            found.sort_unstable();
-        }
-        if wanted == found { Ok(()) } else { Err("it adds other values") }
+        let copies = places.into_iter().multi_cartesian_product();
+        let copies = copies.map(|copy| Some(numbered(depth, copy.into_iter().collect::<Option<_>>()?)));
+        let copies = copies.collect::<Option<Vec<_>>>().ok_or("an index is too large")?;
+        if terms(update, operator, &copies) == whole.addends { Ok(()) } else { Err("it adds other values") }
     }
 
     /// Checks that the loops of a sum are where the reduction was, or behind what was in its loop.
@@ -345,31 +339,58 @@ fn identity(operator: Binary, of: Type) -> Option<i64> {
     }
 }
 
-/// The operands that the expression of an operation joins by an operator, each as a text that is the same for the same value, with indices
-/// in place of variables.
-fn terms(operation: &Operation, operator: Binary, places: &[(usize, Index)]) -> Vec<String> {
+/// One copy of an operation, with its own variables.
+const AS_WRITTEN: &[Vec<(usize, Index)>] = &[Vec::new()];
+
+/// The operands that copies of an operation join by an operator, each as a text that is the same for the same value. Each copy has indices in
+/// place of variables. Operands whose order matters are in the order of the copies.
+fn terms(operation: &Operation, operator: Binary, copies: &[Vec<(usize, Index)>]) -> Vec<String> {
     // A value that is joined in the order of the program is one operand, whatever it is made of.
     let any_order = identity(operator, operation.expression.value).is_some();
-    let mut found = Vec::new();
-    let mut open = vec![&operation.expression];
-    while let Some(of) = open.pop() {
-        match &of.kind {
-            ExpressionKind::Binary { operator: by, left, right }
-                if *by == operator && of.value == operation.expression.value && any_order =>
-            {
-                open.extend([&**left, &**right]);
+    let (mut found, mut sum) = (Vec::new(), BTreeMap::new());
+    for places in copies {
+        let mut open = vec![&operation.expression];
+        while let Some(of) = open.pop() {
+            match &of.kind {
+                ExpressionKind::Binary { operator: by, left, right }
+                    if *by == operator && of.value == operation.expression.value && any_order =>
+                {
+                    open.extend([&**left, &**right]);
+                }
+                kind => match affine(of, places) {
+                    // Functions of loop variables are one term of a sum, however they are written.
+                    Some(affine) if operator == Binary::Add => {
+                        let factors = affine.terms.iter().map(|&(variable, factor)| (Some(variable), factor));
+                        for (variable, factor) in factors.chain([(None, affine.constant)]) {
+                            let factor = of.value.wrap(sum.get(&variable).unwrap_or(&0) + factor);
+                            sum.insert(variable, factor);
+                        }
+                    }
+                    Some(affine) => found.push(affine_text(&affine)),
+                    None => found.push(term_of(operation, kind, places)),
+                },
             }
-            kind => found.push(term_of(operation, kind, places)),
         }
     }
-    found.sort_unstable();
+    sum.retain(|_, factor| *factor != 0);
+    if !sum.is_empty() {
+        found.push(format!("{sum:?}"));
+    }
+    if any_order {
+        found.sort_unstable();
+    }
     found
+}
+
+/// An affine function as a text.
+fn affine_text(AffineIndex { constant, terms }: &AffineIndex) -> String {
+    format!("{constant}+{terms:?}")
 }
 
 /// A term as a text.
 fn term_of(operation: &Operation, kind: &ExpressionKind, places: &[(usize, Index)]) -> String {
     let of = |expression: &Expression| match affine(expression, places) {
-        Some(AffineIndex { constant, terms }) => format!("{constant}+{terms:?}"),
+        Some(affine) => affine_text(&affine),
         None => format!("{:?} {}", expression.value, term_of(operation, &expression.kind, places)),
     };
     match kind {
@@ -451,6 +472,13 @@ nest:
         - weight[j, i] += b[k, j]
 ";
 
+    /// The same in 32 bits, where a term is a loop variable as it is, with a factor, and beside another one and a constant.
+    fn with_bare_variables() -> String {
+        let text = PRODUCT.replace("i16", "i32").replace("(k as i32)", "k");
+        let text = text.replace("2 * c[j, i]", "j + 3").replace("  c: {type: i32, shape: [6, 5]}\n", "");
+        text.replace("weight[j, i] += b[k, j]", "weight[j, i] += 2*k - 1*i + b[k, j] + i + 70000000")
+    }
+
     /// The same with extremes and products of all in place of sums.
     fn with_other_operators() -> String {
         let largest = "output[j, i] = max(output[j, i], a[k, l, i] * b[k, j] + (k as i16))";
@@ -478,7 +506,7 @@ nest:
 
     #[test]
     fn divided_sums_are_those_of_the_program() {
-        for text in [PRODUCT, &with_other_operators()] {
+        for text in [PRODUCT, &with_bare_variables(), &with_other_operators()] {
             let (program, divided) = divided(text);
             assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
         }
@@ -487,7 +515,7 @@ nest:
     /// Each constant, each index and each bound of a loop is one more; each statement is gone, or each loop.
     #[test]
     fn other_sums_are_refused() {
-        for text in [PRODUCT, &with_other_operators()] {
+        for text in [PRODUCT, &with_bare_variables(), &with_other_operators()] {
             let (program, divided) = divided(text);
             each_change_is_refused(&program, &divided);
         }

@@ -3,7 +3,8 @@
 //! A kernel may look up all its entries in every cycle, and a ROM reads one word in a cycle: so each look-up has a ROM of
 //! its own, which fires in the cycles in which the stage's iterations have their addresses ready.
 
-use pushmem_affine::Affine;
+use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_extraction::Extraction;
 use pushmem_files::Diagnostic;
@@ -49,7 +50,8 @@ pub(crate) fn add_roms(
                 );
             }
             let Some((words, latency)) = results(graph, kernel.stage) else { continue };
-            let (extent, cycle) = firings(words, latency, fetch).coalesced(&words.extent, extent_limit(spec));
+            let (extent, cycle) = in_order(&words.extent, &firings(words, latency, fetch));
+            let (extent, cycle) = cycle.coalesced(&extent, extent_limit(spec));
             let controller = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
             let configuration = Configuration {
                 tile: spec.name.clone(),
@@ -93,6 +95,14 @@ fn extent_limit(spec: &TileSpec) -> u64 {
 /// When the addresses of a look-up are there, over the loops of the results.
 fn firings(words: &Counter, latency: u64, fetch: &Fetch) -> Affine {
     words.cycle.shifted(fetch.stage as i64 - latency as i64)
+}
+
+/// The same cycles with loops of small steps inside of those of large ones. A schedule may have exchanged the loops of the program; a look-up
+/// asks for its cycles only.
+fn in_order(domain: &Domain, cycles: &Affine) -> (Domain, Affine) {
+    let loops = domain.iter().copied().zip(cycles.stride.iter().copied());
+    let (extents, stride): (Vec<u64>, Vec<i64>) = loops.sorted_by_key(|(_, stride)| *stride).unzip();
+    (extents.into(), Affine { start: cycles.start, stride })
 }
 
 /// The results of the kernel of a stage, and its latency.

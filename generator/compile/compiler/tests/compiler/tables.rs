@@ -6,7 +6,7 @@ use pushmem_graph::{Mode, Target};
 use pushmem_proof::{RomFault, prove_roms};
 use pushmem_tile::TileSpec;
 
-use crate::common::{app, spec};
+use crate::common::{app, compare, compiled, program, spec};
 
 /// Compiles an application with tables of so many words in logic.
 fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, CompileError> {
@@ -29,6 +29,32 @@ fn a_slow_rom_is_waited_for() {
     let slow = TileSpec { sram_latency: 2, ..spec("rom") };
     let cycles = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap().accelerator.length;
     assert_eq!(cycles(&slow), cycles(&spec("rom")) + 1);
+}
+
+/// The loop of the reduction, which is the innermost one of the program, runs outside of the others.
+#[test]
+fn a_rom_is_read_in_the_order_of_the_schedule() {
+    let text = "
+name: least
+schedule: dnn
+inputs: {input: {type: bf16, shape: [16, 8]}}
+outputs: {output: {type: bf16, shape: [13, 8]}}
+buffers: {kept: {type: bf16, shape: [13, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..13:
+      - kept[x, y] = 1.0
+  - for y in 0..8:
+    - for x in 0..13:
+      - for r in 0..3:
+        - kept[x, y] = min(kept[x, y], exp(input[x+r, y]))
+  - for y in 0..8:
+    - for x in 0..13:
+      - output[x, y] = kept[x, y]
+";
+    let compiled = compiled(program(text), "amber");
+    assert_eq!(Report::of(&compiled).rom_tiles, 1);
+    compare(&compiled);
 }
 
 #[test]

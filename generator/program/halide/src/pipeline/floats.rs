@@ -165,9 +165,14 @@ impl Checker {
             Kind::Real(..) => true,
             Kind::Let(name, parts) => self.with(name, &parts[0]).is_rounded_once(&parts[1]),
             _ => match (operation(expression), call(expression)) {
-                (Some((Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide, left, right)), _) => {
-                    self.is_number(left) && self.is_number(right)
-                }
+                (
+                    Some((
+                        Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Modulo,
+                        left,
+                        right,
+                    )),
+                    _,
+                ) => self.is_number(left) && self.is_number(right),
                 (None, Some((Named::Function(_), [of]))) => self.is_number(of),
                 _ => false,
             },
@@ -196,6 +201,7 @@ impl Checker {
                     return Ok(());
                 }
                 Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
+                Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
                 _ => {}
             },
         }
@@ -212,8 +218,10 @@ impl Checker {
 
     /// Checks what a value of another type, which is understood, is computed of.
     fn within(&self, expression: &Expression) -> Result<()> {
-        if let Some((Binary::Divide, left, right)) = operation(expression) {
-            self.quotient(left, right, expression.span)?;
+        match operation(expression) {
+            Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
+            Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
+            _ => {}
         }
         self.parts(expression, &|checker: &Self, part: &Expression| match is_foreign(checker.element(part)) {
             true => checker.within(part),
@@ -250,6 +258,18 @@ impl Checker {
 
     fn refused(&self, expression: &Expression) -> Fault {
         refused(self.element(expression), "this value", expression.span)
+    }
+
+    /// Refuses a remainder of bfloat16 whose quotient is rounded.
+    fn remainder(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
+        let is_integer = !matches!(self.element(left).code, TypeCode::Float | TypeCode::BFloat);
+        if is_integer || constant(right).is_some_and(|number| number > 0.0 && has_reciprocal(number)) {
+            return Ok(());
+        }
+        Err(Fault::new(span, "a remainder of bfloat16 by another number than a power of two has a quotient that is rounded").with_help(
+            "take the remainder of integers, or by a power of two; `--narrow-floats bf16` allows others, which may be next to the divisor where \
+             Halide's are next to 0",
+        ))
     }
 
     /// Refuses a quotient of bfloat16 that is not rounded as one, but as the product with a reciprocal.

@@ -21,6 +21,8 @@ pub(crate) enum Named {
     /// The root of the reciprocal.
     ReciprocalRoot,
     Power,
+    /// The sine divided by the cosine.
+    Tangent,
     /// `a + (b - a) * c`
     Mixture,
     /// An integer near a number.
@@ -47,10 +49,11 @@ pub(crate) enum Whole {
 }
 
 /// Functions by their names in Halide, without the type that follows some: `sqrt_f32`.
-const NAMES: [(&str, Named); 29] = [
+const NAMES: [(&str, Named); 34] = [
     ("abs", Named::Absolute),
     ("absd", Named::Difference),
     ("ceil", Named::Whole(Whole::Above)),
+    ("cos", Named::Function(Function::Cosine)),
     ("exp", Named::Function(Function::Exponential)),
     ("fast_inverse", Named::Function(Function::Reciprocal)),
     ("fast_inverse_sqrt", Named::ReciprocalRoot),
@@ -64,6 +67,7 @@ const NAMES: [(&str, Named); 29] = [
     ("promise_clamped", Named::Same),
     ("round", Named::Whole(Whole::Nearest)),
     ("saturating_cast", Named::Cast),
+    ("sin", Named::Function(Function::Sine)),
     ("sqrt", Named::Function(Function::SquareRoot)),
     ("strict_add", Named::Operator(Binary::Add)),
     ("strict_cast", Named::Cast),
@@ -74,14 +78,22 @@ const NAMES: [(&str, Named); 29] = [
     ("strict_max", Named::Operator(Binary::Maximum)),
     ("strict_min", Named::Operator(Binary::Minimum)),
     ("strict_mul", Named::Operator(Binary::Multiply)),
+    ("strict_mod", Named::Operator(Binary::Modulo)),
     ("strict_sub", Named::Operator(Binary::Subtract)),
+    ("tan", Named::Tangent),
+    ("tanh", Named::Function(Function::HyperbolicTangent)),
     ("trunc", Named::Whole(Whole::TowardsZero)),
     ("unsafe_promise_clamped", Named::Same),
 ];
 
+/// The name of a function without the type that follows some.
+pub(crate) fn without_type(name: &str) -> &str {
+    ["_f16", "_f32", "_f64"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
 /// The function of numbers that Halide calls so, if nests can compute it.
 pub(crate) fn named(name: &str) -> Option<Named> {
-    let stem = ["_f16", "_f32", "_f64"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    let stem = without_type(name);
     NAMES.iter().find(|(known, _)| *known == stem).map(|(_, function)| *function)
 }
 
@@ -108,6 +120,7 @@ impl Interner {
                 let equal = self.binary(Binary::BfloatEqual, left, right);
                 self.unary(Unary::Not, equal)
             }
+            Binary::Modulo => self.remainder(left, right)?,
             Binary::Divide => match *right {
                 Value::Number(word, _) => {
                     let reciprocal = self.real(1.0 / to_f64(word as u16));
@@ -120,6 +133,25 @@ impl Interner {
             },
             other => self.binary(other.for_bfloat()?, left, right),
         })
+    }
+
+    /// `a - b * floor(a / b)`. Where the quotient is between 0 and 1, or -1 and 0, it is not computed: it may be too small to be a number.
+    fn remainder(&mut self, of: Term, by: Term) -> Option<Term> {
+        let zero = self.real(0.0);
+        let quotient = self.of_numbers(Binary::Divide, of.clone(), by.clone())?;
+        let whole = self.whole(Whole::Below, quotient);
+        let multiple = self.product(by.clone(), whole);
+        let rest = self.difference(of.clone(), multiple);
+        match *by {
+            Value::Number(word, _) if to_f64(word as u16) > 0.0 => {}
+            _ => return Some(rest),
+        }
+        let is_negative = self.binary(Binary::BfloatLess, of.clone(), zero.clone());
+        let moved = self.select(is_negative, by.clone(), zero);
+        let near = self.sum(of.clone(), moved);
+        let absolute = self.unary(Unary::BfloatAbsolute, of);
+        let is_near = self.binary(Binary::BfloatLess, absolute, by);
+        Some(self.select(is_near, near, rest))
     }
 
     fn sum(&mut self, left: Term, right: Term) -> Term {
@@ -227,6 +259,13 @@ impl Interner {
             Named::ReciprocalRoot => {
                 let root = self.function_of(Function::SquareRoot, one()?);
                 self.function_of(Function::Reciprocal, root)
+            }
+            Named::Tangent => {
+                let of = one()?;
+                let (sine, cosine) =
+                    (self.function_of(Function::Sine, of.clone()), self.function_of(Function::Cosine, of));
+                let reciprocal = self.function_of(Function::Reciprocal, cosine);
+                self.product(sine, reciprocal)
             }
             Named::Power => {
                 let (base, exponent) = two()?;

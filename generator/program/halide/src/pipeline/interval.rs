@@ -76,6 +76,9 @@ impl<'a> Intervals<'a> {
                     Function::SquareRoot if low >= 0.0 => (rounded(low.sqrt()), rounded(high.sqrt())),
                     Function::Reciprocal if low > 0.0 => (rounded(1.0 / high), rounded(1.0 / low)),
                     // With room for neighbours of the nearest numbers.
+                    Function::HyperbolicTangent | Function::Sine | Function::Cosine if is_bounded((low, high)) => {
+                        (-1.0, 1.0)
+                    }
                     Function::Exponential => (low.exp() * 0.98, high.exp() * 1.02),
                     _ => ANY,
                 }

@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use pushmem_bfloat::{Function, from_f64, to_f64};
+use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Type};
 
-use super::functions::{Named, Whole, named};
+use super::functions::{Named, Whole, named, without_type};
 use super::syntax::{Call, Called, Element, Expression, Kind, Pipeline, TypeCode};
 
 /// The deepest nesting of operators and calls, so that no walk exhausts the stack.
@@ -76,6 +76,10 @@ impl Known {
                 Binary::Subtract => one - other,
                 Binary::Multiply => one * other,
                 Binary::Divide => one / other,
+                Binary::Modulo => {
+                    let single = |value: f64| if element.bits == 64 { value } else { f64::from(value as f32) };
+                    one - single(other * single(one / other).floor())
+                }
                 Binary::Minimum => {
                     if one < other {
                         one
@@ -173,10 +177,12 @@ impl<'a> Evaluation<'a> {
         if call.called == Called::Image {
             return None;
         }
-        let function = named(&call.name)?;
         let number = |place: usize| match arguments.get(place) {
             Some(Known::Real(number, _)) => Some(*number),
             _ => None,
+        };
+        let Some(function) = named(&call.name) else {
+            return Known::real(of_constants(&call.name, number(0)?, number(1))?, call.element);
         };
         let found = match function {
             Named::Operator(operator) => {
@@ -186,10 +192,8 @@ impl<'a> Evaluation<'a> {
             Named::Cast => return arguments.first()?.cast(call.element),
             Named::Same => return arguments.first().copied(),
             Named::IsNoNumber => return Some(Known::truth(number(0)?.is_nan())),
-            Named::Function(Function::SquareRoot) => number(0)?.sqrt(),
-            Named::Function(Function::Reciprocal) => 1.0 / number(0)?,
-            Named::Function(Function::Exponential) => number(0)?.exp(),
-            Named::Function(Function::Logarithm) => number(0)?.ln(),
+            Named::Function(function) => function.exact(number(0)?),
+            Named::Tangent => number(0)?.tan(),
             Named::ReciprocalRoot => 1.0 / number(0)?.sqrt(),
             Named::Power => number(0)?.powf(number(1)?),
             Named::Absolute => number(0)?.abs(),
@@ -202,4 +206,20 @@ impl<'a> Evaluation<'a> {
         };
         Known::real(found, call.element)
     }
+}
+
+/// A function of Halide that only tables have: no hardware computes it.
+fn of_constants(name: &str, number: f64, second: Option<f64>) -> Option<f64> {
+    Some(match without_type(name) {
+        "acos" => number.acos(),
+        "acosh" => number.acosh(),
+        "asin" => number.asin(),
+        "asinh" => number.asinh(),
+        "atan" => number.atan(),
+        "atan2" => number.atan2(second?),
+        "atanh" => number.atanh(),
+        "cosh" => number.cosh(),
+        "sinh" => number.sinh(),
+        _ => return None,
+    })
 }

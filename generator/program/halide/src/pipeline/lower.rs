@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_bfloat::Function;
-use pushmem_nest::{Span, Type, Unary};
+use pushmem_nest::{Binary, Span, Type, Unary};
 
 use super::floats::{Floats, constant};
 use super::functions::{Named, named};
 use super::held::is_wide;
+use super::interval::Intervals;
 use super::loops::Loops;
 use super::plan::{Array, Plan, Point, Stage, Storage, Term};
 use super::print::{Names, variable};
@@ -335,6 +336,11 @@ impl<'a> Lowering<'a> {
             let part = of.max() as f32 * weight as f32;
             *last = self.plan.terms.number((part as i64).clamp(0, of.max()), of);
         }
+        if let ("unsafe_promise_clamped", [of, least, greatest], true) =
+            (call.name.as_str(), &arguments[..], value.is_integer())
+        {
+            return Ok(self.promised(of, least, greatest));
+        }
         let types: Vec<Type> = arguments.iter().map(|each| self.plan.terms.type_of(each)).collect();
         if value == Type::Bf16 || types.contains(&Type::Bf16) {
             if self.sizes.floats == Floats::Exact && arguments.iter().any(|each| !matches!(**each, Value::Number(..))) {
@@ -345,8 +351,8 @@ impl<'a> Lowering<'a> {
             }
             if !OF_ALL_TYPES.contains(&call.name.as_str()) {
                 return Err(Fault::new(span, format!("a call of `{}`", call.name)).with_help(
-                    "numbers with a fraction have `sqrt`, `exp`, `log`, `pow`, `abs`, `lerp`, `floor`, `ceil`, `round` and `trunc`: write it with these, or look it \
-                     up in a table",
+                    "numbers with a fraction have `sqrt`, `exp`, `log`, `pow`, `sin`, `cos`, `tan`, `tanh`, `abs`, `lerp`, `floor`, `ceil`, `round` and `trunc`: write \
+                     it with these, or look it up in a table: a Func of its variable only, computed by `compute_root`",
                 ));
             }
         }
@@ -356,10 +362,39 @@ impl<'a> Lowering<'a> {
         Ok(self.plan.terms.kept(&made))
     }
 
+    /// A value of which the program promises the range: beyond, Halide computes anything. So data are limited to it, where it is not known
+    /// of them, as it says how many elements they choose from. Loop variables are what they are.
+    fn promised(&mut self, of: &Term, least: &Term, greatest: &Term) -> Term {
+        let mut loads = Vec::new();
+        of.loads(&mut loads);
+        let (low, high) = self.interval(of);
+        let is_within = matches!((&**least, &**greatest), (Value::Number(least, _), Value::Number(greatest, _)) if *least <= low && high <= *greatest);
+        if loads.is_empty() || is_within {
+            return of.clone();
+        }
+        let below = self.plan.terms.binary(Binary::Minimum, of.clone(), greatest.clone());
+        self.plan.terms.binary(Binary::Maximum, below, least.clone())
+    }
+
+    /// The least and the greatest value of a term, by the types of arrays.
+    fn interval(&self, of: &Term) -> (i64, i64) {
+        let variables = &self.plan.variables;
+        let of_variable = |variable: usize| match variables.get(variable) {
+            Some((_, Some(range))) => *range,
+            _ => (Type::I32.min(), Type::I32.max()),
+        };
+        let arrays = &self.plan.arrays;
+        let of_array = |array: usize| {
+            let of = arrays[array].loaded();
+            ((of.min(), of.max()), of)
+        };
+        Intervals::new(&of_variable, &of_array).of(of)
+    }
+
     /// Says of a function that its results may be neighbours of Halide's.
     fn tell_of_neighbours(&mut self, name: &str, span: Span) {
         if let Some(Named::Function(function)) = named(name)
-            && function != Function::SquareRoot
+            && ![Function::SquareRoot, Function::HyperbolicTangent].contains(&function)
         {
             let message = format!("`{name}` of bfloat16 may be a neighbour of the number that Halide computes");
             if self.plan.notes.iter().all(|(other, _)| *other != span) {

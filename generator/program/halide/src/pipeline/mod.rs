@@ -81,7 +81,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let Made { mut plan, boxes, held } = made;
     let notes = std::mem::take(&mut plan.notes);
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
-    let nest = text::Nest { name: &crate::stem(name), schedule, floats, plan, boxes, held };
+    let nest = text::Nest { name: &crate::stem(name), schedule, loops, floats, plan, boxes, held };
     let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
     let document = Document::parse(name, emitted.text.as_str())?;
     let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;

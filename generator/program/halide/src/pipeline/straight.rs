@@ -5,7 +5,7 @@
 //! the elements at the places where they are read. Memory tiles have few inputs, so that two nests at most write a copy;
 //! more parts need a copy of the copy.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use pushmem_nest::{Index, Span, Type};
@@ -99,6 +99,58 @@ pub(crate) fn straightened(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
     for mut block in blocks {
         straight.divide_loops(&mut block);
         straight.block(block);
+    }
+    straight.done
+}
+
+/// The blocks with a copy of each array before its updates by a third block and by those after it, which go on in the copy.
+pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
+    let is_chosen = |block: &Block, array: usize| {
+        let mut found = false;
+        for statement in &block.statements {
+            let target = Rc::new(Value::Load(statement.target.clone()));
+            for value in [&target, &statement.value] {
+                value.visit(&mut HashSet::new(), &mut |part| {
+                    found |= matches!(part, Value::Load(Element::Chosen { array: chosen, .. }) if *chosen == array);
+                });
+            }
+        }
+        found
+    };
+    let buffers = (0..arrays.plan.arrays.len()).filter(|array| arrays.plan.arrays[*array].storage == Storage::Buffer);
+    // Data choose elements of one memory, whatever the number of blocks that write it.
+    let copied: BTreeSet<usize> =
+        buffers.filter(|array| !blocks.iter().any(|block| is_chosen(block, *array))).collect();
+    let mut straight = Straight { arrays, done: Vec::new(), copies: HashMap::new() };
+    let (mut writers, mut now) = (HashMap::<usize, usize>::new(), HashMap::<usize, usize>::new());
+    for mut block in blocks {
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
+        for array in written.intersection(&copied) {
+            let count = writers.entry(*array).or_default();
+            *count += 1;
+            if *count > MOST_WRITERS {
+                // The copy is written by the block that copies, and by this one.
+                *count = MOST_WRITERS;
+                let before = now.get(array).copied().unwrap_or(*array);
+                now.insert(*array, straight.begun_anew(before, block.span));
+            }
+        }
+        let mut part = |value: &Value<Element>| match value {
+            Value::Load(Element::Array { array, indices, outside, place }) => {
+                let array = *now.get(array)?;
+                let (indices, outside, place) = (indices.clone(), *outside, *place);
+                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
+            }
+            _ => None,
+        };
+        for statement in &mut block.statements {
+            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut part);
+            let target = Rc::new(Value::Load(statement.target.clone()));
+            if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), &mut part) {
+                statement.target = target.clone();
+            }
+        }
+        straight.done.push(block);
     }
     straight.done
 }
@@ -266,6 +318,15 @@ impl Straight<'_> {
             self.copies.insert(key, source.0);
         }
         Some((source.0, indices))
+    }
+
+    /// A copy of an array as it is.
+    fn begun_anew(&mut self, array: usize, span: Span) -> usize {
+        let region = self.arrays.boxes[array].clone().unwrap_or_default();
+        let copy = self.target(&Read { array, indices: &[], outside: None, span, ranges: &[] }, "so_far", None);
+        self.arrays.boxes[copy] = Some(region.clone());
+        self.nest(span, copy, &region, |_, indices| load(array, indices, span));
+        copy
     }
 
     /// The array that a copy goes to.

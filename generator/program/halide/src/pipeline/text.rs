@@ -10,13 +10,14 @@ use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
 use super::convert::{Converted, Converter};
 use super::floats::Floats;
 use super::held::unrolled;
-use super::plan::{Box, Plan, Point, Stage, Storage};
+use super::loops::Loops;
+use super::plan::{Array, Box, Plan, Point, Stage, Storage};
 use super::rates::{in_turns_of_rates, is_streamed};
 use super::regions::ranges;
 use super::scan::follow_streams;
-use super::straight::{Arrays, straightened};
-use super::turns::in_turns;
-use crate::fault::Result;
+use super::straight::{Arrays, straightened, with_few_writers};
+use super::turns::{changing_place, in_turns};
+use crate::fault::{Fault, Result};
 use crate::text::{Printer, identifier, tables_of};
 use crate::value::{Element, Place, Value, Variable};
 
@@ -158,6 +159,7 @@ impl Emitted {
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
     pub schedule: Option<Policy>,
+    pub loops: Loops,
     pub floats: Floats,
     pub plan: Plan,
     pub boxes: Vec<Option<Box>>,
@@ -168,7 +170,7 @@ impl Nest<'_> {
     /// The text.
     pub fn emit(mut self) -> Result<Emitted> {
         let mut blocks = Vec::new();
-        for stage in &self.plan.stages {
+        for stage in &std::mem::take(&mut self.plan.stages) {
             if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
                 self.blocks(stage, &mut blocks)?;
             }
@@ -185,8 +187,11 @@ impl Nest<'_> {
         let is_scan = is_streamed && follow_streams(&mut blocks, &self.boxes);
         let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
         if schedule == Some(Policy::Dnn) {
-            let Self { plan, boxes, held, .. } = &mut self;
+            let Self { plan, boxes, held, loops, .. } = &mut self;
             blocks = straightened(blocks, Arrays { plan, boxes, held });
+            if *loops != Loops::Scheduled {
+                blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
+            }
         }
         let mut emitted = Emitted::default();
         emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
@@ -203,7 +208,7 @@ impl Nest<'_> {
     }
 
     /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
-    fn blocks(&self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
+    fn blocks(&mut self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
         let all = ranges(&self.plan, stage, &self.boxes);
         let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
         for at in all[variable].0..=all[variable].1 {
@@ -215,7 +220,7 @@ impl Nest<'_> {
     }
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
-    fn blocks_in(&self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
+    fn blocks_in(&mut self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
         let mut converter = Converter {
             plan: &self.plan,
             boxes: &self.boxes,
@@ -241,7 +246,14 @@ impl Nest<'_> {
         }
         let span = stage.span;
         if stage.updates {
-            let statements = in_turns(statements, span)?;
+            if let Some(array) = changing_place(&statements) {
+                let name = &self.plan.arrays[array].name;
+                let message = format!(
+                    "the place of this update is read in `{name}`, which the update changes: Halide looks for the place of each value anew"
+                );
+                return Err(Fault::new(span, message).with_help("read the place in a Func of its own"));
+            }
+            let statements = in_turns(statements, |statement| self.aside(statement, &loops));
             blocks.push(Block { loops, statements, span });
         } else {
             blocks.extend(statements.into_iter().map(|each| Block {
@@ -251,6 +263,26 @@ impl Nest<'_> {
             }));
         }
         Ok(())
+    }
+
+    /// A statement in two: one keeps its value in an array of its own, with an element for each iteration, and one stores it.
+    fn aside(&mut self, statement: Statement, loops: &[Loop]) -> (Statement, Statement) {
+        let (array, span) = (statement.array(), self.plan.arrays[statement.array()].span);
+        let Array { name, value, is_wide, .. } = &self.plan.arrays[array];
+        let (name, value, is_wide) = (format!("{name}_next"), *value, *is_wide);
+        // An update without loops has one iteration.
+        let dimensions = loops.len().max(1);
+        self.plan.arrays.push(Array { name, storage: Storage::Buffer, value, is_wide, dimensions, said: None, span });
+        let mut region: Box = loops.iter().rev().map(|each| each.range).collect();
+        let mut indices: Vec<Index> = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
+        region.resize(dimensions, (0, 0));
+        indices.resize(dimensions, Index::constant(0));
+        self.boxes.push(Some(region));
+        self.held.push(self.held[array]);
+        let element = Element::new(self.plan.arrays.len() - 1, indices, span);
+        let kept = Rc::new(Value::Load(element.clone()));
+        let aside = Statement { target: element, value: statement.value, updates: false };
+        (aside, Statement { value: kept, ..statement })
     }
 
     /// Removes what is stored and not read, as values of tuples may be.

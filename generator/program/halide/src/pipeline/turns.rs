@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use pushmem_nest::Span;
-
 use super::text::Statement;
-use crate::fault::{Fault, Result};
 
-/// The statements in an order in which none reads what another has stored before.
-pub(crate) fn in_turns(mut statements: Vec<Statement>, span: Span) -> Result<Vec<Statement>> {
-    let reads = |statement: &Statement| -> BTreeSet<usize> {
-        statement.array_loads().map(|(array, _)| array).filter(|array| *array != statement.array()).collect()
-    };
-    let mut ordered = Vec::new();
+/// The arrays that a statement reads, but for its own.
+fn reads(statement: &Statement) -> BTreeSet<usize> {
+    statement.array_loads().map(|(array, _)| array).filter(|array| *array != statement.array()).collect()
+}
+
+/// The statements in an order in which none reads what another has stored before. Where there is none, a value is kept aside before
+/// any is stored: `kept` gives the statement that does so, and the one that stores it then.
+pub(crate) fn in_turns(
+    mut statements: Vec<Statement>,
+    mut kept: impl FnMut(Statement) -> (Statement, Statement),
+) -> Vec<Statement> {
+    let (mut ordered, mut aside) = (Vec::new(), BTreeSet::new());
     while !statements.is_empty() {
         // One that no other reads the old value of.
         let next = statements.iter().position(|statement| {
@@ -20,11 +23,23 @@ pub(crate) fn in_turns(mut statements: Vec<Statement>, span: Span) -> Result<Vec
                 |other: &Statement| other.array() != statement.array() && reads(other).contains(&statement.array());
             !statements.iter().any(is_read)
         });
-        let next = next.ok_or_else(|| {
-            Fault::new(span, "the values of a tuple are updated from each other")
-                .with_help("update one value by the others only, or compute them by Funcs of their own")
-        })?;
-        ordered.push(statements.remove(next));
+        if let Some(next) = next {
+            ordered.push(statements.remove(next));
+            continue;
+        }
+        let reading = statements.iter_mut().find(|statement| aside.insert(statement.array()));
+        let reading = reading
+            .expect("a store of what is kept aside reads for its place alone, and no place reads what is stored");
+        let (keeps, stores) = kept(reading.clone());
+        ordered.push(keeps);
+        *reading = stores;
     }
-    Ok(ordered)
+    ordered
+}
+
+/// An array that an update of several values stores and reads for its place, if there is one.
+pub(crate) fn changing_place(statements: &[Statement]) -> Option<usize> {
+    let stored: BTreeSet<usize> = statements.iter().map(Statement::array).collect();
+    let mut places = statements.iter().flat_map(|statement| statement.target.loads_of_indices());
+    places.find(|(array, _)| stored.len() > 1 && stored.contains(array)).map(|(array, _)| array)
 }

@@ -30,11 +30,11 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// The numbers in what is stored, in ascending order.
-    pub fn numbers(&self) -> Vec<i64> {
+    /// The numbers in what is stored.
+    pub fn numbers(&self) -> BTreeSet<i64> {
         let mut found = BTreeSet::new();
         self.steps.iter().for_each(|step| step.numbers(&mut found));
-        found.into_iter().collect()
+        found
     }
 }
 

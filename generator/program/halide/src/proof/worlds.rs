@@ -6,9 +6,11 @@
 //!
 //! That is exact, as it is the same order for both, and an import keeps to what holds in any order: that minima and maxima
 //! are associative, commutative and idempotent, that `a < b` is `b > a`, and that sums stay as they are. Comparisons of loop
-//! variables are those of numbers in all worlds.
+//! variables are those of numbers in all worlds. So is the order of the constants of the text among each other: Halide and the import
+//! compute with them, so that one of two may have `max(7, data)` where the other one has `max(max(4, data), 7)`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use pushmem_nest::{Array, ArrayKind, Binary, Program, Type};
 use rand::Rng;
@@ -42,20 +44,22 @@ enum Pixels {
 }
 
 /// A random order of numbers, in which many are equal.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Order {
     seed: u64,
     /// How many classes of equal numbers there are.
     classes: u64,
+    /// The places of constants, in ascending order as these are.
+    constants: Rc<BTreeMap<i64, (u64, u64)>>,
 }
 
-/// All worlds. In the first, which is the ordinary one, images are as they were measured.
-pub(crate) fn worlds() -> Vec<World> {
+/// All worlds for texts with these constants. In the first, which is the ordinary one, images are as they were measured.
+pub(crate) fn worlds(constants: &BTreeSet<i64>) -> Vec<World> {
     let numbers = [Pixels::Small, Pixels::Constants, Pixels::Extremes, Pixels::Saturated];
     let classes = [2, 3, 2, 4, 2, 3];
     let of_numbers = numbers.into_iter().map(|pixels| World { pixels, order: None });
     let of_classes = classes.into_iter().zip(1..).map(|(classes, seed)| {
-        let order = Some(Order { seed, classes });
+        let order = Some(Order::new(seed, classes, constants));
         World { pixels: Pixels::Uniform, order }
     });
     of_numbers.chain(of_classes).collect()
@@ -63,7 +67,11 @@ pub(crate) fn worlds() -> Vec<World> {
 
 /// An image for each input, each of its pixels with the values in all worlds, and that it is data. The constants are those of
 /// the text.
-pub(crate) fn images<'a>(nest: &'a Program, worlds: &[World], constants: &[i64]) -> BTreeMap<&'a str, Vec<i64>> {
+pub(crate) fn images<'a>(
+    nest: &'a Program,
+    worlds: &[World],
+    constants: &BTreeSet<i64>,
+) -> BTreeMap<&'a str, Vec<i64>> {
     let mut random = ChaCha8Rng::seed_from_u64(0);
     let inputs = nest.arrays_of(ArrayKind::Input).map(|array| {
         let near: Vec<i64> = constants.iter().flat_map(|each| [each - 1, *each, each + 1]).collect();
@@ -98,8 +106,19 @@ impl Pixels {
 }
 
 impl Order {
+    fn new(seed: u64, classes: u64, constants: &BTreeSet<i64>) -> Self {
+        let mut order = Self { seed, classes, constants: Rc::default() };
+        let mut places: Vec<(u64, u64)> = constants.iter().map(|constant| order.place(*constant)).collect();
+        places.sort_unstable();
+        order.constants = Rc::new(constants.iter().copied().zip(places).collect());
+        order
+    }
+
     /// Where a number is in the order: in which class, and where in it.
     fn place(&self, number: i64) -> (u64, u64) {
+        if let Some(place) = self.constants.get(&number) {
+            return *place;
+        }
         // The finalizer of MurmurHash3 (fmix64), which is a permutation.
         let mut mixed = (number as u64).wrapping_add(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
@@ -128,14 +147,18 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use itertools::iproduct;
+    use itertools::{Itertools, iproduct};
 
     use super::*;
 
     /// The properties of orders that an import relies on.
     #[test]
     fn orders_are_orders() {
-        for order in worlds().iter().filter_map(|world| world.order) {
+        let constants = BTreeSet::from([3, 200, 1000]);
+        for order in worlds(&constants).iter().filter_map(|world| world.order.as_ref()) {
+            for (one, other) in constants.iter().tuple_windows() {
+                assert_eq!(order.apply(Binary::Maximum, Type::I32, *one, *other), *other);
+            }
             let apply = |operator, left, right| order.apply(operator, Type::I32, left, right);
             for (one, two, three) in iproduct!([-7, 0, 200], [-7, 65535, 3], [3, 200, 1000]) {
                 for operator in [Binary::Minimum, Binary::Maximum] {
@@ -155,7 +178,7 @@ mod tests {
     /// Each comparison with a constant goes both ways, in the one world or the other.
     #[test]
     fn no_threshold_is_rare() {
-        let orders: Vec<Order> = worlds().iter().filter_map(|world| world.order).collect();
+        let orders: Vec<Order> = worlds(&BTreeSet::new()).into_iter().filter_map(|world| world.order).collect();
         for (operator, constant) in
             iproduct!([Binary::Equal, Binary::Less, Binary::GreaterEqual], [0, 255, 60000, 65535])
         {

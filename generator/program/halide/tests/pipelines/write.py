@@ -348,6 +348,121 @@ def narrowed():
     return of(BF16)
 
 
+@program
+def promised():
+    """Elements that data choose, within a range that the program promises, and a promise about a coordinate."""
+    image, places, output = hl.ImageParam(U8, 1, "input"), hl.ImageParam(U8, 1, "places"), hl.Func("output")
+    place = hl.unsafe_promise_clamped(hl.i32(places[x] / 8), 0, 31) + hl.unsafe_promise_clamped(hl.i32(places[x]), 0, 255) / 8
+    output[x] = image[place] + hl.u8(hl.unsafe_promise_clamped(x, 0, 31))
+    output.unroll(x, 2)
+    return output, [image, places], [32]
+
+
+@program
+def chosen_by_promise():
+    """An array that is as large as the program promises of the 16 bits that choose its elements."""
+    image, kept, output = hl.ImageParam(U16, 1, "input"), hl.Func("kept"), hl.Func("output")
+    r = hl.RDom([(0, 64)], "r")
+    kept[x] = hl.u8(0)
+
+
+    def place(word):
+        # The four bits that both masks have.
+        return hl.unsafe_promise_clamped(hl.i32(word & hl.u16(0x0F0F) & hl.u16(0xF00F)), 0, 15)
+    kept[place(image[r.x])] += hl.u8(1)
+    output[x] = kept[place(image[x])]
+    kept.compute_root()
+    return output, [image], [64]
+
+
+@program
+def exchanged():
+    """The values of a tuple, each of which is updated from the other one, in a loop."""
+    image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    r = hl.RDom([(0, 64)], "r")
+    pair[x] = (hl.u8(x), hl.u8(3 * x))
+    pair[r.x % 16] = (pair[r.x % 16][1] + image[r.x], pair[r.x % 16][0])
+    pair.compute_root()
+    output[x] = pair[x][0] + 7 * pair[x][1]
+    return output, [image], [16]
+
+
+@program
+def exchanged_by_data():
+    """The same where data choose the element."""
+    image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    r = hl.RDom([(0, 64)], "r")
+    pair[x] = (hl.u8(x), hl.u8(3 * x))
+    here = hl.i32(image[r.x] % 16)
+    pair[here] = (pair[here][1] + image[r.x], pair[here][0] + 1)
+    pair.compute_root()
+    output[x] = pair[x][0] + 7 * pair[x][1]
+    return output, [image], [16]
+
+
+@program
+def exchanged_once():
+    """The same of one element, without loops."""
+    image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    pair[x] = (image[x], hl.u8(3 * x))
+    pair[3] = (pair[3][1], pair[3][0])
+    pair.compute_root()
+    output[x] = pair[x][0] + 7 * pair[x][1]
+    return output, [image], [16]
+
+
+@program
+def recursive():
+    """A recursive filter down the columns and up again."""
+    image, filtered, output = hl.ImageParam(U8, 2, "input"), hl.Func("filtered"), hl.Func("output")
+    down, up = hl.RDom([(1, 15)], "down"), hl.RDom([(1, 15)], "up")
+    filtered[x, y] = hl.u16(image[x, y])
+    filtered[x, down.x] = (3 * filtered[x, down.x - 1] + filtered[x, down.x]) / 4
+    filtered[x, 15 - up.x] = (3 * filtered[x, 16 - up.x] + filtered[x, 15 - up.x]) / 4
+    filtered.compute_root()
+    output[x, y] = hl.u8(filtered[x, y])
+    return output, [image], [8, 16]
+
+
+@program
+def number_remainders():
+    """Remainders by powers of two, also of numbers below zero, and hyperbolic tangents."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    here = image[x, y] * number(40)
+    whole = hl.cast(BF16, hl.tanh(hl.f32(image[x, y])))
+    output[x, y] = here % number(4) + here % number(0.25) - (image[x, y] % number(1024)) * whole
+    return output, [image], [24, 16]
+
+
+#: Programs that are refused, in a folder beside this one.
+REFUSED = {}
+
+
+def refused(build):
+    REFUSED[build.__name__] = build
+    return build
+
+
+@refused
+def changing_place():
+    """A tuple is stored where its last value says: Halide may have stored that before."""
+    image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    r = hl.RDom([(0, 64)], "r")
+    pair[x] = (hl.u8(x), hl.u8(3 * x))
+    pair[hl.i32((pair[r.x % 16][1] + image[r.x]) % 16)] = (image[r.x], image[r.x] + 1)
+    pair.compute_root()
+    output[x] = pair[x][0] + 7 * pair[x][1]
+    return output, [image], [16]
+
+
+@refused
+def remainder_by_three():
+    """The quotient of the remainder is rounded."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    output[x, y] = image[x, y] % number(3)
+    return output, [image], [8, 6]
+
+
 #: Programs in the place of which those of single precision are written.
 NARROWED = {}
 
@@ -386,9 +501,13 @@ def write(name: str, folder: Path) -> None:
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(PROGRAMS)
+    folder = Path(__file__).parent
+    names = sys.argv[1:] or [*PROGRAMS, *REFUSED]
     for name in names:
-        write(name, Path(__file__).parent)
+        if name in REFUSED:
+            hw_accelerate(*map(REFUSED[name]().__getitem__, (0, 2, 1))).write(folder.parent / "refused" / f"{name}.hlpipe")
+        else:
+            write(name, folder)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Span, Type};
 
 use super::super::held::is_wide;
-use super::super::interval::Intervals;
 use super::super::known::Evaluation;
 use super::super::loops::Loops;
 use super::super::plan::{Array, Storage, Term};
@@ -145,17 +144,7 @@ impl Lowering<'_> {
         if loads.is_empty() && !has_numbers {
             return Ok(None);
         }
-        let variables = &self.plan.variables;
-        let of_variable = |variable: usize| match variables.get(variable) {
-            Some((_, Some(range))) => *range,
-            _ => (Type::I32.min(), Type::I32.max()),
-        };
-        let arrays = &self.plan.arrays;
-        let of_array = |array: usize| {
-            let of = arrays[array].loaded();
-            ((of.min(), of.max()), of)
-        };
-        let (low, high) = Intervals::new(&of_variable, &of_array).of(index);
+        let (low, high) = self.interval(index);
         let whole = self.plan.variables.len();
         if high - low >= MOST_ENTRIES {
             return Ok(None);
