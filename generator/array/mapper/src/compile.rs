@@ -148,7 +148,12 @@ fn attempts<Found>(
     let mut refused_shared = None;
     let with_budget = |transport: u64| pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() };
     for &sharing in ways {
+        // The least budget that may be enough. Other places may shorten a loop: half of what is short is sure to be wanted.
+        let mut least = 0;
         for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
+            if hardware.transport < least {
+                continue;
+            }
             match attempt(&hardware, sharing) {
                 Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
                 // Kernels with cells of their own may have routes where a unit that they share has none.
@@ -160,7 +165,11 @@ fn attempts<Found>(
                 Err(MapError::Refused(refused)) => return Err(wrong.or(refused_shared).unwrap_or(refused)),
                 // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
                 Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
-                Err(MapError::Loop(refused) | MapError::Other(refused)) => first = first.or(Some(refused)),
+                Err(MapError::Loop { refused, short }) => {
+                    least = hardware.transport + short.div_ceil(2);
+                    first = first.or(Some(refused));
+                }
+                Err(MapError::Other(refused)) => first = first.or(Some(refused)),
             }
         }
     }

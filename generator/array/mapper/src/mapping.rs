@@ -5,7 +5,7 @@ use pushmem_compiler::Compiled;
 use pushmem_configuration::Finding;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind, Tracks};
 use pushmem_files::Diagnostic;
-use pushmem_netlist::{CellId, Netlist};
+use pushmem_netlist::{CellId, Core, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::Graph;
 use pushmem_routing::{
@@ -64,7 +64,12 @@ impl ArrayTarget {
 #[derive(Debug)]
 pub enum MapError {
     /// A loop of cells, such as a sum in a memory, has fewer cycles than its routes take. A schedule with more of them may fit.
-    Loop(Diagnostic),
+    Loop {
+        /// The refusal.
+        refused: Diagnostic,
+        /// The cycles that each way from stage to stage in the loop is short of.
+        short: u64,
+    },
     /// Edited stages are not those of this schedule: they have other cells, or another graph.
     Other(Diagnostic),
     /// The bitstream of edited stages is not the program with this schedule.
@@ -82,7 +87,7 @@ impl From<Diagnostic> for MapError {
 impl From<MapError> for Diagnostic {
     fn from(error: MapError) -> Self {
         match error {
-            MapError::Loop(diagnostic)
+            MapError::Loop { refused: diagnostic, .. }
             | MapError::Other(diagnostic)
             | MapError::Wrong(diagnostic)
             | MapError::Refused(diagnostic) => diagnostic,
@@ -220,7 +225,12 @@ fn implement(
         let message = format!("`{}` does not fit `{}`: {error}", netlist.name, spec.name);
         let refused = Diagnostic::new(message).with_help(help(netlist, spec, edited, options, &error));
         match error {
-            FlowError::Starts(StartError::Loop { .. }) => MapError::Loop(refused),
+            FlowError::Starts(StartError::Loop { cells, short, .. }) => {
+                // A way from stage to stage ends in a memory.
+                let is_memory = |cell: &&CellId| matches!(netlist.cells[**cell].core, Core::Memory(_));
+                let ways = cells.iter().filter(is_memory).count().max(1) as u64;
+                MapError::Loop { refused, short: (short.max(0) as u64).div_ceil(ways) }
+            }
             _ => MapError::Refused(refused),
         }
     })?;

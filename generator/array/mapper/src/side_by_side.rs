@@ -120,7 +120,7 @@ fn narrowest(
                 return Ok((free.start..free.start + columns, routed));
             }
             // A loop is no shorter on more columns.
-            Err(error @ (MapError::Loop(_) | MapError::Other(_) | MapError::Wrong(_))) => return Err(error),
+            Err(error @ (MapError::Loop { .. } | MapError::Other(_) | MapError::Wrong(_))) => return Err(error),
             Err(MapError::Refused(error)) => refused = Some(error.to_string()),
         }
     }
