@@ -42,6 +42,18 @@ pub(super) struct MemoryBus {
 }
 
 impl MemoryBus {
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--bus-width", self.bus_width),
+            ("--bus-burst", self.bus_burst),
+            ("--bus-bursts", self.bus_bursts),
+            ("--bus-readers", self.bus_readers),
+            ("--bus-writers", self.bus_writers),
+        ];
+        options.into_iter().find_map(|(name, given)| given.map(|_| name))
+    }
+
     /// The bus to memory, if this bus has one.
     ///
     /// # Errors
@@ -116,7 +128,7 @@ impl Build {
     /// Options of the shell of an array.
     pub(super) fn array_shape(&self, shell: &ShellOptions) -> array_shell::Shape {
         let MemoryBus { bus_readers: readers, bus_writers: writers, .. } = self.memory;
-        array_shell::Shape { memory: shell.memory, readers, writers }
+        array_shell::Shape { memory: shell.memory, readers, writers, of_managers: self.memory.given() }
     }
 
     /// Adds the tiles of an image for the driver of a shell, after a run of some of them in the model.
