@@ -23,8 +23,8 @@ def load(folder: Path):
     return module
 
 
-# Bytes of the table of a program in C, on machines of 64 bits, and the place in it of a number that another array makes wrong: its digest, or the words
-# of its bitstream, which begins with it. The latter where images are written to a global buffer.
+# Bytes of the table of a program in C, on machines of 64 bits, and the place in it of a number that makes it a wrong one: the digest of its
+# array; and where images are written to a global buffer, the words of its bitstream, which begins with the digest.
 TABLE_BYTES, DIGEST_PLACE = 64, 8
 BUFFERED_TABLE_BYTES, WORDS_PLACE = 88, 24
 # The least and the largest number of each type.

@@ -1,7 +1,7 @@
 """Tests of the shell of an array with its global buffer, driven by cocotbext-axi. Run by simulate.py.
 
-Expected values come from the folder of the program: the rows of its images, the rows of its bitstream in the banks, the C headers. Bursts are
-computed here by the formulas of the AXI specification, beat by beat.
+Expected values come from the folder of the program: the rows of its images, the rows of its bitstream in the banks, the C headers. Bursts
+are computed here by the formulas of the AXI specification, beat by beat.
 """
 
 import os
@@ -15,8 +15,8 @@ from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
 from cocotbext.axi.axi_channels import AxiARSource, AxiAWSource, AxiBSink, AxiRSink, AxiWSource
 
-from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, LONGEST_MS, PERIOD_NS, READY, RUN_CYCLES, SCALE, START, Registers, constant, pauses, register,
-                   test_of)
+from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, LONGEST_MS, PERIOD_NS, READY, RUN_CYCLES, START, Registers, constant, pauses,
+                   register, test_of)
 
 TRANSACTIONS = int(os.environ["PUSHMEM_TRANSACTIONS"])
 KEEPS_UP = os.environ["PUSHMEM_KEEPS_UP"] == "1"
@@ -178,9 +178,11 @@ async def registers(dut):
     made = await bench(dut, 1, 0.3)
     assert await made.read(register("IDENTITY")) == constant("IDENTITY_EXPECTED")
     assert await made.read(register("CONTROL")) == IDLE
-    for name in ["LAST_CYCLES", "GLOBAL_INTERRUPT_ENABLE", "INTERRUPT_ENABLE", "INTERRUPT_STATUS", "CYCLES", "REFUSED_ACCESSES", "RUNS", "NEXT_HALF"]:
+    interrupts = ["GLOBAL_INTERRUPT_ENABLE", "INTERRUPT_ENABLE", "INTERRUPT_STATUS"]
+    for name in [*interrupts, "CYCLES", "LAST_CYCLES", "REFUSED_ACCESSES", "RUNS", "NEXT_HALF"]:
         assert await made.read(register(name)) == 0, name
-    for address in [0x10, register("LAST_CYCLES") + 4, constant("WINDOW_OFFSET") - 4, register("TAIL") + 4, constant("BYTES") - 4]:
+    last, window = register("LAST_CYCLES"), constant("WINDOW_OFFSET")
+    for address in [0x10, last + 4, window - 4, register("TAIL") + 4, constant("BYTES") - 4]:
         assert (await made.bus.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
         assert (await made.bus.write(address, bytes(4))).resp == AxiResp.SLVERR, hex(address)
     assert await made.read(register("REFUSED_ACCESSES")) == 1
@@ -271,7 +273,8 @@ class Raw:
     async def send(self, burst: Burst) -> None:
         channel, prefix = (self.aw, "aw") if burst.write else (self.ar, "ar")
         asks = channel._transaction_obj()
-        for name, value in [("id", burst.id), ("addr", burst.address), ("len", burst.beats - 1), ("size", burst.size), ("burst", burst.kind)]:
+        values = {"id": burst.id, "addr": burst.address, "len": burst.beats - 1, "size": burst.size, "burst": burst.kind}
+        for name, value in values.items():
             setattr(asks, prefix + name, value)
         channel.send_nowait(asks)
         for number, (data, strobes) in enumerate(burst.data):
@@ -319,7 +322,8 @@ class Memory:
 
 @test_of(20 * LONGEST_MS)
 async def random_bursts(dut):
-    """Random bursts of every kind, in both directions at a time, with pauses: the banks have what was written, and each burst its own answer."""
+    """Random bursts of every kind, in both directions at a time, with pauses: the banks have what was written, and each burst its own
+    answer."""
     made = Registers(dut)
     generator, memory = random.Random(5), Memory()
     raw = Raw(dut, 1, 0.3)
