@@ -257,6 +257,15 @@ def random_burst(generator: random.Random, write: bool, region: tuple[int, int],
     return burst
 
 
+def stops(seed: int, share: float):
+    """Pauses of a channel at random, and now and then one in which queues fill."""
+    generator = random.Random(seed)
+    for pause in pauses(seed, share):
+        yield pause
+        if share and generator.random() < 0.005:
+            yield from [True] * generator.randrange(20, 80)
+
+
 class Raw:
     """A manager that sends bursts as they are, many at a time, and takes the answers."""
 
@@ -268,7 +277,7 @@ class Raw:
         self.ar, self.r = (kind(channel, *ports, reset_active_level=False) for kind, channel in [
             (AxiARSource, bus.read.ar), (AxiRSink, bus.read.r)])
         for number, channel in enumerate([self.aw, self.w, self.b, self.ar, self.r]):
-            channel.set_pause_generator(pauses(seed * 100 + number, share))
+            channel.set_pause_generator(stops(seed * 100 + number, share))
 
     async def send(self, burst: Burst) -> None:
         channel, prefix = (self.aw, "aw") if burst.write else (self.ar, "ar")

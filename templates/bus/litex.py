@@ -96,7 +96,10 @@ class {{ self.class() }}(LiteXModule):
     def add_to(self, soc, name, origin, buffer_origin):
         """Connects it to a SoC, of which it is the module `name`."""
         soc.bus.add_slave(name, self.control, SoCRegion(origin=origin, size=BYTES, cached=False))
-        soc.bus.add_slave(f"{name}_buffer", self.buffer, SoCRegion(origin=buffer_origin, size=BUFFER_BYTES, cached=False))
+        # Bridges of LiteX from full AXI to a wider bus take no single beats, those of AXI4-Lite do.
+        beats = axi.AXILiteInterface(data_width=self.buffer.data_width, address_width=self.buffer.address_width)
+        self.bridge = axi.AXILite2AXI(beats, self.buffer)
+        soc.bus.add_slave(f"{name}_buffer", beats, SoCRegion(origin=buffer_origin, size=BUFFER_BYTES, cached=False))
 {%- else %}
     def add_to(self, soc, name, origin):
         """Connects it to a SoC, of which it is the module `name`."""

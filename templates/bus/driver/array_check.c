@@ -307,7 +307,7 @@ static uint32_t other_hardware(void *context, uint32_t offset)
 
 int main(void)
 {
-    const struct {{ name }}_port port = {simulation_read, simulation_write, simulation_wait, simulation_cycles, {% if names.banks.is_some() %}simulation_write_rows, simulation_read_rows, {% endif %}NULL};
+    const struct {{ name }}_port port = SIMULATION_PORT;
     struct {{ name }}_port other = port;
     struct {{ name }} device;
 {%- if names.banks.is_none() %}

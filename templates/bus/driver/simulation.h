@@ -42,6 +42,10 @@ bool simulation_write_rows(void *context, uint32_t address, const uint64_t *rows
 bool simulation_read_rows(void *context, uint32_t address, uint64_t *rows, uint32_t count);
 
 {% endif -%}
+/* The initializer of a driver's port to all of these. */
+#define SIMULATION_PORT \
+    {simulation_read, simulation_write, simulation_wait, simulation_cycles,{% if shell.rows.is_some() %} simulation_write_rows, simulation_read_rows,{% endif %} NULL}
+
 /* Waits for the interrupt, or some hundred cycles. */
 void simulation_wait(void *context);
 

@@ -17,7 +17,8 @@ use crate::progress::Spinner;
 pub(super) enum Bus {
     /// AXI4-Stream for streams, AXI4-Lite for control and configuration.
     Axis,
-    /// Managers of AXI4 that read and write images in memory, AXI4-Lite for control and configuration.
+    /// Managers of AXI4 that read and write images in memory, AXI4-Lite for control and configuration. On an array with a global buffer, an AXI4
+    /// subordinate for its banks in place of the managers.
     Axi,
 }
 
