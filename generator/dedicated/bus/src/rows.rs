@@ -353,8 +353,9 @@ struct Host<'a> {
     digest: String,
     digest_address: String,
     hand_over_address: String,
-    /// The ports of the array of which the host has vectors, and inputs that the shell does not know.
+    /// Banks, of which each says whether it is busy.
     banks: u32,
+    /// Inputs of the array that the shell does not know.
     passed: Vec<Port>,
 }
 
