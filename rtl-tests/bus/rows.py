@@ -390,8 +390,7 @@ async def pace(dut):
     made = Registers(dut)
     raw = Raw(dut, 1, 0.0)
     await made.reset()
-    for write in [True, False]:
-        count, beats = 4, 256
+    for write, count, beats in [(True, 4, 256), (False, 4, 256), (True, 64, 4), (False, 64, 4)]:
         bursts = [Burst(write, number, number * beats * ROW % HALF, 3, AxiBurstType.INCR, beats,
                         [(number, 0xff)] * beats if write else [], beats - 1) for number in range(count)]
         begin = get_sim_time("ns")
