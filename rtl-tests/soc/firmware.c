@@ -245,7 +245,8 @@ static uint32_t other_hardware(void *context, uint32_t offset)
 
 int main(void)
 {
-    struct DRIVER_PORT port = DRIVER(mapped)((volatile void *)HARDWARE_BASE);
+    HARDWARE_MAP
+    struct DRIVER_PORT port = DRIVER(mapped)(HARDWARE_MAPPED);
     struct DRIVER_PORT other = port;
     DEVICE device;
     unsigned number;

@@ -26,7 +26,7 @@ from migen import ClockDomain
 
 HERE = Path(__file__).resolve().parent
 COMPILER = "riscv64-unknown-elf-"
-ORIGIN = 0x9000_0000
+ORIGIN, BUFFER_ORIGIN = 0x9000_0000, 0xa000_0000
 ROM_BYTES, RAM_BYTES = 0x4_0000, 0x8_0000
 # Bytes of an element in memory, by its type.
 ELEMENT_BYTES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2}
@@ -59,7 +59,9 @@ class Soc(SoCCore):
                          integrated_rom_size=ROM_BYTES, integrated_sram_size=0x2000, integrated_main_ram_size=RAM_BYTES, ident="")
         [name] = [name for name in vars(module) if name.endswith("Axi")]
         self.hardware = getattr(module, name)(platform)
-        self.hardware.add_to(self, "hardware", origin=ORIGIN)
+        # An array with a global buffer has its banks beside its registers.
+        banks = {"buffer_origin": BUFFER_ORIGIN} if hasattr(self.hardware, "buffer") else {}
+        self.hardware.add_to(self, "hardware", origin=ORIGIN, **banks)
 
 
 def load(path: Path):
@@ -118,8 +120,8 @@ class Program:
                 f"{name}_dimensions, {name}_shape, {name}_words}}")
 
 
-def hardware_header(module: str, programs: list[Program]) -> str:
-    """The names of the driver, and the functions that differ between accelerators and arrays."""
+def hardware_header(module: str, programs: list[Program], has_banks: bool) -> str:
+    """The names of the driver, and the functions that differ between accelerators, arrays, and those with banks."""
     of_array = programs[0].loaded is not None
     table = f"(const struct {module}_program *)(test)->program"
     names = {"DEVICE": f"struct {module}", "DRIVER(name)": f"{module}_##name", "CODE(name)": f"{module.upper()}_##name",
@@ -129,6 +131,9 @@ def hardware_header(module: str, programs: list[Program]) -> str:
     text += "".join(f"#define {name} {value}\n" for name, value in names.items())
     text += f"#define configure(device, test) {module}_configure(device{', ' + table if of_array else ''})\n"
     text += f"#define dense(test, image, address) {module}_dense({table + ', ' if of_array else ''}image, address)\n"
+    registers, banks = "(volatile void *)HARDWARE_BASE", "(volatile void *)HARDWARE_BUFFER_BASE"
+    text += f"#define HARDWARE_MAP {f'struct {module}_map map = {{{registers}, {banks}}};' if has_banks else ''}\n"
+    text += f"#define HARDWARE_MAPPED {'&map' if has_banks else registers}\n"
     return text
 
 
@@ -144,7 +149,7 @@ def soc_header(soc: Soc) -> str:
 def compile_firmware(soc: Soc, module: str, programs: list[Program], out: Path) -> bytes:
     """The contents of the ROM."""
     (out / "soc.h").write_text(soc_header(soc))
-    (out / "hardware.h").write_text(hardware_header(module, programs))
+    (out / "hardware.h").write_text(hardware_header(module, programs, hasattr(soc.hardware, "buffer")))
     text = '#include "firmware.h"\n'
     if programs[0].loaded:
         text += "static size_t in_order(size_t beat, size_t lane) { return beat + lane; }\n"
@@ -158,6 +163,7 @@ def compile_firmware(soc: Soc, module: str, programs: list[Program], out: Path) 
     (out / "regions.ld").write_text(f"MEMORY\n{{\n{regions}}}\n")
     sources = [HERE / "start.S", HERE / "firmware.c", out / "words.c", programs[0].folder / "driver" / f"{module}_driver.c"]
     sources += [program.folder / "driver" / f"{program.loaded}_program.c" for program in distinct if program.loaded]
+    sources += programs[0].folder.glob("global_buffer/*.c")
     folders = [out, HERE, *(program.folder / "driver" for program in distinct)]
     # The names of 2018's instruction set, in which the control registers are a part of the base.
     flags = ["-march=rv32i2p0_m", "-mabi=ilp32", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib"]

@@ -30,6 +30,11 @@
 {%- endfor %}
 {%- endfor %}
 {%- endif %}
+{%- if let Some(rows) = shell.rows %}
+
+/* Bytes of the banks, at the AXI4 interface `{{ Rows::PORT }}`. */
+#define {{ prefix }}_BUFFER_BYTES 0x{{ "{:x}"|format(rows.bytes) }}u
+{%- endif %}
 {%- if let Some(window) = self.0.window() %}
 
 /* The window to the {% if shell.programmed %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */

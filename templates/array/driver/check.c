@@ -157,6 +157,7 @@ int main(void)
     /* Without a clear, a half that was handed over stays with the array. */
     wrong.first_words = 1;
     other = simulation_port();
+    other.write_register(other.context, {{ registers }}_ALL_BANKS_ADDRESS({{ registers }}_BANK_CONTROL_NUMBER), {{ registers }}_BANK_CONTROL_ENABLE_LOAD_MASK);
     other.write_register(other.context, {{ registers }}_ALL_BANKS_ADDRESS({{ registers }}_BANK_HAND_OVER_NUMBER), 2u);
     expect("store in a half of the array", {{ name }}_store(&device, &program, 1, 0), {{ prefix }}_UNAVAILABLE);
     expect("submit", {{ name }}_submit(&device, &wrong, 1, 0), {{ prefix }}_OK);

@@ -80,20 +80,7 @@ int {{ name }}_configure(struct {{ name }} *device, const struct {{ name }}_prog
     return {{ prefix }}_OK;
 }
 
-struct {{ name }}_image {{ name }}_dense(const struct {{ name }}_program *program, unsigned image, uint64_t address)
-{
-    const struct {{ name }}_shape *shape = &program->image[image];
-    struct {{ name }}_image dense = {address, shape->element_bytes, {0}};
-    uint32_t dimension;
-    for (dimension = 0; dimension < shape->dimensions; ++dimension) {
-        if (dimension > 0) {
-            dense.stride[dimension - 1] = (int32_t)dense.bytes;
-        }
-        dense.bytes *= shape->size[dimension];
-    }
-    return dense;
-}
-
+{% include "driver/parts/dense.c" %}
 {% include "driver/parts/check.c" %}
 
 {% include "driver/parts/start.c" %}
@@ -181,5 +168,7 @@ static uint32_t images_of(const struct {{ name }} *device, uint32_t managers)
     }
     return images;
 }
+
+{% include "driver/parts/poll.c" %}
 
 {% include "driver/parts/jobs.c" %}

@@ -35,29 +35,7 @@ extern "C" {
 
 {% include "driver/parts/results.h" %}
 
-/* An image: the byte address of its first element as the array sees it, the bytes of memory from there on, and the bytes from an element
- * of each dimension but the first to the next. With a negative stride memory before the address is used, too. Of an image with elements
- * of 16 bits all are even. */
-struct {{ name }}_image {
-    uint64_t address;
-    uint64_t bytes;
-    int32_t stride[{{ prefix }}_STRIDES];
-};
-
-/* Images by their numbers in the program. */
-struct {{ name }}_job {
-    struct {{ name }}_image image[{{ prefix }}_IMAGES];
-};
-
-/* An image as a program declares it: the bytes of an element, and elements in each dimension, innermost first. */
-struct {{ name }}_shape {
-    const char *name;
-    uint32_t output;
-    uint32_t element_bytes;
-    uint32_t dimensions;
-    uint32_t size[{{ prefix }}_DIMENSIONS];
-};
-
+{% include "driver/parts/images.h" %}
 /* A stream, by its number in its direction: the value of its register STREAM, which has its IO tile, its beats, and its walk through an image. Starts and steps are
  * elements in each dimension. */
 struct {{ name }}_walk {

@@ -213,7 +213,7 @@ static uint32_t other_hardware(void *context, uint32_t offset)
 
 int main(void)
 {
-    const struct {{ name }}_port port = {simulation_read, simulation_write, simulation_wait, simulation_cycles, NULL};
+    const struct {{ name }}_port port = SIMULATION_PORT;
     struct {{ name }}_port other = port;
     struct {{ name }} device;
     unsigned number;

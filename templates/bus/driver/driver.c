@@ -104,4 +104,6 @@ int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *jo
     return {{ prefix }}_OK;
 }
 
+{% include "driver/parts/poll.c" %}
+
 {% include "driver/parts/jobs.c" %}

@@ -53,13 +53,21 @@ class Job(ctypes.Structure):
 
 
 class Port(ctypes.Structure):
-    """The functions by which the driver reaches the registers."""
+    """The functions by which the driver reaches the registers{% if plan.has_banks %} and the banks{% endif %}."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ("read", "write", "wait", "ticks", "context")]
+    _fields_ = [(name, ctypes.c_void_p) for name in ("read", "write", "wait", "ticks", {% if plan.has_banks %}"write_rows", "read_rows", {% endif %}"context")]
+{%- if plan.has_banks %}
+
+
+class Map(ctypes.Structure):
+    """Where this process has mapped the registers and the banks."""
+
+    _fields_ = [("registers", ctypes.c_void_p), ("buffer", ctypes.c_void_p)]
+{%- endif %}
 
 
 class Memory:
-    """Memory that the hardware and the host share: its address for the hardware, and its bytes for the host."""
+    """{% if plan.has_banks %}Memory for images: its address{% else %}Memory that the hardware and the host share: its address for the hardware{% endif %}, and its bytes{% if !plan.has_banks %} for the host{% endif %}."""
 
     def __init__(self, address: int, view: memoryview):
         self.address, self.view, self.used = address, view, 0
@@ -95,15 +103,27 @@ class Host:
         size, address = library.simulation_bytes, library.simulation_address
         size.restype = address.restype = ctypes.c_uint64
         bytes_of = ctypes.cast(library.simulation_memory(), ctypes.POINTER(ctypes.c_uint8 * size())).contents
-        pointers = [ctypes.cast(getattr(library, f"simulation_{name}"), ctypes.c_void_p) for name in ("read", "write", "wait", "cycles")]
+        pointers = [ctypes.cast(getattr(library, f"simulation_{name}"), ctypes.c_void_p)
+                    for name in ("read", "write", "wait", "cycles"{% if plan.has_banks %}, "write_rows", "read_rows"{% endif %})]
         return cls(library, Port(*pointers, None), Memory(address(), memoryview(bytes_of).cast("B")))
 
     @classmethod
+{%- if plan.has_banks %}
+    def mapped(cls, registers: int, buffer: int, memory: Memory) -> "Host":
+        """Hardware whose registers and banks this process has mapped at addresses, as from /dev/uio0, and a memory for images."""
+        library = ctypes.CDLL(str(BUILD / "lib{{ name }}.so"))
+        library.{{ name }}_mapped.restype, library.{{ name }}_mapped.argtypes = Port, [ctypes.POINTER(Map)]
+        places = Map(registers, buffer)
+        host = cls(library, library.{{ name }}_mapped(ctypes.byref(places)), memory)
+        host.places = places
+        return host
+{%- else %}
     def mapped(cls, registers: int, memory: Memory) -> "Host":
         """Hardware whose registers this process has mapped at an address, as from /dev/uio0, and a memory that both reach."""
         library = ctypes.CDLL(str(BUILD / "lib{{ name }}.so"))
         library.{{ name }}_mapped.restype, library.{{ name }}_mapped.argtypes = Port, [ctypes.c_void_p]
         return cls(library, library.{{ name }}_mapped(registers), memory)
+{%- endif %}
 
     def __enter__(self) -> "Host":
         return self
@@ -176,15 +196,17 @@ class Host:
     def cycles(self) -> int:
         """Cycles of the last job."""
         return self.library.{{ name }}_cycles(self.device)
+{%- if !plan.has_banks %}
 
     def failed(self) -> list[str]:
         """The images of the last job that memory answered with an error, or whose addresses the hardware refused."""
         failed = self.library.{{ name }}_failed(self.device)
         return [name for number, name in enumerate(IMAGES) if failed >> number & 1]
+{%- endif %}
 
 
 # More than the driver's own data on any machine.
-DEVICE_BYTES = 256
+DEVICE_BYTES = 256{% if plan.has_banks %} + 2 * ctypes.sizeof(Job){% endif %}
 
 
 def elements(name: str, values: Sequence[int], kind: str, shape: Sequence[int]) -> array.array:

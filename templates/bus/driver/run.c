@@ -65,7 +65,7 @@ static int run_tiles(struct {{ name }} *device, const struct {{ name }}_job *who
 
 int main(int count, char **arguments)
 {
-    const struct {{ name }}_port port = {simulation_read, simulation_write, simulation_wait, simulation_cycles, NULL};
+    const struct {{ name }}_port port = SIMULATION_PORT;
     struct {{ name }} device;
     struct {{ name }}_job whole;
     uint64_t place = 0;

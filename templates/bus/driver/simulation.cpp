@@ -2,19 +2,27 @@
 // The Verilated shell with a memory, driven by the functions of simulation.h.
 #include "simulation.h"
 
-#include <cstdio>
+{% if shell.rows.is_some() %}#include <algorithm>
+{% endif %}#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+{% if shell.rows.is_none() %}#include <cstring>
 #include <deque>
-#include <memory>
-#include <random>
-#include <vector>
+{% endif %}#include <memory>
+{% if shell.rows.is_none() %}#include <random>
+{% endif %}#include <vector>
 
 #include "Vtop.h"
 #include "verilated.h"
 
 namespace {
 
+{% if shell.rows.is_some() -%}
+// Cycles that the processor waits for an interrupt, and beats of the longest burst, of 8 bytes in pages of 4 kB.
+constexpr unsigned WAIT = 500;
+constexpr uint32_t BURST = 256, ROW = 8, PAGE = 4096;
+constexpr unsigned OKAY = 0, INCREMENTING = 1, ALL = 0xff;
+
+{% else -%}
 // Cycles from a request to its answer, and those that the processor waits for an interrupt.
 constexpr uint64_t LATENCY = 30;
 constexpr unsigned WAIT = 500;
@@ -60,6 +68,7 @@ struct Beat {
     bool kept[BEAT];
 };
 
+{% endif -%}
 class System {
 public:
     System() : memory_(SIMULATION_BYTES) {
@@ -80,6 +89,10 @@ public:
         forget();
         top_->s_axi_control_awvalid = top_->s_axi_control_wvalid = top_->s_axi_control_bready = 0;
         top_->s_axi_control_arvalid = top_->s_axi_control_rready = 0;
+{%- if shell.rows.is_some() %}
+        top_->s_axi_buffer_awvalid = top_->s_axi_buffer_wvalid = top_->s_axi_buffer_bready = 0;
+        top_->s_axi_buffer_arvalid = top_->s_axi_buffer_rready = 0;
+{%- endif %}
 {%- for image in shell.images %}
 {%- if image.output %}
         top_->{{ shell.port(image) }}_bvalid = 0;
@@ -141,6 +154,69 @@ public:
         return value;
     }
 
+{% if shell.rows.is_some() %}
+    bool write_rows(uint32_t address, const uint64_t* rows, uint32_t count) {
+        bool is_well = true;
+        while (count > 0) {
+            const uint32_t beats = burst(address, count);
+            top_->s_axi_buffer_awid = 0;
+            top_->s_axi_buffer_awaddr = address;
+            top_->s_axi_buffer_awlen = beats - 1;
+            top_->s_axi_buffer_awsize = 3;
+            top_->s_axi_buffer_awburst = INCREMENTING;
+            top_->s_axi_buffer_awvalid = 1;
+            top_->s_axi_buffer_wstrb = ALL;
+            top_->s_axi_buffer_bready = 1;
+            for (uint32_t beat = 0;;) {
+                top_->s_axi_buffer_wvalid = beat < beats;
+                top_->s_axi_buffer_wdata = beat < beats ? rows[beat] : 0;
+                top_->s_axi_buffer_wlast = beat == beats - 1;
+                settle();
+                const bool asked = top_->s_axi_buffer_awready, took = beat < beats && top_->s_axi_buffer_wready;
+                const bool answered = top_->s_axi_buffer_bvalid;
+                is_well = is_well && (!answered || top_->s_axi_buffer_bresp == OKAY);
+                step();
+                if (asked) top_->s_axi_buffer_awvalid = 0;
+                beat += took;
+                if (answered) break;
+            }
+            top_->s_axi_buffer_bready = 0;
+            address += beats * ROW;
+            rows += beats;
+            count -= beats;
+        }
+        return is_well;
+    }
+
+    bool read_rows(uint32_t address, uint64_t* rows, uint32_t count) {
+        bool is_well = true;
+        while (count > 0) {
+            const uint32_t beats = burst(address, count);
+            top_->s_axi_buffer_arid = 0;
+            top_->s_axi_buffer_araddr = address;
+            top_->s_axi_buffer_arlen = beats - 1;
+            top_->s_axi_buffer_arsize = 3;
+            top_->s_axi_buffer_arburst = INCREMENTING;
+            top_->s_axi_buffer_arvalid = 1;
+            top_->s_axi_buffer_rready = 1;
+            for (uint32_t beat = 0; beat < beats;) {
+                settle();
+                const bool asked = top_->s_axi_buffer_arready, answered = top_->s_axi_buffer_rvalid;
+                if (answered) {
+                    rows[beat++] = top_->s_axi_buffer_rdata;
+                    is_well = is_well && top_->s_axi_buffer_rresp == OKAY;
+                }
+                step();
+                if (asked) top_->s_axi_buffer_arvalid = 0;
+            }
+            top_->s_axi_buffer_rready = 0;
+            address += beats * ROW;
+            rows += beats;
+            count -= beats;
+        }
+        return is_well;
+    }
+{% endif %}
     void wait() {
         for (unsigned waited = 0; waited < WAIT && !top_->interrupt_o; ++waited) step();
     }
@@ -152,12 +228,21 @@ private:
         std::exit(2);
     }
 
+{% if shell.rows.is_some() -%}
+    // The beats of the next burst: it does not leave its page.
+    static uint32_t burst(uint32_t address, uint32_t count) {
+        const uint32_t most = std::min(BURST, (PAGE - address % PAGE) / ROW);
+        return std::min(most, count);
+    }
+
+{% else -%}
     // The place of a beat, if there is memory.
     uint8_t* place(uint64_t address) {
         const uint64_t offset = address - SIMULATION_MEMORY;
         return offset <= SIMULATION_BYTES - BEAT ? &memory_[offset] : nullptr;
     }
 
+{% endif -%}
     // Drops what memory was asked for.
     void forget() {
 {%- for image in shell.images %}
@@ -169,7 +254,9 @@ private:
 {%- endfor %}
     }
 
+{%- if shell.rows.is_none() %}
     bool luck() { return random_() % 4 != 0; }
+{%- endif %}
 
     void settle() {
         top_->ap_clk = 0;
@@ -236,6 +323,7 @@ private:
         }
     }
 
+{% if shell.rows.is_none() -%}
     // Writes the bursts that are whole to memory; each has one answer, whose response takes the place of its beats.
     void store(std::deque<Burst>& asked, std::deque<Beat>& beats, std::deque<Burst>& answers) {
         while (!asked.empty() && beats.size() >= asked.front().beats) {
@@ -254,10 +342,13 @@ private:
         }
     }
 
+{% endif -%}
     std::unique_ptr<VerilatedContext> context_{new VerilatedContext};
     std::unique_ptr<Vtop> top_;
     std::vector<uint8_t> memory_;
+{%- if shell.rows.is_none() %}
     std::minstd_rand random_{1};
+{%- endif %}
     uint64_t cycle_ = 0;
 {%- for image in shell.images %}
     std::deque<Burst> {{ image.name }}_asked_;
@@ -276,7 +367,17 @@ System& the_system() {
 
 }  // namespace
 
+{% if shell.rows.is_some() -%}
+uint64_t simulation_address(void) { return reinterpret_cast<uintptr_t>(the_system().memory()); }
+bool simulation_write_rows(void*, uint32_t address, const uint64_t* rows, uint32_t count) {
+    return the_system().write_rows(address, rows, count);
+}
+bool simulation_read_rows(void*, uint32_t address, uint64_t* rows, uint32_t count) {
+    return the_system().read_rows(address, rows, count);
+}
+{%- else -%}
 uint64_t simulation_address(void) { return SIMULATION_MEMORY; }
+{%- endif %}
 uint64_t simulation_bytes(void) { return SIMULATION_BYTES; }
 uint8_t* simulation_memory(void) { return the_system().memory(); }
 void simulation_reset(void) { the_system().reset(); }

@@ -13,6 +13,7 @@
 /* The longest time that a wait for the interrupt takes, so that timeouts are seen. */
 #define WAIT_MS 10
 
+{% if self.0.shell.rows.is_none() -%}
 static uint32_t uio_read(void *context, uint32_t offset)
 {
     const struct {{ name }}_uio *uio = context;
@@ -25,6 +26,7 @@ static void uio_write(void *context, uint32_t offset, uint32_t value)
     *(volatile uint32_t *)((volatile unsigned char *)uio->registers + offset) = value;
 }
 
+{% endif -%}
 static void uio_wait(void *context)
 {
     const struct {{ name }}_uio *uio = context;
@@ -54,22 +56,47 @@ int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path)
     if (uio->file < 0) {
         return -1;
     }
+{%- if self.0.shell.rows.is_some() %}
+    uio->map.registers = mmap(NULL, {{ self.0.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
+    uio->map.buffer = mmap(NULL, {{ self.0.upper() }}_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, sysconf(_SC_PAGESIZE));
+    if (uio->map.registers == MAP_FAILED || uio->map.buffer == MAP_FAILED) {
+        {{ name }}_uio_close(uio);
+        return -1;
+    }
+{%- else %}
     uio->registers = mmap(NULL, {{ self.0.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
     if (uio->registers == MAP_FAILED) {
         close(uio->file);
         return -1;
     }
+{%- endif %}
     return 0;
 }
 
 struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio)
 {
+{%- if self.0.shell.rows.is_some() %}
+    struct {{ name }}_port port = {{ name }}_mapped(&uio->map);
+    port.wait = uio_wait;
+    port.ticks = milliseconds;
+    return port;
+{%- else %}
     const struct {{ name }}_port port = {uio_read, uio_write, uio_wait, milliseconds, uio};
     return port;
+{%- endif %}
 }
 
 void {{ name }}_uio_close(struct {{ name }}_uio *uio)
 {
+{%- if self.0.shell.rows.is_some() %}
+    if (uio->map.registers != MAP_FAILED) {
+        munmap((void *)uio->map.registers, {{ self.0.upper() }}_BYTES);
+    }
+    if (uio->map.buffer != MAP_FAILED) {
+        munmap((void *)uio->map.buffer, {{ self.0.upper() }}_BUFFER_BYTES);
+    }
+{%- else %}
     munmap((void *)uio->registers, {{ self.0.upper() }}_BYTES);
+{%- endif %}
     close(uio->file);
 }

@@ -367,7 +367,7 @@ impl Bank {
         self.gathered.fill(None);
         self.load.is_active = false;
         self.store.is_active = false;
-        self.registers[self.map.field(BankMeaning::Enable { direction: Direction::In }).0 as usize] = 0;
+        self.registers.fill(0);
     }
 
     /// A DMA at the beginning of its loop nest.
@@ -450,19 +450,20 @@ impl Bank {
         self.registers[self.map.field(BankMeaning::Enable { direction: Direction::In }).0 as usize]
     }
 
-    /// The halves that a write hands over, the first in the lowest bit.
+    /// The halves that a write hands over, the first in the lowest bit: none while no DMA works, for which there are no runs.
     fn handed_over(&self, access: Option<BankAccess>) -> u32 {
         let register = self.map.field(BankMeaning::HandOver { half: 0 }).0;
         match access {
-            Some(BankAccess { register: found, write: Some(data) }) if found == register => data & 0b11,
+            Some(BankAccess { register: found, write: Some(data) }) if found == register && self.control() != 0 => {
+                data & 0b11
+            }
             _ => 0,
         }
     }
 
     fn write(&mut self, number: u32, data: u32, clears: bool) {
         let Some(register) = self.map.registers.get(number as usize) else { return };
-        let is_control = number == self.map.field(BankMeaning::Enable { direction: Direction::In }).0;
-        if register.access == Access::ReadWrite && !(is_control && clears) {
+        if register.access == Access::ReadWrite && !clears {
             let mask = u32::MAX >> (u32::BITS - register.used_bits());
             self.registers[number as usize] = data & mask;
         }

@@ -260,6 +260,7 @@ pub fn execute_buffered(
 
 /// The images of a program as rows of half 0 of banks, each with its bank: those that the host writes before a run, and those that it finds after
 /// it. The words of the latter are those that the bank stores.
+#[derive(Default)]
 pub struct ImageRows {
     /// Rows that are loaded.
     pub loaded: Vec<(u32, HostAccess)>,

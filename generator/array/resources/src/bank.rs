@@ -246,7 +246,7 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
     let halves = (0..GlobalBufferSpec::HALVES).map(half).collect();
     layout.group(
         "hand_over",
-        "Halves that are the array's. Writing 0 leaves them as they are.",
+        "Halves that are the array's. Writing 0 leaves them as they are, and a bank whose DMAs do not work keeps them for the host.",
         Access::Request,
         halves,
     );

@@ -25,7 +25,7 @@ pub(crate) const COUNT_BITS: u32 = 16;
 pub(crate) const LINE_BITS: u32 = 32;
 
 /// Bits of the number of a word among those of a stream, and of the host.
-const BLOCK_BITS: u32 = 5;
+pub(crate) const BLOCK_BITS: u32 = 5;
 
 /// The words of the host.
 const HOST: [&str; 6] =
@@ -48,8 +48,6 @@ pub struct Array<'a> {
     pub rtl: &'a [File],
     /// Columns, each with an IO tile.
     pub columns: u32,
-    /// Banks of its global buffer, which configure groups of columns; 0 without one.
-    pub banks: u32,
     /// The first 32 bits of the digest of its specification, and the address at which the array takes them.
     pub digest: u32,
     /// See `digest`.
@@ -87,7 +85,6 @@ struct Host<'a> {
     module: String,
     array_module: &'a str,
     columns: u32,
-    banks: u32,
     readers: u32,
     writers: u32,
     levels: u32,
@@ -126,6 +123,27 @@ impl Host<'_> {
     fn stream_bits(&self) -> u32 {
         stream_fields(self.walks).iter().map(|field| field.bits).sum()
     }
+}
+
+/// The accesses to the configuration port of an array, in Veryl.
+#[derive(Template)]
+#[template(path = "array_access.veryl", escape = "none")]
+struct ArrayAccess {
+    /// Bits of the number of a word.
+    bits: u32,
+}
+
+impl ArrayAccess {
+    /// Number of a word as a literal.
+    fn at(&self, name: &str) -> String {
+        format!("{}'d{}", self.bits, of_host(name))
+    }
+}
+
+/// The modules of a host: the access to the array, and the host itself.
+pub(crate) fn host_sources(module: &str, host: &impl Template) -> Vec<Source> {
+    let access = Source { name: "pushmem_array_access".to_owned(), text: render(&ArrayAccess { bits: BLOCK_BITS }) };
+    vec![access, Source { name: module.to_owned(), text: render(host) }]
 }
 
 /// The fields of the word `stream`; whether streams walk through images.
@@ -231,7 +249,6 @@ impl<'a> Hosted<'a> {
             module: module.clone(),
             array_module: array.module,
             columns: array.columns,
-            banks: array.banks,
             readers: array.readers,
             writers: array.writers,
             levels: array.levels,
@@ -246,7 +263,7 @@ impl<'a> Hosted<'a> {
             passed: ports.into_iter().filter(|port| port.name == "test_enable_i").collect(),
             walks,
         };
-        let printed = compiled(vec![Source { name: module.clone(), text: render(&host) }], array.reset)?;
+        let printed = compiled(host_sources(&module, &host), array.reset)?;
         let is_new = |(path, _): &File| array.rtl.iter().all(|(other, _)| other != path);
         let rtl = array.rtl.iter().cloned().chain(printed.into_iter().filter(is_new)).collect();
         Ok(Hosted { array, module, rtl })
@@ -308,49 +325,8 @@ impl Array<'_> {
     /// The registers in the window; with walks where streams are images in memory.
     fn registers(&self, walks: bool) -> Vec<Register<()>> {
         let base = window(self.config_bits()) as u32;
-        let register = |name: String, offset: u32, access: Access, description: &str, fields: Vec<Field<()>>| {
-            Register { name, offset: base + offset, access, description: description.to_owned(), fields }
-        };
-        let host = |name: &str, access: Access, description: &str, fields: Vec<Field<()>>| {
-            register(name.to_owned(), host_offset(of_host(name)), access, description, fields)
-        };
-        let mut registers = vec![
-            host(
-                "array_address",
-                Access::ReadWrite,
-                "",
-                whole("Address of an access to the configuration of the array"),
-            ),
-            host(
-                "array_data",
-                Access::ReadWrite,
-                "An access here is one to the array, at `array_address`.",
-                whole("Its data"),
-            ),
-            host(
-                "configuration_status",
-                Access::ReadWrite,
-                "Ones that are written to `wrong_digest` and `refused` clear.",
-                vec![
-                    field("loaded", 0, 1, "The array took the digest of a bitstream; read only"),
-                    field("wrong_digest", 1, 1, "A bitstream had the digest of another array"),
-                    field(
-                        "refused",
-                        2,
-                        1,
-                        "The array refused an access: there is no such register, or no digest came before",
-                    ),
-                ],
-            ),
-            host(
-                "refused_address",
-                Access::ReadOnly,
-                "",
-                whole("The first address that the array refused, since `refused` was cleared"),
-            ),
-            host("array_digest", Access::ReadOnly, "", whole("The digest with which bitstreams of the array begin")),
-            host("tail", Access::ReadWrite, "", whole("Cycles that a run goes on after the last beat of all streams")),
-        ];
+        let mut registers = access_registers(base, false);
+        registers.push(tail_register(base, "the last beat of all streams"));
         for stream in streams(self.readers, self.writers) {
             registers.extend(self.stream_registers(&stream, base, walks));
         }
@@ -383,6 +359,56 @@ impl Array<'_> {
             }));
         }
         registers
+    }
+}
+
+/// The registers of accesses to the configuration port of an array, from the offset of the window on; whether it has a global buffer, whose banks
+/// load bitstreams.
+pub(crate) fn access_registers(base: u32, has_banks: bool) -> Vec<Register<()>> {
+    let host = |name: &str, access: Access, description: &str, fields: Vec<Field<()>>| {
+        let (offset, description) = (base + host_offset(of_host(name)), description.to_owned());
+        Register { name: name.to_owned(), offset, access, description, fields }
+    };
+    let mut status = vec![
+        field("loaded", 0, 1, "The array took the digest of a bitstream; read only"),
+        field("wrong_digest", 1, 1, "A bitstream had the digest of another array"),
+        field("refused", 2, 1, "The array refused an access: there is no such register, or no digest came before"),
+    ];
+    if has_banks {
+        status.push(field("loading", 3, 1, "The banks load a bitstream; read only"));
+    }
+    vec![
+        host("array_address", Access::ReadWrite, "", whole("Address of an access to the configuration of the array")),
+        host(
+            "array_data",
+            Access::ReadWrite,
+            "An access here is one to the array, at `array_address`.",
+            whole("Its data"),
+        ),
+        host(
+            "configuration_status",
+            Access::ReadWrite,
+            "Ones that are written to `wrong_digest` and `refused` clear.",
+            status,
+        ),
+        host(
+            "refused_address",
+            Access::ReadOnly,
+            "",
+            whole("The first address that the array refused, since `refused` was cleared"),
+        ),
+        host("array_digest", Access::ReadOnly, "", whole("The digest with which bitstreams of the array begin")),
+    ]
+}
+
+/// The register with the cycles that a run goes on after something, from the offset of the window on.
+pub(crate) fn tail_register(base: u32, after: &str) -> Register<()> {
+    Register {
+        name: "tail".to_owned(),
+        offset: base + host_offset(of_host("tail")),
+        access: Access::ReadWrite,
+        description: String::new(),
+        fields: whole(&format!("Cycles that a run goes on after {after}")),
     }
 }
 

@@ -10,6 +10,7 @@ use pushmem_systemverilog::File;
 use crate::array::{Array, stream_offset};
 use crate::managers::Image;
 use crate::program::ProgramImage;
+use crate::rows::{GlobalBuffer, ROW_BYTES};
 use crate::{Description, View, render};
 
 macro_rules! templates {
@@ -29,6 +30,7 @@ templates! {
     UioSource: "driver/uio.c",
     Simulation: "driver/simulation.cpp",
     Check: "driver/check.c",
+    SimulationHeader: "driver/simulation.h",
 }
 
 /// The makefile of a driver, and of a program that it loads.
@@ -43,6 +45,8 @@ pub(crate) struct Makefile<'a> {
     pub headers: Vec<String>,
     /// Name of the program.
     pub program: Option<&'a str>,
+    /// Whether the driver has that of the configuration from banks of a global buffer.
+    pub has_banks: bool,
 }
 
 /// The driver of the shell of an array.
@@ -79,6 +83,53 @@ impl ArrayDriver<'_, '_> {
     }
 }
 
+/// The driver of the shell of an array with a global buffer.
+#[derive(Template)]
+#[template(path = "driver/buffered.h", escape = "none")]
+struct BufferedHeader<'a, 'b>(&'a BufferedDriver<'a, 'b>);
+
+#[derive(Template)]
+#[template(path = "driver/buffered.c", escape = "none")]
+struct BufferedSource<'a, 'b>(&'a BufferedDriver<'a, 'b>);
+
+struct BufferedDriver<'a, 'b> {
+    /// The shell.
+    description: &'a Description<'b>,
+    array: &'a str,
+    /// Loops of the elements that a bank stores, and dimensions of images.
+    levels: usize,
+    dimensions: usize,
+    /// Words and bytes of a row.
+    words: u32,
+    row_bytes: u32,
+    /// The beginning of the names of the driver of the configuration.
+    functions: &'a str,
+}
+
+impl<'b> Deref for BufferedDriver<'_, 'b> {
+    type Target = Description<'b>;
+
+    fn deref(&self) -> &Description<'b> {
+        self.description
+    }
+}
+
+impl BufferedDriver<'_, '_> {
+    /// The beginning of the names of the driver of the configuration, and of its results.
+    fn configuration(&self) -> &str {
+        self.functions
+    }
+
+    fn configuration_results(&self) -> String {
+        upper(self.functions)
+    }
+
+    /// The beginning of the names of the registers of banks.
+    fn registers(&self) -> String {
+        upper(self.array)
+    }
+}
+
 /// The host in Python.
 #[derive(Template)]
 #[template(path = "driver/host.py", escape = "none")]
@@ -98,6 +149,8 @@ pub(crate) struct HostPlan<'a> {
     pub strides: usize,
     /// The program that the driver loads, if it does.
     pub program: Option<&'a str>,
+    /// Whether images are written to banks of a global buffer.
+    pub has_banks: bool,
 }
 
 impl HostPlan<'_> {
@@ -114,8 +167,8 @@ impl HostPlan<'_> {
 /// The most dimensions of an image of a program on an array.
 pub(crate) const ARRAY_DIMENSIONS: usize = 8;
 
-/// The simulation as the driver sees it.
-const SIMULATION_HEADER: &str = include_str!("../../../../templates/bus/driver/simulation.h");
+/// The most loops of the elements that a bank stores.
+pub(crate) const BANK_LEVELS: usize = 8;
 
 impl Description<'_> {
     /// The files of the driver, and the module of LiteX.
@@ -125,13 +178,23 @@ impl Description<'_> {
         vec![
             (named("driver.h"), render(&Header(self))),
             (named("driver.c"), render(&Source(self))),
-            (named("uio.h"), render(&UioHeader(self))),
-            (named("uio.c"), render(&UioSource(self))),
-            ("driver/simulation.h".to_owned(), SIMULATION_HEADER.to_owned()),
-            ("driver/simulation.cpp".to_owned(), render(&Simulation(self))),
             ("driver/check.c".to_owned(), render(&Check(self))),
             ("driver/Makefile".to_owned(), render(&self.makefile())),
             self.host(),
+        ]
+        .into_iter()
+        .chain(self.common())
+        .collect()
+    }
+
+    /// The files that all drivers have: the port for Linux, the simulation, and the module of LiteX.
+    fn common(&self) -> Vec<File> {
+        let named = |end: &str| format!("driver/{}_{end}", self.lower());
+        vec![
+            (named("uio.h"), render(&UioHeader(self))),
+            (named("uio.c"), render(&UioSource(self))),
+            ("driver/simulation.h".to_owned(), render(&SimulationHeader(self))),
+            ("driver/simulation.cpp".to_owned(), render(&Simulation(self))),
             self.litex(),
         ]
     }
@@ -153,6 +216,7 @@ impl Description<'_> {
             images,
             strides: self.strides(),
             program: None,
+            has_banks: false,
         };
         plan.file()
     }
@@ -160,7 +224,7 @@ impl Description<'_> {
     fn makefile(&self) -> Makefile<'_> {
         let View { module, accelerator, .. } = self.shell;
         let headers = vec![format!("{module}_registers.h"), format!("{accelerator}.h")];
-        Makefile { of: format!("`{accelerator}`"), name: self.lower(), headers, program: None }
+        Makefile { of: format!("`{accelerator}`"), name: self.lower(), headers, program: None, has_banks: false }
     }
 
     /// The files of the driver of an array, without those of a program, and the module of LiteX.
@@ -170,15 +234,29 @@ impl Description<'_> {
             ArrayDriver { description: self, array: of, readers, writers, levels, dimensions: ARRAY_DIMENSIONS };
         let name = self.lower();
         let named = |end: &str| format!("driver/{name}_{end}");
-        vec![
-            (named("driver.h"), render(&ArrayHeader(&driver))),
-            (named("driver.c"), render(&ArraySource(&driver))),
-            (named("uio.h"), render(&UioHeader(self))),
-            (named("uio.c"), render(&UioSource(self))),
-            ("driver/simulation.h".to_owned(), SIMULATION_HEADER.to_owned()),
-            ("driver/simulation.cpp".to_owned(), render(&Simulation(self))),
-            self.litex(),
-        ]
+        vec![(named("driver.h"), render(&ArrayHeader(&driver))), (named("driver.c"), render(&ArraySource(&driver)))]
+            .into_iter()
+            .chain(self.common())
+            .collect()
+    }
+
+    /// The files of the driver of an array with a global buffer, likewise.
+    pub(crate) fn buffered_driver(&self, buffer: &GlobalBuffer) -> Vec<File> {
+        let driver = BufferedDriver {
+            description: self,
+            array: buffer.name,
+            levels: BANK_LEVELS,
+            dimensions: ARRAY_DIMENSIONS,
+            words: 8 * ROW_BYTES / buffer.word_bits,
+            row_bytes: ROW_BYTES,
+            functions: buffer.functions,
+        };
+        let named = |end: &str| format!("driver/{}_{end}", self.lower());
+        let own = [
+            (named("driver.h"), render(&BufferedHeader(&driver))),
+            (named("driver.c"), render(&BufferedSource(&driver))),
+        ];
+        own.into_iter().chain(self.common()).collect()
     }
 
     /// The beginning of the names of the driver.

@@ -7,6 +7,8 @@
 //! [`axi`] gives each stream a manager of AXI4 instead, which reads or writes an image in memory: addresses and strides are arguments of a run.
 //! Firmware has a driver, and SoCs of LiteX a module.
 //!
+//! [`buffered_axi`] is the shell of a reconfigurable array with its global buffer, whose rows an AXI4 subordinate reads and writes.
+//!
 //! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
 //! many as it has: which IO tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for.
 //!
@@ -22,6 +24,7 @@ mod managers;
 mod model;
 mod program;
 mod registers;
+mod rows;
 mod tiles;
 
 use std::ops::Deref;
@@ -41,7 +44,10 @@ use managers::Image;
 pub use managers::Memory;
 pub use model::{Manager, Placed};
 pub use program::{Lane, Program, ProgramError, ProgramImage};
+use registers::DataPath;
 pub use registers::{manager_registers, registers, window};
+use rows::Rows;
+pub use rows::{BankLane, BufferedProgram, GlobalBuffer, buffered_axi};
 pub use tiles::tile_files;
 
 /// The accelerator that a shell is for.
@@ -138,6 +144,14 @@ pub enum BusError {
         /// The most of either, or of both together.
         limit: String,
     },
+    /// The banks have more bytes than a subordinate has addresses for.
+    #[error("the {bytes} bytes of its banks are more than the {limit} that an AXI4 subordinate has addresses for")]
+    Bytes {
+        /// Bytes of all banks.
+        bytes: u64,
+        /// The most bytes.
+        limit: u64,
+    },
     /// A fault of a template.
     #[error(transparent)]
     Veryl(#[from] CompileError),
@@ -207,6 +221,9 @@ impl Stream {
 /// part of the identity.
 pub const INTERFACE: u32 = 2;
 
+/// The beginning of the names of ports to the rows of a global buffer.
+const ROWS: &str = "rows_";
+
 /// Bits of a word at the ports of accelerators.
 pub(crate) const WORD_BITS: u32 = 16;
 
@@ -236,6 +253,8 @@ struct View<'a> {
     argument_words: usize,
     /// Whether beats and walks are registers, those of the host of an array.
     programmed: bool,
+    /// The global buffer, of an array that has one.
+    rows: Option<Rows>,
 }
 
 /// The shell with streams, in Veryl.
@@ -264,11 +283,11 @@ impl<'a> Deref for Axi<'a> {
     }
 }
 
-/// The control of runs; whether their streams are images in memory.
+/// The control of runs.
 #[derive(Template)]
 #[template(path = "control.veryl", escape = "none")]
 struct Control {
-    managers: bool,
+    path: DataPath,
 }
 
 /// An argument of a kernel of Vitis.
@@ -395,6 +414,7 @@ macro_rules! library {
 const LIBRARY: [(&str, &str); 2] = library!("channel_rules", "axi_lite");
 const OF_STREAMS: [(&str, &str); 2] = library!("stream_in_frame", "stream_out_frame");
 const OF_IMAGES: [(&str, &str); 1] = library!("fifo");
+const OF_ROWS: [(&str, &str); 3] = library!("fifo", "axi_burst", "axi_rows");
 
 /// The shell of an accelerator with AXI4-Stream for its streams.
 ///
@@ -456,7 +476,8 @@ impl<'a> View<'a> {
         let ports = ports_of(module, text).ok_or_else(wrong)?;
         let streams = streams(&ports, accelerator);
         let of = |output: bool| streams.iter().filter(|stream| stream.output == output).count();
-        if of(false) != inputs || of(true) != outputs || outputs == 0 {
+        let has_rows = ports.iter().any(|port| port.name.starts_with(ROWS));
+        if of(false) != inputs || of(true) != outputs || outputs == 0 && !has_rows {
             return Err(wrong());
         }
         let config_bits = ports.iter().find(|port| port.name == "config_address_i").map_or(0, |port| port.bits);
@@ -480,32 +501,48 @@ impl<'a> View<'a> {
             images: Vec::new(),
             argument_words: 0,
             programmed: false,
+            rows: None,
         })
     }
 
     /// Veryl of the library, the control, and the shell.
     fn sources(&self) -> Vec<Source> {
-        let (programmed, has_images) = (self.programmed, !self.images.is_empty());
-        let library: &[(&str, &str)] = match (has_images, programmed) {
-            (true, _) => &OF_IMAGES,
-            (false, true) => &[],
-            (false, false) => &OF_STREAMS,
+        let programmed = self.programmed;
+        let path = self.path();
+        let library: &[(&str, &str)] = match path {
+            DataPath::Rows => &OF_ROWS,
+            DataPath::Images => &OF_IMAGES,
+            DataPath::Streams if programmed => &[],
+            DataPath::Streams => &OF_STREAMS,
         };
         let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
         let mut sources = LIBRARY.iter().chain(library).map(source).collect_vec();
         let mut printed = Vec::new();
-        if has_images {
+        if path == DataPath::Images {
             let (bursts, reader, writer) = (Bursts { programmed }, Reader { programmed }, Writer { programmed });
             printed.push((bursts.module(), render(&bursts)));
             printed.push((reader.module(), render(&reader)));
             printed.push((writer.module(), render(&writer)));
         }
-        let control = Control { managers: has_images };
-        printed.push((control.module().to_owned(), render(&control)));
-        let text = if has_images { render(&Axi(self)) } else { render(&Axis(self)) };
+        let control = Control { path };
+        printed.push((control.module(), render(&control)));
+        let text = match path {
+            DataPath::Streams => render(&Axis(self)),
+            DataPath::Images => render(&Axi(self)),
+            DataPath::Rows => self.rows_text(),
+        };
         printed.push((self.module.clone(), text));
         sources.extend(printed.into_iter().map(|(name, text)| Source { name, text }));
         sources
+    }
+
+    /// How the words of runs reach it.
+    fn path(&self) -> DataPath {
+        match (&self.rows, self.images.is_empty()) {
+            (Some(_), _) => DataPath::Rows,
+            (None, false) => DataPath::Images,
+            (None, true) => DataPath::Streams,
+        }
     }
 
     /// A part of the names of its managers.
@@ -520,6 +557,7 @@ impl<'a> View<'a> {
     /// The hardware that it is of, for people.
     fn of_hardware(&self) -> String {
         match self.accelerator.strip_suffix("_host").filter(|_| self.programmed) {
+            Some(array) if self.rows.is_some() => format!("array `{array}` with its global buffer"),
             Some(array) => format!("array `{array}`"),
             None => format!("accelerator `{}`", self.accelerator),
         }
@@ -544,6 +582,9 @@ impl<'a> View<'a> {
         if !self.images.is_empty() {
             return lite.into_iter().chain(self.image_channels()).collect();
         }
+        if let Some(rows) = &self.rows {
+            return lite.into_iter().chain(rows.channels()).collect();
+        }
         let streams = self.streams.iter().map(|stream| {
             let (port, bits) = (&stream.port, stream.data_bits());
             let payload = format!("{{{port}_tlast, {port}_tkeep, {port}_tdata}}");
@@ -554,18 +595,30 @@ impl<'a> View<'a> {
 }
 
 impl Control {
-    fn module(&self) -> &'static str {
-        if self.managers { "pushmem_manager_control" } else { "pushmem_bus_control" }
+    fn module(&self) -> String {
+        format!("pushmem_{}_control", self.path.control())
+    }
+
+    fn managers(&self) -> bool {
+        self.path == DataPath::Images
+    }
+
+    fn streams(&self) -> bool {
+        self.path == DataPath::Streams
+    }
+
+    fn rows(&self) -> bool {
+        self.path == DataPath::Rows
     }
 
     /// Bits of the number of a register: those of images have a page for their arguments.
     fn number_bits(&self) -> u32 {
-        if self.managers { 10 } else { 6 }
+        if self.managers() { 10 } else { 6 }
     }
 
     /// Number of a register as a literal.
     fn at(&self, name: &str) -> String {
-        format!("{}'d{}", self.number_bits(), registers::word(name, self.managers))
+        format!("{}'d{}", self.number_bits(), registers::word(name, self.path))
     }
 
     /// Number of the first argument.
@@ -575,7 +628,7 @@ impl Control {
 
     /// Interrupts that there are.
     fn interrupts(&self) -> usize {
-        registers::interrupts("", self.managers).len()
+        registers::interrupts("", self.path).len()
     }
 }
 
@@ -647,7 +700,10 @@ impl Description<'_> {
 
     /// The bus that the shell connects to, for people.
     fn buses(&self) -> &'static str {
-        if self.shell.images.is_empty() { "AXI4-Lite and AXI4-Stream" } else { "AXI4-Lite and AXI4" }
+        match self.shell.path() {
+            DataPath::Streams => "AXI4-Lite and AXI4-Stream",
+            DataPath::Images | DataPath::Rows => "AXI4-Lite and AXI4",
+        }
     }
 
     /// Signals by their names in the standard, and the ports.
@@ -683,13 +739,13 @@ fn streams(ports: &[Port], accelerator: &Accelerator) -> Vec<Stream> {
 
 /// Whether the shell connects a port to something of its own.
 fn is_known(port: &str, streams: &[Stream]) -> bool {
-    const CONTROL: [&str; 5] = ["clk_i", "rst_ni", "start_i", "busy_o", "done_o"];
+    const CONTROL: [&str; 8] = ["clk_i", "rst_ni", "start_i", "busy_o", "done_o", "accepts_i", "half_i", "loads_o"];
     let of_stream = |stream: &Stream| {
         let ends =
             ["_valid_i", "_valid_o", "_ready_i", "_ready_o", "_data_i", "_data_o"].into_iter().chain(array::OF_STREAM);
         port.strip_prefix(stream.name.as_str()).is_some_and(|end| ends.clone().contains(&end))
     };
-    CONTROL.contains(&port) || port.starts_with("config_") || streams.iter().any(of_stream)
+    CONTROL.contains(&port) || port.starts_with("config_") || port.starts_with(ROWS) || streams.iter().any(of_stream)
 }
 
 /// A name for the shell that no module of the accelerator has.

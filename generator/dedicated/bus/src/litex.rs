@@ -5,6 +5,7 @@ use itertools::Itertools;
 use pushmem_systemverilog::{File, Port};
 
 use crate::managers::{ADDRESS_BITS, Image};
+use crate::rows::Rows;
 use crate::{Description, render};
 
 #[derive(Template)]
@@ -37,11 +38,21 @@ impl LiteX<'_, '_> {
 
     /// The ports of the registers, and the signals that they connect to. The shell takes the lower bits of an address.
     fn control(&self) -> Vec<(String, String)> {
+        self.subordinate("s_axi_control", "control")
+    }
+
+    /// The same of the banks of a global buffer; none without one.
+    fn buffer(&self) -> Vec<(String, String)> {
+        self.subordinate(Rows::PORT, "buffer")
+    }
+
+    /// The ports of a subordinate, and the signals of an interface that they connect to.
+    fn subordinate(&self, port: &str, interface: &str) -> Vec<(String, String)> {
         let connected = |port: &Port, signal: String| {
             let low = if signal.ends_with("addr") { format!("[:{}]", port.bits) } else { String::new() };
-            format!("control.{signal}{low}")
+            format!("{interface}.{signal}{low}")
         };
-        self.connected("s_axi_control_", connected)
+        self.connected(&format!("{port}_"), connected)
     }
 
     /// The same of the manager of an image. Its addresses have a signal of their own, as they may be wider than those of the bus.

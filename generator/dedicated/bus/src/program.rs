@@ -128,10 +128,10 @@ struct Walked {
     sizes: Vec<u64>,
 }
 
-/// The tables of a program, for firmware.
+/// The header of a program, for firmware.
 #[derive(Template)]
 #[template(path = "driver/program.h", escape = "none")]
-struct Header<'a>(&'a Tables<'a>);
+struct Header<'a>(&'a ProgramNames<'a>);
 
 #[derive(Template)]
 #[template(path = "driver/program.c", escape = "none")]
@@ -139,7 +139,56 @@ struct Source<'a>(&'a Tables<'a>);
 
 #[derive(Template)]
 #[template(path = "driver/array_check.c", escape = "none")]
-struct Check<'a>(&'a Tables<'a>);
+struct Check<'a>(&'a ProgramNames<'a>);
+
+/// Names and images of a program, as programs of firmware have them.
+pub(crate) struct ProgramNames<'a> {
+    /// The beginning of the names of the driver.
+    pub driver: &'a str,
+    pub program: &'a str,
+    pub array: &'a str,
+    pub images: &'a [ProgramImage],
+    /// Cycles of a run that never waits.
+    pub cycles: u64,
+    /// The most images and strides of a job.
+    pub most_images: usize,
+    pub headers: Vec<String>,
+    /// The beginning of the names of registers of banks, of an array with a global buffer.
+    pub banks: Option<String>,
+}
+
+impl ProgramNames<'_> {
+    fn prefix(&self) -> String {
+        upper(self.driver)
+    }
+
+    /// The files that do not depend on how images reach the array: the header of the program, the test of the driver, its makefile, and the host.
+    pub(crate) fn files(&self) -> Vec<File> {
+        let makefile = Makefile {
+            of: format!("the array `{}`", self.array),
+            name: self.driver.to_owned(),
+            headers: self.headers.clone(),
+            program: Some(self.program),
+            has_banks: self.banks.is_some(),
+        };
+        let host = HostPlan {
+            of: format!("`{}` on the array `{}`", self.program, self.array),
+            driver: self.driver,
+            stem: self.program,
+            images: self.images.to_vec(),
+            most_images: self.most_images,
+            strides: ARRAY_DIMENSIONS - 1,
+            program: Some(self.program),
+            has_banks: self.banks.is_some(),
+        };
+        vec![
+            (format!("driver/{}_program.h", self.program), render(&Header(self))),
+            ("driver/check.c".to_owned(), render(&Check(self))),
+            ("driver/Makefile".to_owned(), render(&makefile)),
+            host.file(),
+        ]
+    }
+}
 
 /// The tables of a program.
 struct Tables<'a> {
@@ -196,12 +245,8 @@ impl Tables<'_> {
         self.module.to_lowercase()
     }
 
-    fn upper(&self) -> String {
-        upper(self.module)
-    }
-
     fn list<T: ToString>(&self, numbers: &[T]) -> String {
-        numbers.iter().map(T::to_string).join(", ")
+        list(numbers)
     }
 }
 
@@ -236,27 +281,18 @@ impl Program<'_> {
             ("program.json".to_owned(), description + "\n"),
         ];
         if walks {
-            let named = |end: &str| format!("driver/{}_program.{end}", self.name);
-            let makefile = Makefile {
-                of: format!("the array `{}`", array.name),
-                name: tables.lower(),
-                headers: vec![format!("{module}_registers.h")],
-                program: Some(self.name),
-            };
-            files.push((named("h"), render(&Header(&tables))));
-            files.push((named("c"), render(&Source(&tables))));
-            files.push(("driver/check.c".to_owned(), render(&Check(&tables))));
-            files.push(("driver/Makefile".to_owned(), render(&makefile)));
-            let host = HostPlan {
-                of: format!("`{}` on the array `{}`", self.name, array.name),
+            let names = ProgramNames {
                 driver: &tables.lower(),
-                stem: self.name,
-                images: self.images.clone(),
+                program: self.name,
+                array: array.name,
+                images: &self.images,
+                cycles: self.cycles,
                 most_images: (array.readers + array.writers) as usize,
-                strides: ARRAY_DIMENSIONS - 1,
-                program: Some(self.name),
+                headers: vec![format!("{module}_registers.h")],
+                banks: None,
             };
-            files.push(host.file());
+            files.push((format!("driver/{}_program.c", self.name), render(&Source(&tables))));
+            files.extend(names.files());
         }
         Ok(files)
     }
@@ -326,10 +362,7 @@ impl Program<'_> {
     fn writes(&self, tables: &Tables, walks: bool) -> String {
         let array = tables.array;
         let host = |name: &str| host_offset(of_host(name));
-        let mut writes = Vec::new();
-        for (address, data) in &self.bitstream {
-            writes.extend([(host("array_address"), *address), (host("array_data"), *data)]);
-        }
+        let mut writes = bitstream_writes(&self.bitstream);
         writes.push((host("tail"), self.tail as u32));
         writes.extend((0..array.readers + array.writers).map(|stream| (stream_offset(stream, 0), 0)));
         for walk in &tables.walks {
@@ -346,7 +379,24 @@ impl Program<'_> {
                 writes.extend(words(at("sizes"), &walk.sizes));
             }
         }
-        let head = format!("// Program `{}` in the window of `{}`: offset data\n", self.name, tables.module);
-        head + &writes.iter().map(|(offset, data)| format!("{offset:08x} {data:08x}\n")).join("")
+        window_writes(self.name, tables.module, writes)
     }
+}
+
+/// Numbers of a table in C.
+pub(crate) fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).join(", ")
+}
+
+/// The writes in the window, by offset, that load a bitstream word by word.
+pub(crate) fn bitstream_writes(bitstream: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let offset = |name: &str| host_offset(of_host(name));
+    let writes = |&(address, data): &(u32, u32)| [(offset("array_address"), address), (offset("array_data"), data)];
+    bitstream.iter().flat_map(writes).collect()
+}
+
+/// Writes in the window of a shell as a file.
+pub(crate) fn window_writes(program: &str, module: &str, writes: Vec<(u32, u32)>) -> String {
+    let head = format!("// Program `{program}` in the window of `{module}`: offset data\n");
+    head + &writes.iter().map(|(offset, data)| format!("{offset:08x} {data:08x}\n")).join("")
 }

@@ -15,11 +15,33 @@ const OWN_ABOVE_IMAGES: u32 = 0xf80;
 /// The most words of arguments that there are addresses for.
 pub(crate) const MOST_ARGUMENTS: usize = ((OWN_ABOVE_IMAGES - ARGUMENTS) / WORD_BYTES) as usize;
 
+/// How the words of runs reach a shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DataPath {
+    /// As streams.
+    Streams,
+    /// From images in memory, by managers.
+    Images,
+    /// As rows of a global buffer, which others write and read.
+    Rows,
+}
+
+impl DataPath {
+    /// The part of the name of the control.
+    pub(crate) fn control(self) -> &'static str {
+        match self {
+            DataPath::Streams => "bus",
+            DataPath::Images => "manager",
+            DataPath::Rows => "buffer",
+        }
+    }
+}
+
 /// The registers of a shell with streams, so many of which are inputs. The first four are those of kernels of Vitis (`ap_ctrl_hs`);
 /// the registers of the shell follow the addresses of arguments.
 pub fn registers(inputs: u32) -> Vec<Register<()>> {
     let streams = |description: &str| vec![field("streams", 0, inputs, description)];
-    let mut registers = control(false);
+    let mut registers = control(DataPath::Streams);
     registers.extend(own(OWN));
     registers.extend([
         register(
@@ -43,7 +65,7 @@ pub fn registers(inputs: u32) -> Vec<Register<()>> {
 /// The registers of a shell that reads and writes so many images in memory, with the arguments of a run: name and description of each
 /// word.
 pub fn manager_registers(images: u32, arguments: &[(String, String)]) -> Vec<Register<()>> {
-    let mut registers = control(true);
+    let mut registers = control(DataPath::Images);
     let words = arguments.iter().zip((ARGUMENTS..).step_by(WORD_BYTES as usize));
     registers.extend(words.map(|((name, description), offset)| {
         register(name, offset, Access::ReadWrite, "An argument of the next run.", whole(description))
@@ -73,23 +95,41 @@ pub fn manager_registers(images: u32, arguments: &[(String, String)]) -> Vec<Reg
     registers
 }
 
-/// The registers of kernels of Vitis; whether there is an interrupt for errors.
-fn control(errors: bool) -> Vec<Register<()>> {
-    vec![
+/// The registers of a shell of an array with its global buffer.
+pub(crate) fn rows_registers() -> Vec<Register<()>> {
+    let mut registers = control(DataPath::Rows);
+    registers.extend(own(OWN));
+    registers.extend([
+        register("runs", OWN + 0x0c, Access::ReadOnly, "", whole("Runs that are over since the reset, modulo 2^32")),
         register(
-            "control",
-            0x00,
-            Access::ReadWrite,
-            "Runs. A read clears done and ready.",
-            vec![
-                field("start", 0, 1, "1 asks for a run; reads 1 until it is over"),
-                field("done", 1, 1, "A run is over, and its results were taken; read only"),
-                field("idle", 2, 1, "No run goes on, and none is asked for; read only"),
-                field("ready", 3, 1, "The next run may be asked for; read only"),
-                field("reserved", 4, 3, "0"),
-                field("auto_restart", 7, 1, "A run follows the other, without a write for each"),
-            ],
+            "next_half",
+            OWN + 0x10,
+            Access::ReadOnly,
+            "",
+            vec![field("half", 0, 1, "The half that the next start hands over")],
         ),
+        register("last_cycles", OWN + 0x14, Access::ReadOnly, "", whole("Cycles of the last run that is over")),
+    ]);
+    registers
+}
+
+/// The registers of kernels of Vitis.
+fn control(path: DataPath) -> Vec<Register<()>> {
+    let mut fields = vec![
+        field("start", 0, 1, "1 asks for a run; reads 1 until it is over"),
+        field("done", 1, 1, "A run is over, and its results were taken; read only"),
+        field("idle", 2, 1, "No run goes on, and none is asked for; read only"),
+        field("ready", 3, 1, "The next run may be asked for; read only"),
+    ];
+    match path {
+        DataPath::Streams | DataPath::Images => fields.extend([
+            field("reserved", 4, 3, "0"),
+            field("auto_restart", 7, 1, "A run follows the other, without a write for each"),
+        ]),
+        DataPath::Rows => fields.push(field("queued", 4, 1, "A run was asked for that follows this one; read only")),
+    }
+    vec![
+        register("control", 0x00, Access::ReadWrite, "Runs. A read clears done and ready.", fields),
         register(
             "global_interrupt_enable",
             0x04,
@@ -97,13 +137,13 @@ fn control(errors: bool) -> Vec<Register<()>> {
             "",
             vec![field("enable", 0, 1, "The interrupt is high while one is pending")],
         ),
-        register("interrupt_enable", 0x08, Access::ReadWrite, "", interrupts("is noticed from now on", errors)),
+        register("interrupt_enable", 0x08, Access::ReadWrite, "", interrupts("is noticed from now on", path)),
         register(
             "interrupt_status",
             0x0c,
             Access::ReadWrite,
             "Ones that are written toggle.",
-            interrupts("is pending", errors),
+            interrupts("is pending", path),
         ),
     ]
 }
@@ -134,9 +174,13 @@ pub fn window(config_bits: u32) -> u64 {
     1 << config_bits.max(PAGE_BITS)
 }
 
-/// Number of the register of that name, in words; whether the shell reads and writes images.
-pub(crate) fn word(name: &str, images: bool) -> u32 {
-    let registers = if images { manager_registers(1, &[]) } else { registers(1) };
+/// Number of the register of that name, in words.
+pub(crate) fn word(name: &str, path: DataPath) -> u32 {
+    let registers = match path {
+        DataPath::Streams => registers(1),
+        DataPath::Images => manager_registers(1, &[]),
+        DataPath::Rows => rows_registers(),
+    };
     let found = registers.into_iter().find(|register| register.name == name);
     found.unwrap_or_else(|| panic!("no register `{name}`")).offset / WORD_BYTES
 }
@@ -145,13 +189,15 @@ fn whole(description: &str) -> Vec<Field<()>> {
     vec![field("value", 0, 32, description)]
 }
 
-pub(crate) fn interrupts(what: &str, errors: bool) -> Vec<Field<()>> {
+pub(crate) fn interrupts(what: &str, path: DataPath) -> Vec<Field<()>> {
     let mut fields = vec![
         field("done", 0, 1, &format!("The end of a run {what}")),
         field("ready", 1, 1, &format!("That the next run may be asked for {what}")),
     ];
-    if errors {
-        fields.push(field("error", 2, 1, &format!("That a run fails {what}")));
+    match path {
+        DataPath::Streams => {}
+        DataPath::Images => fields.push(field("error", 2, 1, &format!("That a run fails {what}"))),
+        DataPath::Rows => fields.push(field("loaded", 2, 1, &format!("The end of a load from the banks {what}"))),
     }
     fields
 }
@@ -171,7 +217,7 @@ mod tests {
     #[test]
     fn registers_are_apart_and_below_the_window() {
         let most = vec![(String::new(), String::new()); MOST_ARGUMENTS];
-        for registers in [registers(32), manager_registers(32, &most)] {
+        for registers in [registers(32), manager_registers(32, &most), rows_registers()] {
             check(&registers);
         }
     }

@@ -27,7 +27,6 @@ fn files(text: String) -> Vec<(String, String)> {
 
 fn array(rtl: &[(String, String)]) -> Array<'_> {
     Array {
-        banks: 0,
         name: "quartet",
         module: "quartet_array",
         rtl,

@@ -899,6 +899,18 @@ fn build_writes_a_shell_for_an_array() {
     assert!(few.err.contains("two.yaml:3:43") && few.out.is_empty(), "{}{}", few.out, few.err);
     let many = fails(&["build", BLUR, "-o", &blur, "--array", "small", "--bus", "axi", "--bus-readers", "5"]);
     assert!(many.err.contains("`--bus-readers 5` is more than the 4 columns") && many.out.is_empty(), "{}", many.err);
+    // A global buffer has a subordinate in place of managers, and no streams.
+    let buffered = |options: &[&str]| {
+        let build = ["build", BLUR, "-o", &blur, "--array", "small_buffered"];
+        fails(&[&build, options].concat()).err
+    };
+    let streams = buffered(&["--bus", "axis"]);
+    assert!(
+        streams.contains("`small_buffered` has a global buffer") && streams.contains("choose `--bus axi`"),
+        "{streams}"
+    );
+    let width = buffered(&["--bus", "axi", "--bus-width", "32"]);
+    assert!(width.contains("`--bus-width`") && width.contains("leave the option out"), "{width}");
     let both = ["--array", "amber", "--bus", "axis", "--bus-readers", "20", "--bus-writers", "20"];
     let both = fails(&[&["build", BLUR, "-o", &blur], &both[..]].concat());
     assert!(both.err.contains("32 of both together") && both.out.is_empty(), "{}", both.err);

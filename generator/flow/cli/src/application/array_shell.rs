@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bitstream::Bitstream;
+use pushmem_bitstream::{BankedBitstream, Bitstream};
 use pushmem_bus::{
-    Array, BusError, Elements, INTERFACE, Lane, Memory, Program, ProgramError, ProgramImage, Shell, array_axi,
-    array_axis,
+    Array, BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, INTERFACE, Lane, Memory, Program, ProgramError,
+    ProgramImage, Shell, array_axi, array_axis, buffered_axi,
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
@@ -14,11 +14,11 @@ use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
-use pushmem_interconnect::{answer_latency, array_module};
+use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, with_global_buffer_module};
 use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
-use pushmem_mapper::{ArrayTarget, ImageRows, Mapped, Occupant, StreamLane, split};
+use pushmem_mapper::{ArrayTarget, BankImage, ImageRows, Mapped, Occupant, StreamLane, bank_images, split};
 use pushmem_nest::ArrayKind;
-use pushmem_resources::DIGEST;
+use pushmem_resources::{BankDriverNames, BankMap, BankMeaning, DIGEST, bank_driver};
 use pushmem_systemverilog::File;
 use sha2::{Digest, Sha256};
 
@@ -37,6 +37,8 @@ pub struct Shape {
     pub readers: Option<u32>,
     /// Streams out of the array, likewise.
     pub writers: Option<u32>,
+    /// An option that says something of managers or streams, if one was given.
+    pub of_managers: Option<&'static str>,
 }
 
 /// A program on an array, with its images.
@@ -56,7 +58,6 @@ impl Shape {
             module,
             rtl,
             columns: spec.columns,
-            banks: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
             digest: spec.digest_word(),
             digest_address: DIGEST.word(),
             latency: answer_latency(spec),
@@ -75,6 +76,10 @@ impl Shape {
     /// # Errors
     /// When the array has fewer columns, or the shell no registers for them.
     pub fn check(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
+        if let Some(buffer) = global_buffer(spec, "", &[], &BankDriverNames::of(spec)) {
+            self.check_buffered(spec)?;
+            return buffer.check().map_err(|error| no_shell(spec, &error));
+        }
         for (option, streams) in [("--bus-readers", self.readers), ("--bus-writers", self.writers)] {
             if let Some(streams) = streams.filter(|streams| *streams > spec.columns) {
                 let ArraySpec { name, columns, .. } = spec;
@@ -89,11 +94,58 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// Whether the options are those of the shell of an array with a global buffer.
+    fn check_buffered(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
+        let name = &spec.name;
+        if self.memory.is_none() {
+            let refused = format!("`{name}` has a global buffer, which no stream of `--bus axis` leads to");
+            let help =
+                "choose `--bus axi`, whose subordinate has the rows of its banks, or an array without `global_buffer`";
+            return Err(Diagnostic::new(refused).with_help(help));
+        }
+        let Some(option) = self.of_managers else { return Ok(()) };
+        let refused = format!(
+            "`{name}` has a global buffer in place of managers and streams, of which `{option}` says something"
+        );
+        Err(Diagnostic::new(refused).with_help("leave the option out, or choose an array without `global_buffer`"))
+    }
+}
+
+/// The array with its global buffer, if it has one.
+fn global_buffer<'a>(
+    spec: &'a ArraySpec,
+    module: &'a str,
+    rtl: &'a [File],
+    names: &'a BankDriverNames,
+) -> Option<GlobalBuffer<'a>> {
+    let (buffer, map) = (spec.global_buffer.as_ref()?, BankMap::of(spec)?);
+    let text = format!("{} axi rows {INTERFACE}", spec.digest());
+    Some(GlobalBuffer {
+        name: &spec.name,
+        module,
+        rtl,
+        bytes: buffer.bytes(),
+        bank_bytes: buffer.bank_bytes,
+        word_bits: spec.word_bits(),
+        row_latency: HOST_LATENCY,
+        hand_over_address: map.address_of_all(map.field(BankMeaning::HandOver { half: 0 }).0).word(),
+        digest: spec.digest_word(),
+        digest_address: DIGEST.word(),
+        latency: answer_latency(spec),
+        reset: spec.reset(),
+        functions: &names.functions,
+        identity: first_word(&text),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}
+
 /// The refusal of a shell of an array.
 fn no_shell(spec: &ArraySpec, error: &BusError) -> Diagnostic {
     let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", spec.name));
     match error {
         BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
+        BusError::Bytes { .. } => refused.with_help("choose an array with fewer `banks` or `bank_bytes`"),
         BusError::Images { .. } => refused.with_help(
             "ask for fewer with `--bus-readers` and `--bus-writers`, or choose an array with fewer `io: levels`",
         ),
@@ -106,6 +158,10 @@ fn no_shell(spec: &ArraySpec, error: &BusError) -> Diagnostic {
 /// # Errors
 /// At the image of which a stream does not.
 pub fn check(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, shape: Shape) -> Result<(), Diagnostic> {
+    if target.spec.global_buffer.is_some() {
+        let found = buffered_program(compiled, mapped, target, 0).check();
+        return found.map_err(|error| not_behind(compiled, &target.spec, &error));
+    }
     let array = shape.array(&target.spec, "", &[]);
     let found = program(compiled, mapped, target).check(&array, shape.memory.is_some());
     found.map_err(|error| not_behind(compiled, &target.spec, &error))
@@ -122,14 +178,19 @@ fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Di
     refused.with_help(help(error))
 }
 
-/// Adds the RTL of the array and of its shell, and what firmware needs for the program and its images. Returns the name of the shell.
+/// Adds the RTL of the array and of its shell, and what firmware needs for the program, of so many cycles, and its images. Returns the name of the
+/// shell.
 ///
 /// # Errors
 /// As [`Shape::check`] and [`check`].
-pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<String, Diagnostic> {
+pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape, cycles: u64) -> Result<String, Diagnostic> {
     let Work { compiled, mapped, target, .. } = *work;
     let spec = &target.spec;
     let files = arrays::rtl_files(spec)?.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+    let with_global_buffer = with_global_buffer_module(spec);
+    if let Some(buffer) = global_buffer(spec, &with_global_buffer, &files, &BankDriverNames::of(spec)) {
+        return add_buffered(folder, work, &buffer, cycles);
+    }
     let array_module = array_module(spec);
     let array = shape.array(spec, &array_module, &files);
     let shell = match shape.memory {
@@ -144,6 +205,37 @@ pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<Strin
     // Where `make` works.
     folder.add_workspace("build");
     Ok(module)
+}
+
+/// The same of an array with its global buffer.
+fn add_buffered(
+    folder: &mut OutputFolder,
+    work: &Work,
+    buffer: &GlobalBuffer,
+    cycles: u64,
+) -> Result<String, Diagnostic> {
+    let Work { compiled, mapped, target, .. } = *work;
+    let spec = &target.spec;
+    let Shell { module, files } = buffered_axi(buffer).map_err(|error| no_shell(spec, &error))?;
+    let of_program = buffered_program(compiled, mapped, target, cycles).files(buffer, &module);
+    let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
+    let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
+    let of_banks = registers.into_iter().chain(bank_driver(spec));
+    let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text));
+    add_signed(folder, spec, files.into_iter().chain(of_program).chain(of_banks));
+    add_words(folder, images(work));
+    add_rows(folder, work);
+    folder.add_workspace("build");
+    Ok(module)
+}
+
+/// Adds the rows of the images of the testbench: those that are written to the banks before a run, and those that it leaves there.
+fn add_rows(folder: &mut OutputFolder, work: &Work) -> ImageRows {
+    let Work { compiled, mapped, target: ArrayTarget { spec, .. }, inputs, outputs } = *work;
+    let rows = ImageRows::of(&Occupant { compiled, mapped, images: inputs }, outputs, spec);
+    folder.add("testbench/loaded.hex", in_hexadecimal(spec, &rows.loaded));
+    folder.add("testbench/stored.expected.hex", in_hexadecimal(spec, &rows.stored));
+    rows
 }
 
 /// The way out of a refusal.
@@ -166,7 +258,11 @@ fn help(error: &ProgramError) -> String {
 /// The identity of a shell: of the array, its streams and the bus.
 fn identity(spec: &ArraySpec, array: &Array, shape: Shape) -> u32 {
     let bus = if shape.memory.is_some() { "axi" } else { "axis" };
-    let text = format!("{} {bus} {} {} {INTERFACE}", spec.digest(), array.readers, array.writers);
+    first_word(&format!("{} {bus} {} {} {INTERFACE}", spec.digest(), array.readers, array.writers))
+}
+
+/// The first 32 bits of the digest of a text.
+fn first_word(text: &str) -> u32 {
     let [first, second, third, fourth, ..] = *Sha256::digest(text) else { unreachable!("32 bytes") };
     u32::from_be_bytes([first, second, third, fourth])
 }
@@ -190,8 +286,8 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         let words = |lane: StreamLane| accelerator.counters[lane.counter].iterations() as usize;
         lanes.into_iter().map(|lane| LaneWords { column: mapped.place(lane.cell).column, words: words(lane) }).collect()
     };
-    let occupant = Occupant { compiled, mapped, images: work.inputs };
-    let ImageRows { loaded, stored } = ImageRows::of(&occupant, work.outputs, spec);
+    let ImageRows { loaded, stored } =
+        if spec.global_buffer.is_some() { add_rows(folder, work) } else { ImageRows::default() };
     let run_of_banks = RunOfBanks {
         program: &mapped.lowered.netlist.name,
         bitstream: &mapped.bitstream,
@@ -215,8 +311,6 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
     add_words(folder, streams(work));
     if let Some(buffered) = buffered {
         add_signed(folder, spec, driver_check(spec, &run_of_banks).into_iter().chain([buffered]));
-        folder.add("testbench/loaded.hex", in_hexadecimal(spec, &loaded));
-        folder.add("testbench/stored.expected.hex", in_hexadecimal(spec, &stored));
     }
     folder.add_workspace("build");
     Ok(())
@@ -263,9 +357,9 @@ fn streams(work: &Work) -> Vec<(String, Vec<u32>)> {
     files
 }
 
-/// The program as firmware knows it.
-fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget) -> Program<'a> {
-    let (accelerator, program) = (&compiled.accelerator, &compiled.program);
+/// The images of a program, in the order of its inputs and outputs.
+fn program_images(compiled: &Compiled) -> Vec<ProgramImage> {
+    let program = &compiled.program;
     let arrays = [ArrayKind::Input, ArrayKind::Output].into_iter().flat_map(|kind| program.arrays_of(kind));
     let images = arrays.map(|array| ProgramImage {
         name: array.name.clone(),
@@ -273,10 +367,14 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
         element: array.element.in_memory().expect("arrays hold elements"),
         shape: if array.shape.is_empty() { vec![1] } else { array.shape_in_words() },
     });
-    let images = images.collect_vec();
-    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
+    images.collect()
+}
+
+/// The streams at IO tiles of images.
+fn lanes(compiled: &Compiled, mapped: &Mapped, images: &[ProgramImage]) -> Vec<Lane> {
+    let accelerator = &compiled.accelerator;
     let lane = |lane: &StreamLane, stream: &Stream| {
-        let name = &program.arrays[stream.array].name;
+        let name = &compiled.program.arrays[stream.array].name;
         let image = images.iter().position(|image| image.name == *name).expect("streams are of images");
         Lane {
             image,
@@ -284,14 +382,48 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
             elements: elements(compiled, lane, stream, &images[image]),
         }
     };
+    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
     let sources = inputs.iter().map(|one| lane(one, &accelerator.inputs.as_raw_slice()[one.stream]));
     let sinks = outputs.iter().map(|one| lane(one, &accelerator.outputs[one.stream]));
-    let lanes = sources.chain(sinks).collect_vec();
+    sources.chain(sinks).collect()
+}
+
+/// The program as firmware of an array with a global buffer knows it, with the cycles of its run.
+fn buffered_program<'a>(
+    compiled: &Compiled,
+    mapped: &'a Mapped,
+    target: &ArrayTarget,
+    cycles: u64,
+) -> BufferedProgram<'a> {
+    let images = program_images(compiled);
+    let in_banks = bank_images(compiled, mapped, &target.spec).into_iter();
+    let lane = |(lane, place): (Lane, BankImage)| BankLane {
+        image: lane.image,
+        bank: place.bank,
+        first_word: place.first_word,
+        elements: lane.elements,
+    };
+    BufferedProgram {
+        name: &mapped.lowered.netlist.name,
+        bitstream: mapped.bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
+        tail: tail(compiled, mapped, target),
+        cycles,
+        lanes: lanes(compiled, mapped, &images).into_iter().zip(in_banks).map(lane).collect(),
+        has_rows: BankedBitstream::of(&mapped.bitstream, &target.spec).is_some(),
+        images,
+    }
+}
+
+/// The program as firmware knows it.
+fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget) -> Program<'a> {
+    let accelerator = &compiled.accelerator;
+    let images = program_images(compiled);
+    let lanes = lanes(compiled, mapped, &images);
     let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0).max(0);
     Program {
         name: &mapped.lowered.netlist.name,
         bitstream: of_array(mapped, target).writes.iter().map(|write| (write.address, write.data)).collect(),
-        tail: tail(compiled, mapped, target, &inputs, &outputs),
+        tail: tail(compiled, mapped, target),
         cycles: accelerator.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
         images,
         lanes,
@@ -313,14 +445,9 @@ fn elements(compiled: &Compiled, lane: &StreamLane, stream: &Stream, image: &Pro
 
 /// Cycles that a run goes on after its last beat. When the last result leaves, all inputs that were due before it are taken; one that is
 /// due later would be the first of the next run.
-fn tail(
-    compiled: &Compiled,
-    mapped: &Mapped,
-    target: &ArrayTarget,
-    inputs: &[StreamLane],
-    outputs: &[StreamLane],
-) -> u64 {
+fn tail(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> u64 {
     let accelerator = &compiled.accelerator;
+    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
     let last = |lanes: &[StreamLane]| {
         let last = |lane: &StreamLane| {
             let counter = &accelerator.counters[lane.counter];
@@ -329,7 +456,7 @@ fn tail(
         };
         lanes.iter().map(last).max().unwrap_or(0)
     };
-    let later = last(inputs) - last(outputs);
+    let later = last(&inputs) - last(&outputs);
     // A request to stall may be on its way when the last beat comes, and another one while streams decide ahead.
     let stalls = 4 * i128::from(target.spec.stall_latency() + 2);
     if later > 0 { (later + stalls) as u64 } else { 0 }

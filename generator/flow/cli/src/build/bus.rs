@@ -17,7 +17,8 @@ use crate::progress::Spinner;
 pub(super) enum Bus {
     /// AXI4-Stream for streams, AXI4-Lite for control and configuration.
     Axis,
-    /// Managers of AXI4 that read and write images in memory, AXI4-Lite for control and configuration.
+    /// Managers of AXI4 that read and write images in memory, AXI4-Lite for control and configuration. On an array with a global buffer, an AXI4
+    /// subordinate for its banks in place of the managers.
     Axi,
 }
 
@@ -42,6 +43,18 @@ pub(super) struct MemoryBus {
 }
 
 impl MemoryBus {
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--bus-width", self.bus_width),
+            ("--bus-burst", self.bus_burst),
+            ("--bus-bursts", self.bus_bursts),
+            ("--bus-readers", self.bus_readers),
+            ("--bus-writers", self.bus_writers),
+        ];
+        options.into_iter().find_map(|(name, given)| given.map(|_| name))
+    }
+
     /// The bus to memory, if this bus has one.
     ///
     /// # Errors
@@ -116,7 +129,7 @@ impl Build {
     /// Options of the shell of an array.
     pub(super) fn array_shape(&self, shell: &ShellOptions) -> array_shell::Shape {
         let MemoryBus { bus_readers: readers, bus_writers: writers, .. } = self.memory;
-        array_shell::Shape { memory: shell.memory, readers, writers }
+        array_shell::Shape { memory: shell.memory, readers, writers, of_managers: self.memory.given() }
     }
 
     /// Adds the tiles of an image for the driver of a shell, after a run of some of them in the model.

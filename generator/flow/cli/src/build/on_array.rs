@@ -149,7 +149,7 @@ impl Build {
                 array_shell::add_testbench(&mut written, &work, cycles)?;
             }
             if let Some(shell) = &shell {
-                let module = array_shell::add(&mut written, &work, self.array_shape(shell))?;
+                let module = array_shell::add(&mut written, &work, self.array_shape(shell), cycles)?;
                 if let Some(tiling) = &shell.tiling {
                     let in_words = tiling.in_words(&compiled.program);
                     let files = tile_files(&in_words, &module, Some(&mapped.lowered.netlist.name));

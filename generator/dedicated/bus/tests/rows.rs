@@ -1,0 +1,145 @@
+//! Shells of arrays with a global buffer.
+
+use pushmem_bus::{BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, ProgramImage, buffered_axi};
+use pushmem_images::Element;
+use pushmem_systemverilog::{File, ports_of};
+use pushmem_tile::Reset;
+
+/// The header of an array of two banks with rows of so many words.
+fn rtl(words: u32) -> Vec<File> {
+    let inputs = |ports: &[(&str, u32)]| -> String {
+        ports.iter().map(|(name, bits)| format!("    input  logic [{}:0] {name},\n", bits - 1)).collect()
+    };
+    let outputs = |ports: &[(&str, u32)]| -> String {
+        ports.iter().map(|(name, bits)| format!("    output logic [{}:0] {name},\n", bits - 1)).collect()
+    };
+    let text = format!(
+        "module quartet_with_global_buffer (\n    input  logic clk_i,\n    input  logic rst_ni,\n    input  logic test_enable_i,\n    input  logic \
+         flush_i,\n    input  logic stall_i,\n    output logic configuring_o,\n    input  logic config_write_i,\n    input  logic \
+         config_read_i,\n    output logic config_error_o,\n    input  logic host_read_i,\n{}{}    output logic host_error_o\n);\nendmodule\n",
+        inputs(&[
+            ("config_address_i", 32),
+            ("config_write_data_i", 32),
+            ("host_write_i", words),
+            ("host_address_i", 32),
+            ("host_write_data_i", 64)
+        ]),
+        outputs(&[("busy_o", 2), ("config_read_data_o", 32), ("host_read_data_o", 64)]),
+    );
+    vec![("rtl/quartet_with_global_buffer.sv".to_owned(), text)]
+}
+
+fn buffer(rtl: &[File]) -> GlobalBuffer<'_> {
+    GlobalBuffer {
+        name: "quartet",
+        module: "quartet_with_global_buffer",
+        rtl,
+        bytes: 0x6000,
+        bank_bytes: 0x2000,
+        functions: "quartet_buffer",
+        word_bits: 16,
+        row_latency: 3,
+        hand_over_address: 0xffff_1001,
+        digest: 0xbaed_3450,
+        digest_address: 0xffff_0000,
+        latency: 5,
+        reset: Reset::Asynchronous,
+        identity: 0x1234_5678,
+        version: "1.0.0",
+    }
+}
+
+/// The text of a file.
+fn text<'a>(files: &'a [File], path: &str) -> &'a str {
+    &files.iter().find(|(name, _)| name == path).unwrap_or_else(|| panic!("no {path}")).1
+}
+
+#[test]
+fn a_shell_has_a_subordinate_for_the_rows() {
+    let rtl = rtl(4);
+    let shell = buffered_axi(&buffer(&rtl)).unwrap();
+    assert_eq!(shell.module, "quartet_axi");
+    let top = text(&shell.files, "rtl/quartet_axi.sv");
+    let ports = ports_of("quartet_axi", top).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
+    // Three banks of 8 kB: addresses of as many bits as the next power of two has.
+    assert_eq!(bits("s_axi_buffer_awaddr"), Some((false, 15)));
+    assert_eq!(bits("s_axi_buffer_rdata"), Some((true, 64)));
+    assert_eq!((bits("s_axi_buffer_bid"), bits("test_enable_i")), (Some((true, 8)), Some((false, 1))));
+    // Nothing of the host reaches the outside.
+    assert!(ports.iter().all(|port| !port.name.starts_with("rows_") && !port.name.starts_with("config_")));
+    let header = text(&shell.files, "quartet_axi_registers.h");
+    let expected = [
+        "RUNS_OFFSET 0x08cu",
+        "NEXT_HALF_OFFSET 0x090u",
+        "ARRAY_DATA_OFFSET 0x1004u",
+        "TAIL_OFFSET 0x1014u",
+        "STATUS_LOADING",
+        "BUFFER_BYTES 0x6000u",
+    ];
+    for part in expected {
+        assert!(header.contains(part), "{part}");
+    }
+    assert!(!header.contains("AUTO_RESTART"));
+    let kernel = text(&shell.files, "kernel.xml");
+    assert!(kernel.contains(r#"name="s_axi_buffer" mode="slave" range="0x8000" dataWidth="64""#), "{kernel}");
+    assert!(text(&shell.files, "quartet_axi.xml").contains("<ipxact:range>'h6000</ipxact:range>"));
+    let host = text(&shell.files, "rtl/quartet_host.sv");
+    assert!(host.contains("32'hffff1001"), "{host}");
+    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    assert_eq!(list.last(), Some(&"rtl/quartet_axi.sv"));
+}
+
+/// A word of 32 bits is one of two of a row, and a reset that is synchronous stays so.
+#[test]
+fn shells_follow_the_array() {
+    let rtl = rtl(2);
+    let shell = buffered_axi(&GlobalBuffer { word_bits: 32, reset: Reset::Synchronous, ..buffer(&rtl) }).unwrap();
+    assert!(
+        text(&shell.files, "rtl/quartet_axi.sv").contains(".Words       (2)"),
+        "{}",
+        text(&shell.files, "rtl/quartet_axi.sv")
+    );
+    assert!(!text(&shell.files, "rtl/quartet_host.sv").contains("negedge"));
+}
+
+#[test]
+fn shells_that_a_buffer_cannot_have_are_refused() {
+    let rtl = rtl(4);
+    let error = buffered_axi(&GlobalBuffer { bytes: 1 << 32, ..buffer(&rtl) }).unwrap_err();
+    assert!(matches!(error, BusError::Bytes { bytes: 0x1_0000_0000, limit: 0x8000_0000 }), "{error}");
+    let error = buffered_axi(&GlobalBuffer { module: "other", ..buffer(&rtl) }).unwrap_err();
+    assert!(matches!(error, BusError::Ports { .. }), "{error}");
+}
+
+#[test]
+fn programs_are_writes_and_places() {
+    let image = |name: &str, output: bool| ProgramImage {
+        name: name.to_owned(),
+        output,
+        element: Element::I16,
+        shape: vec![8, 6],
+    };
+    let elements = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(48, vec![1])] };
+    let program = BufferedProgram {
+        name: "sum",
+        bitstream: vec![(0xffff_0000, 0xbaed_3450), (0x0101_0000, 7)],
+        tail: 3,
+        cycles: 60,
+        images: vec![image("one", false), image("output", true)],
+        lanes: vec![
+            BankLane { image: 0, bank: 0, first_word: 0, elements: elements.clone() },
+            BankLane { image: 1, bank: 1, first_word: 48, elements },
+        ],
+        has_rows: true,
+    };
+    let rtl = rtl(4);
+    let files = program.files(&buffer(&rtl), "quartet_axi").unwrap();
+    let writes: Vec<&str> = text(&files, "configuration/writes.hex").lines().skip(1).collect();
+    assert_eq!(
+        writes,
+        ["00000000 ffff0000", "00000004 baed3450", "00000000 01010000", "00000004 00000007", "00000014 00000003"]
+    );
+    let description = text(&files, "program.json");
+    assert!(description.contains("\"first_word\": 48") && description.contains("\"cycles\": 60"), "{description}");
+}
