@@ -56,6 +56,15 @@ struct Origin {
     comes: Vec<Firings>,
 }
 
+/// Operands that may hold the words of one origin.
+struct Candidate {
+    origin: Origin,
+    /// Their wires, and how many cycles after the choice each is loaded.
+    wires: Vec<(WireId, i64)>,
+    /// How many cycles after the begin of an iteration they are taken.
+    arrivals: BTreeSet<i64>,
+}
+
 /// Units by their datapath, of those that can be one set of cells: cells that look up tables do so in the iterations of one kernel.
 pub(super) fn groups<'a>(
     accelerator: &'a Accelerator,
@@ -79,24 +88,24 @@ pub(super) fn groups<'a>(
 impl<'a> Units<'a> {
     /// These units of an accelerator.
     pub fn of(accelerator: &'a Accelerator, spec: &ArraySpec, units: Vec<&'a SharedUnit>) -> Self {
-        let mut candidates: Vec<(Origin, Vec<(WireId, i64)>, BTreeSet<i64>)> = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
         for (wire, arrival) in units.iter().flat_map(|unit| operands(accelerator, unit)) {
             let Some((origin, cycles)) = origin(accelerator, wire) else { continue };
-            let known = candidates.iter().position(|(other, ..)| *other == origin);
+            let known = candidates.iter().position(|candidate| candidate.origin == origin);
             let place = known.unwrap_or_else(|| {
-                candidates.push((origin, Vec::new(), BTreeSet::new()));
+                candidates.push(Candidate { origin, wires: Vec::new(), arrivals: BTreeSet::new() });
                 candidates.len() - 1
             });
-            candidates[place].1.push((wire, cycles));
-            candidates[place].2.insert(arrival);
+            candidates[place].wires.push((wire, cycles));
+            candidates[place].arrivals.insert(arrival);
         }
         let mut found = Units { units, ..Units::default() };
-        for (origin, of_wires, arrivals) in candidates {
-            let origin = origin.with_words(of_wires.iter().map(|(_, cycles)| *cycles));
+        for Candidate { origin, wires, arrivals } in candidates {
+            let origin = origin.with_words(wires.iter().map(|(_, cycles)| *cycles));
             if spec.pe.lut && origin.can_be_held(accelerator, &arrivals) && origin.fits(spec) {
                 let number = found.origins.len();
                 found.origins.push(origin);
-                let held = of_wires.iter().map(|&(wire, cycles)| (wire, HeldOperand { origin: number, cycles }));
+                let held = wires.iter().map(|&(wire, cycles)| (wire, HeldOperand { origin: number, cycles }));
                 found.held.extend(held);
             }
         }
