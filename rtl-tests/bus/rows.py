@@ -310,7 +310,7 @@ class Memory:
         self.bytes = bytearray(TOTAL)
 
     def write(self, burst: Burst) -> AxiResp:
-        """What becomes of a write."""
+        """The outcome of a write."""
         torn = False
         for place, (data, strobes) in zip(burst.addresses(), burst.data):
             row, lanes = place // ROW * ROW, [lane for lane in range(ROW) if strobes >> lane & 1]
@@ -372,7 +372,7 @@ async def random_bursts(dut):
         tasks = [cocotb.start_soon(run(bursts)) for bursts in (writes, reads)]
         for task in tasks:
             await task
-        # What was written is seen after its answer.
+        # A read after the answer of a write sees it.
         for burst in writes[-2:]:
             reread = Burst(False, burst.id, burst.address, burst.size, burst.kind, burst.beats)
             await run([reread])

@@ -78,7 +78,7 @@ module axi_rows_proof #(
         r_q     <= {rid, rresp, rlast, rdata};
     end
 
-    // What is in the module: beats on their way, and those that are left of a burst.
+    // Beats in the module: those on their way, and those that are left of a burst.
     logic [3:0]  writes_on_way;
     logic [3:0]  reads_on_way;
     logic [3:0]  write_bursts;

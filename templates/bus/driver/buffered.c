@@ -28,7 +28,7 @@
 
 {% include "driver/parts/start.c" %}
 
-/* The configuration port of the array, for the driver of the configuration. What became of accesses is read at their end. */
+/* The configuration port of the array, for the driver of the configuration. Their outcomes are read at the end. */
 static bool read_register(void *context, uint32_t address, uint32_t *data)
 {
     set(context, {{ registers }}_ARRAY_ADDRESS_OFFSET, address);
