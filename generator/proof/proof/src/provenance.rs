@@ -12,8 +12,8 @@
 //! Where nothing is divided, limited or interleaved, the difference is an affine function of each index, and the ends of
 //! each loop tell about all of it.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
 
 use itertools::Itertools;
 use num_integer::gcd;
@@ -58,7 +58,7 @@ struct Prover<'a> {
     staged: Staged<'a>,
     dependences: &'a Dependences<'a>,
     /// The producers of reads, as far as they were asked for.
-    producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
+    producers: Mutex<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
     graph: &'a dyn NetGraph,
     /// The driver of each net, and the loads of each hold register.
@@ -176,7 +176,7 @@ impl<'a> Prover<'a> {
             stored: program.policy() == Policy::Dnn,
             staged,
             dependences,
-            producers: RefCell::default(),
+            producers: Mutex::default(),
             schedule,
             graph,
             owners: results.chain(selected).collect(),
@@ -194,7 +194,7 @@ impl<'a> Prover<'a> {
 
 impl Prover<'_> {
     /// Proves that all kernels, copies and outputs see the values of the program.
-    fn operands(mut self, taken: &impl Fn(usize, usize) -> Option<u64>) -> Result<(), ProofError> {
+    fn operands(mut self, taken: &(impl Fn(usize, usize) -> Option<u64> + Sync)) -> Result<(), ProofError> {
         let copies = self.graph.copies();
         for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
             // Its own net stands for its result; its cases are checked here.
@@ -209,17 +209,20 @@ impl Prover<'_> {
         for copy in copies.iter().filter(|copy| copy.selection.is_none() && !self.is_stored()) {
             self.copy(copy)?;
         }
-        for NetOperand { kernel, stage, load, source } in self.graph.operands() {
-            if let Some(late) = taken(kernel, load) {
-                self.operand(Read { stage, load, late }, source)?;
-            }
-        }
+        let operand = |&NetOperand { kernel, stage, load, source }: &NetOperand| match taken(kernel, load) {
+            Some(late) => self.operand(Read { stage, load, late }, source),
+            None => Ok(()),
+        };
+        // The first wrong one in their order, whichever is found first.
+        let outcomes: Vec<Result<(), ProofError>> =
+            self.graph.operands().par_iter().with_max_len(1).map(operand).collect();
+        outcomes.into_iter().try_for_each(|outcome| outcome)?;
         self.graph.lanes().iter().try_for_each(|lane| self.lane(lane))
     }
 
     /// The stages whose result a read takes iteration by iteration, as [`Dependences::producers`].
     fn producers(&self, stage: usize, load: usize) -> Vec<usize> {
-        let mut known = self.producers.borrow_mut();
+        let mut known = self.producers.lock().expect("no thread ends while it has them");
         known.entry((stage, load)).or_insert_with(|| self.dependences.producers(stage, load)).clone()
     }
 
