@@ -105,9 +105,13 @@ pub(crate) fn prove<Graph: NetGraph>(
         true => kept.iter().map(check).collect(),
         false => kept.par_iter().map(check).collect(),
     };
-    outcomes.into_iter().try_for_each(|outcome| outcome)?;
-    let outcomes: Vec<Result<(), ProofError>> = provers.into_par_iter().map(|prover| prover.operands(&taken)).collect();
-    outcomes.into_iter().try_for_each(|outcome| outcome)
+    first_error(outcomes)?;
+    first_error(provers.into_par_iter().map(|prover| prover.operands(&taken)).collect())
+}
+
+/// The first error in the order of checks that ran side by side, whichever was found first.
+fn first_error<Error>(outcomes: Vec<Result<(), Error>>) -> Result<(), Error> {
+    outcomes.into_iter().collect()
 }
 
 /// Proves that the memories of an accelerator are those that are replayed, and take the words of their wires.
@@ -213,10 +217,8 @@ impl Prover<'_> {
             Some(late) => self.operand(Read { stage, load, late }, source),
             None => Ok(()),
         };
-        // The first wrong one in their order, whichever is found first.
-        let outcomes: Vec<Result<(), ProofError>> =
-            self.graph.operands().par_iter().with_max_len(1).map(operand).collect();
-        outcomes.into_iter().try_for_each(|outcome| outcome)?;
+        // Few of many take most of the time: none of them comes with others.
+        first_error(self.graph.operands().par_iter().with_max_len(1).map(operand).collect())?;
         self.graph.lanes().iter().try_for_each(|lane| self.lane(lane))
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Units<'a> {
     /// The operands in which the kernels of a unit hold words.
     held: BTreeMap<WireId, HeldOperand>,
     /// The words that they take.
-    origins: Vec<Origin>,
+    origins: Vec<ChosenWords>,
 }
 
 /// An operand that holds the words of all kernels of a unit.
@@ -52,6 +52,12 @@ struct Origin {
     wires: Vec<(WireId, i64)>,
     /// For each kernel, the loads.
     loads: Vec<Firings>,
+}
+
+/// Words of which a choice is made.
+#[derive(Clone, Debug)]
+struct ChosenWords {
+    origin: Origin,
     /// For each kernel, the cycles in which its words come.
     comes: Vec<Firings>,
 }
@@ -101,10 +107,10 @@ impl<'a> Units<'a> {
         }
         let mut found = Units { units, ..Units::default() };
         for Candidate { origin, wires, arrivals } in candidates {
-            let origin = origin.with_words(wires.iter().map(|(_, cycles)| *cycles));
-            if spec.pe.lut && origin.can_be_held(accelerator, &arrivals) && origin.fits(spec) {
+            let chosen = origin.chosen(wires.iter().map(|(_, cycles)| *cycles));
+            if spec.pe.lut && chosen.can_be_held(accelerator, &arrivals) && chosen.fits(spec) {
                 let number = found.origins.len();
-                found.origins.push(origin);
+                found.origins.push(chosen);
                 let held = wires.iter().map(|&(wire, cycles)| (wire, HeldOperand { origin: number, cycles }));
                 found.held.extend(held);
             }
@@ -148,12 +154,12 @@ fn origin(accelerator: &Accelerator, wire: WireId) -> Option<(Origin, i64)> {
     let cycles = wires.iter().map(|(_, cycles)| *cycles).min()?;
     let wires = wires.into_iter().map(|(wire, before)| (wire, before - cycles)).collect();
     let counters = turns.iter().map(|turn| turn.counter).collect();
-    Some((Origin { counters, wires, loads, comes: Vec::new() }, cycles))
+    Some((Origin { counters, wires, loads }, cycles))
 }
 
 impl Origin {
-    /// With the cycles in which words come for operands that are loaded so many cycles later.
-    fn with_words(self, cycles: impl Iterator<Item = i64>) -> Self {
+    /// The choice of words for operands that are loaded so many cycles later.
+    fn chosen(self, cycles: impl Iterator<Item = i64>) -> ChosenWords {
         let (first, last) = cycles.minmax().into_option().expect("an operand takes its words");
         let comes = |loads: &Firings| {
             let words = (last - first + 1) as u64;
@@ -164,19 +170,27 @@ impl Origin {
             }
         };
         let comes = self.loads.iter().map(comes).collect();
-        Origin { comes, ..self }
+        ChosenWords { origin: self, comes }
     }
 
+    /// The cells that choose between the words: of all kernels but the last, unless they have one wire in common.
+    fn choices(&self) -> usize {
+        if self.wires.iter().all_equal() { 0 } else { self.wires.len() - 1 }
+    }
+}
+
+impl ChosenWords {
     /// Whether one operand can hold the words of all kernels: each finds its own word, and no two words come at once.
     fn can_be_held(&self, accelerator: &Accelerator, arrivals: &BTreeSet<i64>) -> bool {
-        let counters = || self.counters.iter().map(|counter| &accelerator.counters[*counter]);
-        let of_loads = self.loads.iter().chain(&self.comes).map(Firings::count);
+        let ChosenWords { origin, comes } = self;
+        let counters = || origin.counters.iter().map(|counter| &accelerator.counters[*counter]);
+        let of_loads = origin.loads.iter().chain(comes).map(Firings::count);
         let events: u64 = of_loads.chain(counters().map(|counter| counter.iterations())).sum();
         if events > MOST_EVENTS {
             return false;
         }
         let loads =
-            self.loads.iter().enumerate().flat_map(|(turn, loads)| loads.cycles().map(move |cycle| (cycle, turn)));
+            origin.loads.iter().enumerate().flat_map(|(turn, loads)| loads.cycles().map(move |cycle| (cycle, turn)));
         let loads = loads.sorted_unstable().collect_vec();
         // A word shows from the cycle after its load on.
         let finds_its_word = |turn: usize, cycle: i64| {
@@ -191,8 +205,8 @@ impl Origin {
         let is_ascending = |comes: &Firings| comes.cycles().tuple_windows().all(|(cycle, next)| cycle < next);
         arrivals.iter().all(finds_all)
             && loads.iter().map(|(cycle, _)| cycle).all_unique()
-            && self.comes.iter().all(is_ascending)
-            && self.comes.iter().flat_map(Firings::cycles).all_unique()
+            && comes.iter().all(is_ascending)
+            && comes.iter().flat_map(Firings::cycles).all_unique()
     }
 
     /// Whether controllers of memory tiles can count when the words come.
@@ -201,12 +215,7 @@ impl Origin {
         let controllers = tile.controllers();
         let levels = controllers.iter().find(|of| of.role == Role::StencilValid).map(|of| of.levels as usize);
         let has_levels = |firings: &Firings| firings.predicate(tile).is_some_and(|of| Some(of.extent.len()) <= levels);
-        self.comes.iter().chain(&self.loads).all(has_levels)
-    }
-
-    /// The cells that choose between the words: of all kernels but the last, unless they have one wire in common.
-    fn choices(&self) -> usize {
-        if self.wires.iter().all_equal() { 0 } else { self.wires.len() - 1 }
+        self.comes.iter().chain(&self.origin.loads).all(has_levels)
     }
 }
 
@@ -235,7 +244,7 @@ impl<'a> Lowering<'a> {
             }
         }
         for number in 0..self.units.origins.len() {
-            let origin = &self.units.origins[number];
+            let origin = &self.units.origins[number].origin;
             let name = format!("{}_turns", self.accelerator.wires[origin.wires[0].0].name);
             let cells = self.place_choices(&name, origin.choices());
             self.origins.push(cells);
@@ -286,14 +295,14 @@ impl<'a> Lowering<'a> {
             self.connect_choices(&cells, cases, otherwise);
         }
         for number in 0..self.units.origins.len() {
-            let Origin { wires, comes, .. } = self.units.origins[number].clone();
+            let ChosenWords { origin: Origin { wires, .. }, comes } = self.units.origins[number].clone();
             let cells = self.origins[number].clone();
             let mut words = wires.into_iter().map(|(wire, cycles)| self.wire(wire).ago(cycles)).collect_vec();
             let otherwise = words.pop().expect("a unit has kernels");
             self.connect_choices(&cells, comes.into_iter().zip(words).collect(), otherwise);
         }
         for (wire, HeldOperand { origin, cycles }) in self.units.held.clone() {
-            let Origin { wires, loads, .. } = self.units.origins[origin].clone();
+            let Origin { wires, loads, .. } = self.units.origins[origin].origin.clone();
             let chosen = match self.origins[origin].first() {
                 Some(cell) => Signal::word(*cell, 0),
                 None => self.wire(wires[0].0).ago(wires[0].1),
