@@ -267,9 +267,14 @@ impl TileSpec {
         (self.kind == Kind::Rom || self.rom_mode).then(|| self.rows * self.kind.row_words())
     }
 
+    /// Words of the main memory.
+    pub fn words(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.kind.row_words())
+    }
+
     /// Words of the main memory of one tile, or of as many as can form a chain.
     pub fn largest_memory(&self) -> u64 {
-        (u64::from(self.rows) * u64::from(self.kind.row_words())) << self.tile_id_bits()
+        self.words() << self.tile_id_bits()
     }
 }
 

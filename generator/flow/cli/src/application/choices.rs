@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
+use pushmem_blocking::Capacity;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
@@ -120,6 +121,14 @@ impl Chosen {
     /// The tiles that there may be instances of.
     pub fn specs(&self) -> Vec<&TileSpec> {
         self.target.kinds.iter().map(|kind| &kind.spec).collect_vec()
+    }
+
+    /// So many memory tiles, or as many as the specification has.
+    pub fn capacity(&self, tiles: Option<u64>) -> Capacity {
+        let memory = self.target.memory();
+        let words = memory.words();
+        let least = tiles.into_iter().chain(memory.count.map(u64::from)).min();
+        Capacity { tiles: least.unwrap_or(u64::from(u32::MAX)), words }
     }
 
     /// Compiles a program for them. With `--verbose`, each schedule that is tried is a line as soon as it is known whether the

@@ -1,0 +1,363 @@
+//! A program whose reduction goes block by block.
+
+use std::collections::BTreeSet;
+
+use pushmem_files::{Diagnostic, Document};
+use pushmem_nest::{
+    Access, AffineIndex, Array, ArrayKind, Expression, ExpressionKind, Index, Level, Load, Loop, Node, Operation,
+    Program, Span,
+};
+
+use crate::block::{Block, Cut};
+use crate::blocking::Blocking;
+use crate::nests::around;
+use crate::reduction::{Elementwise, Reduction};
+
+impl Reduction {
+    /// The program whose nest goes block by block. Before the block of an operand changes, a copy brings it from the global buffer to the memory
+    /// tiles. Sums begin in memory tiles where all of their products come one after the other, and go from there to the nest that uses them; else
+    /// they come from the global buffer as well, and go back.
+    ///
+    /// # Errors
+    /// As those of a program that is read: for example if it has too many elements. Nothing if an index is beyond the limits.
+    pub fn blocked(&self, blocking: &Blocking) -> Result<Option<Program>, Diagnostic> {
+        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names: self.names() }).program()
+        else {
+            return Ok(None);
+        };
+        let document = Document::parse(program.source.name(), program.to_string())?;
+        Ok(Some(Program::from_document(&document)?.program))
+    }
+
+    /// Its loops in blocks.
+    pub(crate) fn cut<'a>(&'a self, blocking: &'a Blocking) -> Cut<'a> {
+        Cut { loops: &self.update.loops, blocking }
+    }
+
+    /// Whether all products of a sum come one after the other, so that sums of no other block are begun before.
+    pub(crate) fn sums_stay(&self, cut: Cut, sums: &Block) -> bool {
+        let indices = self.sum_indices();
+        let follows = |place: &usize| indices.iter().any(|index| index.coefficient(*place) != 0);
+        let blocks: i64 = cut.iterations(sums.depth) * sums.shape.iter().product::<i64>();
+        let is_whole = blocks == self.program.arrays[self.sums()].size() as i64;
+        self.start.is_some() && sums.is_apart && is_whole && cut.blocking.outer[..sums.depth].iter().all(follows)
+    }
+
+    /// The names of all arrays, tables and variables.
+    fn names(&self) -> BTreeSet<String> {
+        let Program { arrays, tables, .. } = &self.program;
+        let declared = arrays.iter().map(|array| &array.name).chain(tables.iter().map(|table| &table.name));
+        let operations = self.program.operations();
+        let variables = operations.iter().flat_map(|(loops, _)| loops.iter().map(|level| &level.variable));
+        declared.chain(variables).cloned().collect()
+    }
+}
+
+/// A reduction that becomes blocks.
+struct Blocked<'a> {
+    reduction: &'a Reduction,
+    cut: Cut<'a>,
+    /// The names that are taken.
+    names: BTreeSet<String>,
+}
+
+/// An array in blocks.
+struct InBlocks {
+    /// The array as it was.
+    whole: usize,
+    /// That of a block.
+    block: usize,
+    of: Block,
+    /// The dimension of the whole array that each dimension of a block is.
+    layout: Vec<usize>,
+    /// The element of the whole array at which a block begins, over the outer loops.
+    corner: Vec<Index>,
+}
+
+impl Blocked<'_> {
+    fn program(mut self) -> Option<Program> {
+        let reduction = self.reduction;
+        let mut program = reduction.program.clone();
+        let outer = self.outer_loops();
+        let (inner, values) = self.inner_loops()?;
+        let mut operands = Vec::new();
+        for operand in &reduction.operands {
+            let Some(block) = self.cut.block(&operand.loads).filter(|block| block.depth > 0) else {
+                // What comes from outside comes once.
+                if program.arrays[operand.array].kind == ArrayKind::Input {
+                    program.arrays[operand.array].level.get_or_insert(Level::Memory);
+                }
+                continue;
+            };
+            operands.push(self.in_blocks(&mut program, operand.array, block, &operand.loads)?);
+        }
+        let indices = [reduction.sum_indices()];
+        let block = self.cut.block(&indices)?;
+        let stays = reduction.sums_stay(self.cut, &block);
+        let sums = match block.depth {
+            0 => None,
+            _ => Some(self.in_blocks(&mut program, reduction.sums(), block, &indices)?),
+        };
+        let result = reduction.result.as_ref().filter(|_| stays && sums.is_some());
+        if let Some(sums) = &sums {
+            let whole = &mut program.arrays[sums.whole];
+            if result.is_some() {
+                // All that is left of it are its blocks: it is one.
+                whole.shape = sums.layout.iter().map(|dimension| sums.of.shape[*dimension]).collect();
+                whole.min = vec![0; whole.shape.len()];
+            } else if !stays || whole.kind == ArrayKind::Buffer {
+                whole.level.get_or_insert(Level::GlobalBuffer);
+            }
+        }
+        let mut update = reduction.update.operation.clone();
+        for access in update.loads.iter_mut().map(|load| &mut load.access).chain([&mut update.target]) {
+            let of = operands.iter().chain(&sums).find(|of| of.whole == access.array);
+            *access = in_block(access, &values, of)?;
+        }
+        if result.is_some() {
+            update.target.array = reduction.sums();
+        }
+        let mut body = around(inner, vec![Node::Operation(Box::new(update))]);
+        for depth in (0..=outer.len()).rev() {
+            let mut nodes = Vec::new();
+            for operand in operands.iter().filter(|operand| operand.of.depth == depth) {
+                nodes.push(self.copy(&program, operand, true)?);
+            }
+            let here = sums.as_ref().filter(|sums| sums.of.depth == depth);
+            if let Some(sums) = here {
+                nodes.push(match &reduction.start {
+                    Some((_, start)) if stays => self.elementwise(start, sums, result.is_some())?,
+                    _ => self.copy(&program, sums, true)?,
+                });
+            }
+            nodes.append(&mut body);
+            if let Some(sums) = here {
+                nodes.push(match result {
+                    Some((_, result)) => self.elementwise(result, sums, true)?,
+                    None => self.copy(&program, sums, false)?,
+                });
+            }
+            body = match depth.checked_sub(1) {
+                Some(place) => around(vec![outer[place].clone()], nodes),
+                None => nodes,
+            };
+        }
+        if result.is_some() {
+            // The array of the block has taken the place of the whole one.
+            program.arrays.remove(sums.as_ref()?.block);
+        }
+        let is_within = |place: &usize| {
+            sums.is_some() && stays && reduction.start.as_ref().is_some_and(|(start, _)| start == place)
+        };
+        let is_after = |place: &usize| result.is_some_and(|(result, _)| result == place);
+        let place_of = |(place, node): (usize, Node)| match place == reduction.place {
+            true => body.clone(),
+            false if is_within(&place) || is_after(&place) => Vec::new(),
+            false => vec![node],
+        };
+        program.nest = std::mem::take(&mut program.nest).into_iter().enumerate().flat_map(place_of).collect();
+        Some(program)
+    }
+
+    /// A name like this that nothing has.
+    fn unused(&mut self, like: String) -> String {
+        let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
+        let name = std::iter::once(like.clone()).chain(numbered).find(|name| !self.names.contains(name));
+        let name = name.expect("numbers do not end");
+        self.names.insert(name.clone());
+        name
+    }
+
+    /// The loops from block to block.
+    fn outer_loops(&mut self) -> Vec<Loop> {
+        let Cut { loops, blocking } = self.cut;
+        let from_block_to_block = |place: &usize| {
+            let level = &loops[*place];
+            let variable = self.unused(format!("{}_block", level.variable));
+            Loop {
+                variable,
+                min: 0,
+                extent: level.extent / blocking.tiles[*place],
+                unroll: 1,
+                body: Vec::new(),
+                span: level.span,
+            }
+        };
+        blocking.outer.iter().map(from_block_to_block).collect()
+    }
+
+    /// The loops within a block, and the values of the loop variables of the nest over all loops.
+    fn inner_loops(&mut self) -> Option<(Vec<Loop>, Vec<Index>)> {
+        let Cut { loops, blocking } = self.cut;
+        let mut values = (0..loops.len()).map(|place| self.corner_of(place)).collect::<Option<Vec<_>>>()?;
+        let mut inner: Vec<Loop> = Vec::new();
+        let mut push = |level: Loop, place: usize, step: i64| {
+            let variable = Index::variable(blocking.outer.len() + inner.len());
+            let moved = variable.plus(&Index::constant(-level.min), 1)?;
+            values[place] = values[place].plus(&moved, step)?;
+            inner.push(level);
+            Some(())
+        };
+        for &place in &blocking.inner {
+            let Loop { min, unroll, ref variable, span, .. } = loops[place];
+            let steps = blocking.tiles[place] / unroll;
+            let (min, variable) = match unroll {
+                1 if !self.cut.is_cut(place) => (min, variable.clone()),
+                1 => (0, variable.clone()),
+                _ if steps > 1 => (0, self.unused(format!("{variable}_step"))),
+                _ => continue,
+            };
+            if steps > 1 {
+                push(Loop { variable, min, extent: steps, unroll: 1, body: Vec::new(), span }, place, unroll)?;
+            }
+        }
+        for (place, level) in loops.iter().enumerate().filter(|(_, level)| level.unroll > 1) {
+            push(Loop { min: 0, extent: level.unroll, ..level.clone() }, place, 1)?;
+        }
+        Some((inner, values))
+    }
+
+    /// The value of a loop variable of the nest in the first iteration of a block.
+    fn corner_of(&self, place: usize) -> Option<Index> {
+        let Cut { loops, blocking } = self.cut;
+        let first = Index::constant(loops[place].min);
+        match blocking.outer.iter().position(|cut| *cut == place) {
+            Some(outer) => first.plus(&Index::variable(outer), blocking.tiles[place]),
+            None => Some(first),
+        }
+    }
+
+    /// An array in blocks: that of a block is declared.
+    fn in_blocks(
+        &mut self,
+        program: &mut Program,
+        whole: usize,
+        of: Block,
+        accesses: &[Vec<AffineIndex>],
+    ) -> Option<InBlocks> {
+        let corner = |dimension: usize| {
+            let (low, _) = self.cut.hull(accesses, dimension);
+            let blocking = self.cut.blocking;
+            blocking.outer.iter().enumerate().try_fold(Index::constant(low), |corner, (outer, place)| {
+                let step = accesses[0][dimension].coefficient(*place) * blocking.tiles[*place];
+                corner.plus(&Index::variable(outer), step)
+            })
+        };
+        let corner = (0..of.shape.len()).map(corner).collect::<Option<Vec<_>>>()?;
+        let declared = program.arrays[whole].clone();
+        let layout = self.cut.layout(&accesses[0]);
+        program.arrays.push(Array {
+            name: self.unused(format!("{}_block", declared.name)),
+            kind: ArrayKind::Buffer,
+            shape: layout.iter().map(|dimension| of.shape[*dimension]).collect(),
+            min: vec![0; of.shape.len()],
+            level: None,
+            ..declared.clone()
+        });
+        let lies_alike = layout.is_sorted();
+        let comes_in_order =
+            declared.kind == ArrayKind::Input && lies_alike && self.cut.is_in_order(&of, accesses, &declared.shape);
+        if self.reduction.sums() != whole && !comes_in_order {
+            program.arrays[whole].level.get_or_insert(Level::GlobalBuffer);
+        }
+        Some(InBlocks { whole, block: program.arrays.len() - 1, of, layout, corner })
+    }
+
+    /// The nest that copies a block from the whole array, or back, in the order in which the block lies.
+    fn copy(&self, program: &Program, in_blocks: &InBlocks, to_block: bool) -> Option<Node> {
+        let InBlocks { whole, block, of, layout, corner } = in_blocks;
+        let Array { element, span, ref name, .. } = program.arrays[*whole];
+        let rank = of.shape.len();
+        let variable = |place: usize| Index::variable(of.depth + rank - 1 - place);
+        let place_of = |dimension: usize| layout.iter().position(|own| *own == dimension).expect("each has its place");
+        let in_whole = (0..rank).map(|dimension| corner[dimension].plus(&variable(place_of(dimension)), 1));
+        let of_whole = Access::new(*whole, in_whole.collect::<Option<_>>()?, span);
+        let of_block = Access::new(*block, (0..rank).map(variable).collect(), span);
+        let (target, access) = if to_block { (of_block, of_whole) } else { (of_whole, of_block) };
+        let operation = moved(target, access, element, name.clone(), span);
+        let level = |dimension: &usize| {
+            let extent = of.shape[*dimension];
+            let unroll = if *dimension == 0 { self.lanes(*whole, extent) } else { 1 };
+            Loop { variable: format!("i{dimension}"), min: 0, extent, unroll, body: Vec::new(), span }
+        };
+        around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()
+    }
+
+    /// The words of the innermost dimension of an array that a copy moves in a cycle.
+    fn lanes(&self, array: usize, extent: i64) -> i64 {
+        match self.cut.blocking.is_wide {
+            true => self.reduction.lanes(array, extent),
+            false => 1,
+        }
+    }
+
+    /// A nest of an iteration for each element, within a block, in the order in which it lies. `is_in_place` if the array of the block is the whole
+    /// one.
+    fn elementwise(&self, each: &Elementwise, sums: &InBlocks, is_in_place: bool) -> Option<Node> {
+        let InBlocks { whole, block, of, layout, corner } = sums;
+        let block = if is_in_place { *whole } else { *block };
+        let rank = of.shape.len();
+        let variable = |place: usize| Index::variable(of.depth + rank - 1 - place);
+        let mut values = vec![Index::constant(0); rank];
+        for (place, dimension) in layout.iter().enumerate() {
+            values[each.loop_of[*dimension]] = corner[*dimension].plus(&variable(place), 1)?;
+        }
+        let mut operation = each.nest.operation.clone();
+        for access in operation.loads.iter_mut().map(|load| &mut load.access).chain([&mut operation.target]) {
+            if access.array == *whole {
+                *access = Access::new(block, (0..rank).map(variable).collect(), access.span);
+            } else {
+                *access = in_block(access, &values, None)?;
+            }
+        }
+        let level = |dimension: &usize| {
+            let level = &each.nest.loops[each.loop_of[*dimension]];
+            let extent = of.shape[*dimension];
+            let unroll = if extent % level.unroll == 0 { level.unroll } else { 1 };
+            Loop { min: 0, extent, unroll, ..level.clone() }
+        };
+        around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()
+    }
+}
+
+impl Reduction {
+    /// The words of the innermost dimension of an array that the lanes of the nest use side by side: as many as divide so many.
+    pub(crate) fn lanes(&self, array: usize, extent: i64) -> i64 {
+        let operation = &self.update.operation;
+        let accesses = operation.loads.iter().map(|load| &load.access).chain([&operation.target]);
+        let along = accesses.filter(|access| access.array == array).filter_map(|access| access.indices.first());
+        let unrolled = along.flat_map(|index| {
+            let steps = index.affine.terms.iter().filter(|(_, step)| *step == 1);
+            steps.map(|(place, _)| self.update.loops[*place].unroll)
+        });
+        unrolled.filter(|unroll| extent % unroll == 0).max().unwrap_or(1)
+    }
+}
+
+/// An access of the nest in the new loops, perhaps of a block.
+fn in_block(access: &Access, values: &[Index], of: Option<&InBlocks>) -> Option<Access> {
+    let mut indices = access.indices.iter().map(|index| mapped(index, values)).collect::<Option<Vec<_>>>()?;
+    let mut array = access.array;
+    if let Some(of) = of {
+        array = of.block;
+        let within = of.layout.iter().map(|dimension| indices[*dimension].plus(&of.corner[*dimension], -1));
+        indices = within.collect::<Option<Vec<_>>>()?;
+    }
+    Some(Access { array, indices, ..access.clone() })
+}
+
+/// An index with other values of its variables.
+fn mapped(index: &Index, values: &[Index]) -> Option<Index> {
+    // Not to replace variables of values, they have numbers beyond all of these meanwhile.
+    let beyond = values.iter().flat_map(Index::variables).max().unwrap_or(0).max(values.len()) + 1;
+    let apart = (0..values.len())
+        .try_fold(index.clone(), |index, variable| index.substituted(variable, &Index::variable(beyond + variable)))?;
+    values.iter().enumerate().try_fold(apart, |index, (variable, value)| index.substituted(beyond + variable, value))
+}
+
+/// A statement that copies an element.
+fn moved(target: Access, access: Access, element: pushmem_nest::Type, name: String, span: Span) -> Operation {
+    let expression = Expression { kind: ExpressionKind::Load(0), value: element, span };
+    let loads = vec![Load { access, outside: None }];
+    Operation { name, function: None, target, reduction: None, loads, expression, share: None, span }
+}

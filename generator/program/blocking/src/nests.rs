@@ -1,0 +1,92 @@
+//! Perfect nests: loops of which each has only the next one in it, the innermost one statement.
+
+use itertools::Itertools;
+use pushmem_nest::{Access, Loop, Node, Operation};
+
+/// A perfect nest.
+#[derive(Clone, Debug)]
+pub(crate) struct PerfectNest {
+    /// The loops, outermost first, without their bodies.
+    pub loops: Vec<Loop>,
+    /// The statement.
+    pub operation: Operation,
+}
+
+impl PerfectNest {
+    /// The nest at a node, if it is a perfect one.
+    pub fn of(node: &Node) -> Option<Self> {
+        let mut loops = Vec::new();
+        let mut node = node;
+        loop {
+            match node {
+                Node::Operation(operation) => return Some(PerfectNest { loops, operation: *operation.clone() }),
+                Node::Loop(level) => {
+                    loops.push(Loop { body: Vec::new(), ..level.clone() });
+                    node = level.body.iter().exactly_one().ok()?;
+                }
+            }
+        }
+    }
+}
+
+/// These loops, outermost first, around nodes.
+pub(crate) fn around(loops: Vec<Loop>, body: Vec<Node>) -> Vec<Node> {
+    loops.into_iter().rev().fold(body, |body, level| vec![Node::Loop(Loop { body, ..level })])
+}
+
+/// All accesses in a node.
+pub(crate) fn accesses(node: &Node) -> Vec<&Access> {
+    match node {
+        Node::Operation(operation) => {
+            operation.loads.iter().map(|load| &load.access).chain([&operation.target]).collect()
+        }
+        Node::Loop(level) => level.body.iter().flat_map(accesses).collect(),
+    }
+}
+
+/// Whether some statement in a node writes an array.
+pub(crate) fn writes(node: &Node, array: usize) -> bool {
+    match node {
+        Node::Operation(operation) => operation.target.array == array,
+        Node::Loop(level) => level.body.iter().any(|node| writes(node, array)),
+    }
+}
+
+/// Whether some statement in a node accesses an array.
+pub(crate) fn uses(node: &Node, array: usize) -> bool {
+    accesses(node).iter().any(|access| access.array == array)
+}
+
+/// A node as several, with loops that go around one of them each where that changes no value (loop distribution). `depth` loops are around it.
+pub(crate) fn distributed(node: Node, depth: usize) -> Vec<Node> {
+    let level = match node {
+        Node::Operation(_) => return vec![node],
+        Node::Loop(level) => level,
+    };
+    let body = level.body.iter().cloned().flat_map(|node| distributed(node, depth + 1)).collect_vec();
+    if !may_distribute(&body, depth) {
+        return vec![Node::Loop(Loop { body, ..level })];
+    }
+    body.into_iter().map(|node| Node::Loop(Loop { body: vec![node], ..level.clone() })).collect()
+}
+
+/// Whether each iteration of the loop with this variable can be cut between the nodes of its body: it has elements of its own in all arrays
+/// that some of them write and others access.
+fn may_distribute(body: &[Node], variable: usize) -> bool {
+    let written = body.iter().flat_map(accesses).map(|access| access.array).unique();
+    let shared = written.filter(|array| {
+        body.iter().any(|node| writes(node, *array)) && body.iter().filter(|node| uses(node, *array)).count() > 1
+    });
+    { shared }.all(|array| {
+        let accesses = body.iter().flat_map(accesses).filter(|access| access.array == array).collect_vec();
+        let first = accesses[0];
+        let dimensions = 0..first.indices.len();
+        { dimensions }.any(|dimension| {
+            let index = &first.indices[dimension];
+            let is_own = index.as_affine().is_some_and(|affine| {
+                affine.coefficient(variable) != 0 && affine.terms.iter().all(|(other, _)| *other <= variable)
+            });
+            is_own && accesses.iter().all(|access| access.computed.is_none() && access.indices[dimension] == *index)
+        })
+    })
+}
