@@ -7,7 +7,7 @@ use pushmem_mapping::MappingError;
 use pushmem_nest::Level;
 
 /// Why stages cannot be assembled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum AssemblyError {
     /// A fault of the program, with its place.
     Program(Box<Diagnostic>),

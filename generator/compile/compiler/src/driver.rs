@@ -63,13 +63,20 @@ impl<'a, P: Problem> Driver<'a, P> {
     /// The shortage.
     pub fn attempt(&self, candidate: P::Candidate) -> Result<P::Solution, P::Shortage> {
         let outcome = self.attempt_ahead(candidate);
-        if outcome.as_ref().is_err_and(P::is_resource) {
-            self.refused.set(self.refused.get() + 1);
+        if let Err(shortage) = &outcome {
+            self.count_refused(shortage);
         }
         outcome
     }
 
-    /// Tries a candidate before its turn: it is tried again if it is refused, and counts then.
+    /// Counts a candidate that was refused for this shortage.
+    pub fn count_refused(&self, shortage: &P::Shortage) {
+        if P::is_resource(shortage) {
+            self.refused.set(self.refused.get() + 1);
+        }
+    }
+
+    /// Tries a candidate before its turn. If it is refused, that [counts](Self::count_refused) when its turn comes.
     ///
     /// # Errors
     /// The shortage.

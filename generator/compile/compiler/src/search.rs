@@ -167,6 +167,8 @@ pub(crate) struct Search<'a> {
     too_long: Cell<bool>,
     /// The array that was in the way of the last schedule that was refused, where it was to be, and why.
     last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
+    /// The pipelines that the memories do not serve, and why. Other options may lead to the same schedule.
+    refused: RefCell<Vec<(Schedule, AssemblyError)>>,
 }
 
 impl<'a> Search<'a> {
@@ -176,7 +178,8 @@ impl<'a> Search<'a> {
         let driver = Driver::new(passes, MOST_REFUSED, observe);
         // A schedule that is longer by less may be preferred to one whose rows follow the slowest, for its tiles.
         let most = known.map_or(u64::MAX, |known| known.saturating_add(known.div_ceil(LEAST_GAIN - 1)));
-        Search { passes: *passes, driver, most, too_long: Cell::default(), last: RefCell::default() }
+        let (too_long, last, refused) = (Cell::default(), RefCell::default(), RefCell::default());
+        Search { passes: *passes, driver, most, too_long, last, refused }
     }
 
     /// The schedules that were tried.
@@ -295,7 +298,13 @@ impl<'a> Search<'a> {
         let shortest = [dense, apart].iter().flatten().map(cycles).min()?;
         let length = cycles(&plan);
         let is_wanted = length < shortest && shortest - length >= shortest / LEAST_GAIN && length <= self.most;
-        is_wanted.then(|| self.driver.attempt_ahead(self.candidate_of(plan)).ok())?
+        if !is_wanted {
+            return None;
+        }
+        let schedule = plan.coarse.schedule.clone();
+        let outcome = self.driver.attempt_ahead(self.candidate_of(plan));
+        self.remember(schedule, &outcome);
+        outcome.ok()
     }
 
     /// Whether a plan takes longer than so many cycles. One that is refused may be the rest of those that take too long.
@@ -385,7 +394,10 @@ impl<'a> Search<'a> {
         let follows = !options.match_rates || coarse.matches_rates();
         let plan = Plan { coarse, options: options.clone() };
         let is_shorter = self.cycles(&plan.coarse.schedule) < below;
-        (follows && is_shorter).then(|| self.driver.attempt(self.candidate_of(plan)))
+        if !follows || !is_shorter {
+            return None;
+        }
+        Some(self.tried(self.candidate_of(plan)))
     }
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
@@ -538,6 +550,26 @@ impl<'a> Search<'a> {
         Candidate { schedule, recurrence: None, coarse, waits }
     }
 
+    /// Tries a pipeline, unless its schedule was refused before: then the memories do not serve it now either.
+    fn tried(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
+        let known = self.refused.borrow().iter().find(|(schedule, _)| *schedule == candidate.schedule).cloned();
+        if let Some((_, refused)) = known {
+            self.driver.count_refused(&refused);
+            return Err(refused);
+        }
+        let schedule = candidate.schedule.clone();
+        let outcome = self.driver.attempt(candidate);
+        self.remember(schedule, &outcome);
+        outcome
+    }
+
+    /// Keeps in mind that the memories do not serve a schedule.
+    fn remember(&self, schedule: Schedule, outcome: &Result<Planned, AssemblyError>) {
+        if let Err(refused @ AssemblyError::Array { .. }) = outcome {
+            self.refused.borrow_mut().push((schedule, refused.clone()));
+        }
+    }
+
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
         if let Some(error) = self.given_up() {
             return Err(error);
@@ -547,7 +579,10 @@ impl<'a> Search<'a> {
             self.too_long.set(true);
             return Err(AssemblyError::TooLong { cycles, most: self.most });
         }
-        let outcome = self.driver.attempt(candidate);
+        let outcome = match candidate.coarse {
+            Some(_) => self.tried(candidate),
+            None => self.driver.attempt(candidate),
+        };
         if let Err(AssemblyError::Array { array, level, error, .. }) = &outcome {
             self.last.replace(Some((*array, *level, error.clone())));
         }

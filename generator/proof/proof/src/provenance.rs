@@ -33,6 +33,9 @@ use crate::stages::{ends, ends_of_loops};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
+/// Combinations of indices of a hold register that are checked one after the other.
+const LEAST_IN_PARALLEL: usize = 1 << 10;
+
 /// The most elements of an array that is looked at beside others.
 const SIDE_BY_SIDE: usize = 1 << 24;
 
@@ -395,8 +398,21 @@ impl Prover<'_> {
                 false => vec![(first, last)],
             }
         });
-        for chosen in ends.collect_vec().iter().map(|of_loop| of_loop.iter()).multi_cartesian_product() {
-            let (first, last): (Vec<i64>, Vec<i64>) = chosen.into_iter().copied().unzip();
+        let ends = ends.collect_vec();
+        let combinations = ends.iter().map(Vec::len).product::<usize>();
+        // The indices of a combination, those of the innermost loop changing first.
+        let chosen = |mut number: usize| -> (Vec<i64>, Vec<i64>) {
+            let mut of_loop = |of_loop: &Vec<(i64, i64)>| {
+                let place = number % of_loop.len();
+                number /= of_loop.len();
+                of_loop[place]
+            };
+            let mut indices = ends.iter().rev().map(&mut of_loop).collect_vec();
+            indices.reverse();
+            indices.into_iter().unzip()
+        };
+        let wrong = |number: usize| {
+            let (first, last) = chosen(number);
             let holds = |case: &&NetCase| {
                 case.conditions.iter().all(|(level, condition)| {
                     let level = counted[*level];
@@ -405,17 +421,19 @@ impl Prover<'_> {
             };
             let source = cases.iter().find(holds).map(|case| case.source);
             let mut known = None;
-            for index in [first, last] {
+            [first, last].into_iter().find_map(|index| {
                 let shown = self.shown(source, times.value(&index));
                 let right = shown.is_some_and(|shown| {
                     *known.get_or_insert(shown) == shown && self.is_element(stage, load, &index, shown.word)
                 });
-                if !right {
-                    return Err(self.wrong_hold(stage, load, index, source, shown));
-                }
-            }
+                (!right).then(|| self.wrong_hold(stage, load, index, source, shown))
+            })
+        };
+        // A word that is held for a while may be one of millions.
+        match (0..combinations).into_par_iter().with_min_len(LEAST_IN_PARALLEL).find_map_first(wrong) {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The word that a register holds in a cycle, or a constant.
