@@ -19,6 +19,7 @@ mod loops;
 mod lower;
 mod plan;
 mod print;
+mod proof;
 mod rates;
 mod read;
 mod regions;
@@ -33,6 +34,7 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
@@ -51,11 +53,11 @@ use sizes::{Declarations, Sizes};
 /// [`Program::read`] finds.
 pub fn import_pipeline(name: &str, bytes: &[u8], floats: Floats) -> Result<Checked, Diagnostic> {
     let refused = match import_with_loops(name, bytes, Loops::Scheduled, floats) {
-        Err(refused) => refused,
+        Err(refused) if !refused.is_fault() => refused,
         done => return done,
     };
     // Boundaries of boundaries may have indices only as arrays of their own.
-    import_with_loops(name, bytes, Loops::Kept, floats).map_err(|_| refused)
+    import_with_loops(name, bytes, Loops::Kept, floats).map_err(|other| if other.is_fault() { other } else { refused })
 }
 
 /// Turns a serialized pipeline into a program with these loops.
@@ -76,8 +78,8 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let source = Source::new(name, &text, Language::Halide);
     let floats = declarations.floats.unwrap_or(floats);
     floats::check(&pipeline, floats).map_err(|fault| crate::located(&source, fault))?;
-    let made = made(&Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations }, loops)
-        .map_err(|fault| crate::located(&source, fault))?;
+    let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
+    let made = made(&sizes, loops).map_err(|fault| crate::located(&source, fault))?;
     let Made { mut plan, boxes, held } = made;
     let notes = std::mem::take(&mut plan.notes);
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
@@ -89,6 +91,15 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
         let message = format!("`{said}` is called `{name}` in the nest");
         let help = format!("rename it, or write `{name}` in commands");
         checked.warnings.push(source.diagnostic(*span, message).with_help(help).as_warning());
+    }
+    let called = emitted.renamed.iter().map(|(_, said, name)| (said.clone(), name.clone())).collect();
+    let missed = proof::prove(&sizes, &called, &checked.program, proof::LIMITS);
+    let missed = missed.map_err(|fault| crate::located(&source, fault))?;
+    if !missed.is_empty() {
+        let names = missed.iter().map(|name| format!("`{name}`")).join(", ");
+        let message = format!("{names} was not compared with the pipeline: even one pixel takes too many operations");
+        let help = "import it with smaller extents and the same schedule, too: that is compared";
+        checked.warnings.push(Diagnostic::new(message).with_help(help).as_warning());
     }
     for (span, note) in &notes {
         checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());

@@ -1,0 +1,252 @@
+//! The proof finds faults that are planted in nests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pushmem_images::Image;
+use pushmem_nest::{ArrayKind, Binary, Expression, ExpressionKind, Index, Node, Operation, Program, Type};
+
+use super::super::sizes::{Declarations, Sizes};
+use super::super::{Floats, import_pipeline, print, read};
+use super::*;
+
+/// A kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Operator,
+    SwappedOperands,
+    OtherChoice,
+    WrongCast,
+    Constant,
+    Index,
+    StoredElsewhere,
+    DroppedOperation,
+    FewerIterations,
+}
+
+const KINDS: [Kind; 9] = [
+    Kind::Operator,
+    Kind::SwappedOperands,
+    Kind::OtherChoice,
+    Kind::WrongCast,
+    Kind::Constant,
+    Kind::Index,
+    Kind::StoredElsewhere,
+    Kind::DroppedOperation,
+    Kind::FewerIterations,
+];
+
+/// The operator in the place of another one.
+fn other(operator: Binary) -> Binary {
+    match operator {
+        Binary::Add => Binary::Subtract,
+        Binary::Subtract | Binary::Multiply | Binary::Divide => Binary::Add,
+        Binary::Modulo => Binary::Divide,
+        Binary::ShiftLeft => Binary::ShiftRight,
+        Binary::ShiftRight => Binary::ShiftLeft,
+        Binary::And => Binary::Or,
+        Binary::Or => Binary::Xor,
+        Binary::Xor => Binary::And,
+        Binary::Equal => Binary::NotEqual,
+        Binary::NotEqual => Binary::Equal,
+        Binary::Less => Binary::LessEqual,
+        Binary::LessEqual => Binary::Less,
+        Binary::Greater => Binary::GreaterEqual,
+        Binary::GreaterEqual => Binary::Greater,
+        Binary::Minimum => Binary::Maximum,
+        Binary::Maximum => Binary::Minimum,
+        Binary::AbsoluteDifference => Binary::Subtract,
+        Binary::BfloatAdd => Binary::BfloatSubtract,
+        Binary::BfloatSubtract | Binary::BfloatMultiply => Binary::BfloatAdd,
+        Binary::BfloatEqual => Binary::BfloatLessEqual,
+        Binary::BfloatLess => Binary::BfloatLessEqual,
+        Binary::BfloatLessEqual => Binary::BfloatLess,
+        Binary::BfloatMinimum => Binary::BfloatMaximum,
+        Binary::BfloatMaximum => Binary::BfloatMinimum,
+    }
+}
+
+/// Plants a fault in an expression; nothing, if it has none of this kind.
+fn planted(expression: &mut Expression, kind: Kind) -> Option<()> {
+    let of = expression.value;
+    match (&mut expression.kind, kind) {
+        (ExpressionKind::Binary { operator, left, .. }, Kind::Operator) => {
+            // A difference of small types has another type than an absolute difference.
+            let new = other(*operator);
+            (new.result(left.value) == of).then(|| *operator = new)
+        }
+        (ExpressionKind::Binary { left, right, .. }, Kind::SwappedOperands) => Some(std::mem::swap(left, right)),
+        (ExpressionKind::Select { then, otherwise, .. }, Kind::OtherChoice) => Some(std::mem::swap(then, otherwise)),
+        (ExpressionKind::Constant(number), Kind::Constant) if of.is_integer() && of.holds(*number + 1) => {
+            Some(*number += 1)
+        }
+        (ExpressionKind::Constant(number), Kind::Constant) if of == Type::Bf16 => Some(*number += 1),
+        (_, Kind::WrongCast) if of.is_integer() && of.bits() > 8 => {
+            let narrow =
+                Expression { kind: ExpressionKind::Cast(Box::new(expression.clone())), value: Type::I8, ..*expression };
+            expression.kind = ExpressionKind::Cast(Box::new(narrow));
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// Visits the parts of an expression, and plants a fault in the one of this number.
+fn plant_at(expression: &mut Expression, rest: &mut usize, kind: Kind) -> Option<bool> {
+    if *rest == 0 {
+        return Some(planted(expression, kind).is_some());
+    }
+    *rest -= 1;
+    let operands: Vec<&mut Expression> = match &mut expression.kind {
+        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
+        ExpressionKind::Lookup { index: operand, .. }
+        | ExpressionKind::Unary { operand, .. }
+        | ExpressionKind::Cast(operand) => vec![operand],
+        ExpressionKind::Binary { left, right, .. } => vec![left, right],
+        ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+    };
+    operands.into_iter().find_map(|operand| plant_at(operand, rest, kind))
+}
+
+/// The next index, if the array has it, and else this one.
+fn moved(index: &Index, (low, high): (i64, i64), ranges: &[(i64, i64)]) -> Option<Index> {
+    Some(index.plus(&Index::constant(1), 1)?.clamped(low, high, ranges))
+}
+
+fn operations<'a>(
+    nodes: &'a mut [Node],
+    ranges: &mut Vec<(i64, i64)>,
+    found: &mut Vec<(&'a mut Operation, Vec<(i64, i64)>)>,
+) {
+    for node in nodes {
+        match node {
+            Node::Operation(operation) => found.push((operation, ranges.clone())),
+            Node::Loop(each) => {
+                ranges.push((each.min, each.max()));
+                operations(&mut each.body, ranges, found);
+                ranges.pop();
+            }
+        }
+    }
+}
+
+/// All nests with one fault of a kind.
+fn mutants(program: &Program, kind: Kind) -> Vec<Program> {
+    let mut found = Vec::new();
+    if kind == Kind::FewerIterations {
+        for place in 0..program.nest.len() {
+            let mut mutant = program.clone();
+            if let Node::Loop(each) = &mut mutant.nest[place]
+                && each.extent > each.unroll
+            {
+                each.extent -= each.unroll;
+                found.push(mutant);
+            }
+        }
+        return found;
+    }
+    if kind == Kind::DroppedOperation {
+        for place in 0..program.nest.len() {
+            let mut mutant = program.clone();
+            mutant.nest.remove(place);
+            found.push(mutant);
+        }
+        return found;
+    }
+    let count = program.operations().len();
+    for place in 0..count {
+        for part in 0.. {
+            let mut mutant = program.clone();
+            let arrays = mutant.arrays.clone();
+            let mut all = Vec::new();
+            operations(&mut mutant.nest, &mut Vec::new(), &mut all);
+            let (operation, ranges) = &mut all[place];
+            let is_planted = match kind {
+                Kind::Index | Kind::StoredElsewhere => {
+                    let mut accesses = match kind {
+                        Kind::Index => operation.loads.iter_mut().map(|load| &mut load.access).collect(),
+                        _ => vec![&mut operation.target],
+                    };
+                    let indices = accesses.iter_mut().flat_map(|access| {
+                        let array = access.array;
+                        let is_computed = access.computed.is_some();
+                        access
+                            .indices
+                            .iter_mut()
+                            .enumerate()
+                            .map(move |(dimension, index)| (array, dimension, index, is_computed))
+                    });
+                    let Some((array, dimension, index, is_computed)) = { indices }.nth(part) else { break };
+                    let within = (arrays[array].min[dimension], arrays[array].max(dimension));
+                    moved(index, within, ranges).filter(|_| !is_computed).map(|new| *index = new).is_some()
+                }
+                _ => match plant_at(&mut operation.expression, &mut { part }, kind) {
+                    Some(is_planted) => is_planted,
+                    None => break,
+                },
+            };
+            if is_planted {
+                found.push(mutant);
+            }
+        }
+    }
+    found
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelines")
+}
+
+/// The words of the outputs on the images beside the pipeline; nothing, if the nest cannot be executed.
+fn outputs(program: &Program, name: &str) -> Option<Vec<Vec<i64>>> {
+    let image = |array: &str| Image::read_any(&folder().join(format!("{name}.{array}.npy"))).unwrap();
+    let inputs = program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(&array.name)));
+    let found = program.run(&inputs.collect()).ok()?;
+    Some(found.into_values().map(|image| image.values().to_vec()).collect())
+}
+
+/// Whether elements differ: a zero is a zero with the other sign, too.
+fn differ(of: Type, one: &[i64], other: &[i64]) -> bool {
+    let number = |word: i64| to_f64(word as u16);
+    let is_same = |(one, other): (&i64, &i64)| {
+        one == other || of == Type::Bf16 && (number(*one) == number(*other) || number(*one).is_nan())
+    };
+    !one.iter().zip(other).all(is_same)
+}
+
+/// Each fault that changes a pixel of the image beside a pipeline is found, whatever images the proof takes.
+#[test]
+fn planted_faults_are_found() {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "hlpipe"));
+    let files: BTreeSet<PathBuf> = files.collect();
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    for file in files {
+        let (name, bytes) = (file.file_stem().unwrap().to_str().unwrap(), fs::read(&file).unwrap());
+        let program = import_pipeline(&format!("{name}.hlpipe"), &bytes, Floats::Exact).unwrap().program;
+        let declarations = Declarations::read(&bytes).unwrap();
+        let mut pipeline = read::pipeline(&bytes).unwrap();
+        let (_, names) = print::text(&mut pipeline);
+        let floats = declarations.floats.unwrap_or_default();
+        let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
+        let prove = |program: &Program| prove(&sizes, &BTreeMap::new(), program, LIMITS);
+        assert!(prove(&program).unwrap().is_empty(), "{name}");
+        let expected = outputs(&program, name).unwrap();
+        let element = program.arrays_of(ArrayKind::Output).next().unwrap().element;
+        for kind in KINDS {
+            for mutant in mutants(&program, kind) {
+                let Some(found) = outputs(&mutant, name) else { continue };
+                if found.iter().zip(&expected).any(|(one, other)| differ(element, other, one)) {
+                    let refusal = prove(&mutant).err();
+                    assert!(refusal.is_some_and(|refusal| refusal.is_ours), "{name}, {kind:?}:\n{mutant}");
+                    *counts.entry(kind).or_default() += 1;
+                }
+            }
+        }
+    }
+    println!("{counts:?}");
+    for kind in KINDS {
+        assert!(counts.get(&kind).is_some_and(|count| *count >= 10), "{kind:?}: {counts:?}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The images that a pipeline and its nest are computed of. A pixel is a function of its place, so that images have no edges: what is
+//! read beyond the image that the nest has is another number than any that the nest can read.
+
+use pushmem_bfloat::{from_f64, to_f64};
+use pushmem_nest::Type;
+
+/// How the pixels of images are distributed. Random images take few branches: hardly a pixel is 65535 or differs from its neighbour by
+/// 60000, and whatever only shows where one does is not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pixels {
+    /// Half of the pixels of the whole type, and half of them small, so that comparisons go both ways.
+    Small,
+    /// The constants of the pipeline, what is beside them, and the least and the greatest values.
+    Constants,
+    /// The least and the greatest value.
+    Extremes,
+    /// Just below the greatest value.
+    Saturated,
+}
+
+/// Images for all inputs.
+#[derive(Debug)]
+pub(crate) struct World {
+    pixels: Pixels,
+    /// Integers that the pipeline computes with, and words of its numbers.
+    integers: Vec<i64>,
+    numbers: Vec<u16>,
+}
+
+/// All worlds for pipelines with these constants.
+pub(crate) fn worlds(integers: &[i64], numbers: &[f64]) -> Vec<World> {
+    let near: Vec<i64> =
+        integers.iter().flat_map(|each| [each.saturating_sub(1), *each, each.saturating_add(1)]).collect();
+    let words: Vec<u16> = numbers.iter().map(|number| from_f64(*number)).collect();
+    let words: Vec<u16> = words
+        .into_iter()
+        .flat_map(|word| [word.saturating_sub(1), word, word.saturating_add(1)])
+        .filter(|word| to_f64(*word).is_finite())
+        .collect();
+    let all = [Pixels::Small, Pixels::Constants, Pixels::Extremes, Pixels::Saturated];
+    all.into_iter().map(|pixels| World { pixels, integers: near.clone(), numbers: words.clone() }).collect()
+}
+
+/// A random number that follows from another one: the finalizer of MurmurHash3 (fmix64), which is a permutation.
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        mixed = (mixed ^ (mixed >> 33)).wrapping_mul(factor);
+    }
+    mixed ^ (mixed >> 33)
+}
+
+impl World {
+    /// The pixel at these indices of the image with this number.
+    pub fn pixel(&self, image: usize, of: Type, indices: &[i64]) -> i64 {
+        let start = mixed(image as u64 ^ (self.pixels as u64) << 32);
+        let random = indices.iter().fold(start, |random, index| mixed(random ^ *index as u64));
+        match of {
+            Type::Bool => (random >> 32) as i64 & 1,
+            Type::Bf16 => self.number(random).into(),
+            _ => self.integer(of, random),
+        }
+    }
+
+    fn integer(&self, of: Type, random: u64) -> i64 {
+        let (least, greatest) = (of.min(), of.max());
+        let (choice, rest) = (random >> 56, random & ((1 << 56) - 1));
+        let any = least + (rest % (greatest - least + 1) as u64) as i64;
+        match self.pixels {
+            Pixels::Small if choice < 128 => any,
+            Pixels::Small => any % 16,
+            Pixels::Constants => {
+                let near =
+                    self.integers.get((rest as usize) % self.integers.len().max(1)).filter(|each| of.holds(**each));
+                match near {
+                    Some(near) if choice < 170 => *near,
+                    _ => [least, least + 1, greatest - 1, greatest][choice as usize % 4],
+                }
+            }
+            Pixels::Extremes => {
+                if choice < 128 {
+                    least
+                } else {
+                    greatest
+                }
+            }
+            Pixels::Saturated => greatest - (choice % 3) as i64,
+        }
+    }
+
+    /// A word of a finite number. No image has zeros below zero, whose sign some functions of hardware leave away.
+    fn number(&self, random: u64) -> u16 {
+        let (choice, rest) = (random >> 56, (random & 0xffff_ffff) as f64 / f64::from(1_u32 << 31) - 1.0);
+        let number = match self.pixels {
+            Pixels::Small if choice < 128 => (rest * 16.0).round(),
+            Pixels::Small => rest * 256.0,
+            Pixels::Constants => match self.numbers.get((random as usize & 0xffff) % self.numbers.len().max(1)) {
+                Some(near) if choice < 170 => to_f64(*near),
+                _ => [0.0, 1.0, -1.0, 0.5][choice as usize % 4],
+            },
+            Pixels::Extremes => [0.0, 1.0, -1.0, 255.0, 1e30, -1e30, 1e-30, 65536.0][choice as usize % 8],
+            Pixels::Saturated => rest.abs(),
+        };
+        from_f64(if number == 0.0 { 0.0 } else { number })
+    }
+}
