@@ -584,7 +584,7 @@ def conv_1_3() -> Pipeline:
         compute_at(sums, output, y).update().unroll(r)
 
     return Pipeline(output, [image], [62, 64], {"input": square(64)},
-                    {"unrolled": lambda: sums.compute_root().update().unroll(r), "row": row}, [weights])
+                    {"unrolled": lambda: sums.compute_root().update().unroll(r), "row": row})
 
 
 @program
@@ -678,7 +678,7 @@ def camera_pipeline_new() -> Pipeline:
             compute_at(each, output, xo)
 
     return Pipeline(output, [image], [56, 56, 3], {"input": square(64, -4)},
-                    {"root": roots(*stages), "tiled": tiled}, [table])
+                    {"root": roots(*stages), "tiled": tiled})
 
 
 def curve_entries() -> list[int]:

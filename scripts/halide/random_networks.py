@@ -1,6 +1,6 @@
 """Random Halide pipelines whose reductions are loops: boundaries of all kinds, other rates, tuples, unrolled copies, schedules.
 
-They are imported before lowering. Seeds give the same pipelines as long as this file stays as it is.
+Seeds give the same pipelines as long as this file stays as it is.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Generator:
 
     def __init__(self, seed: int):
         self.choose = random.Random(seed)
-        self.tables: list[hl.Buffer] = []
+        self.tables = 0
         self.stages: list[hl.Func] = []
         #: Reductions, and the variables of their domains.
         self.updates: list[tuple[hl.Func, hl.RDom]] = []
@@ -77,7 +77,7 @@ class Generator:
             self.schedule(output, compute, kept, width, height)
 
         return Pipeline(output, [image], [width, height], {"input": [(least, size) for _, size in extent]},
-                        {f"{boundary or 'none'}_{compute}": schedule}, self.tables,
+                        {f"{boundary or 'none'}_{compute}": schedule},
                         schedule="dnn" if kept else None)
 
     def define(self, func: hl.Func, sources, at) -> None:
@@ -144,8 +144,8 @@ class Generator:
         limits = np.iinfo(f"{'u' if element.is_uint() else ''}int{element.bits()}")
         count = choose.choice([5, 16, 256])
         entries = np.array([choose.randint(int(limits.min), int(limits.max)) for _ in range(count)], dtype=limits.dtype)
-        buffer = hl.Buffer(entries, f"table{len(self.tables)}")
-        self.tables.append(buffer)
+        buffer = hl.Buffer(entries, f"table{self.tables}")
+        self.tables += 1
         return buffer[hl.clamp(hl.cast(hl.Int(32), index), 0, count - 1)]
 
     def value(self, sources, element, depth: int, at):
