@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, U16, Pipeline, c, nothing, program, roots, sliding, square, total, unrolled, x, xi, xo, y, yi, yo
+from pipeline import U8, U16, Pipeline, c, constants, nothing, program, roots, sliding, square, total, unrolled, x, xi, xo, y, yi, yo
 from pushmem_halide import BF16, compute_at, stream_to_accelerator, tile, unroll
 
 I16, I32 = hl.Int(16), hl.Int(32)
@@ -251,7 +251,7 @@ def fft() -> Pipeline:
     points = 16
     image, output = stream_to_accelerator("input", I16, 2), hl.Func("output")
     angles = 2 * np.pi * np.arange(points // 2) / points
-    cosine, sine = (hl.Buffer(np.round(64 * of(angles)).astype(np.int16)) for of in (np.cos, lambda angle: -np.sin(angle)))
+    cosine, sine = (constants(np.round(64 * of(angles)).astype(np.int16)) for of in (np.cos, lambda angle: -np.sin(angle)))
     real, imaginary, stages, half = (lambda at: image[at, y]), None, [], points // 2
     width = 1
     while width < points:

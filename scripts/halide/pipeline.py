@@ -73,6 +73,14 @@ def random_image(random: np.random.Generator, element: hl.Type, shape: list[int]
     return image % 2 if element.is_bool() else image
 
 
+def constants(entries: np.ndarray, name: str = "") -> hl.Buffer:
+    """A buffer of constants that Halide owns. One over an array of NumPy is there as long as its object in Python."""
+    borrowed = hl.Buffer(entries)
+    owned = hl.Buffer(borrowed.type(), list(reversed(entries.shape)), *([name] if name else []))
+    owned.copy_from(borrowed)
+    return owned
+
+
 #: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.
 PROGRAMS: dict[str, Callable[[], Pipeline]] = {}
 

@@ -1,7 +1,6 @@
 """Random Halide pipelines by a seed: stencils, arithmetic of all types, tables, reductions, other rates, boundaries, schedules.
 
-Seeds give the same pipelines as long as this file stays as it is. A fault that a seed has found is kept as a statement in
-`generator/program/halide/tests`.
+Seeds give the same pipelines as long as this file stays as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import random
 
 import halide as hl
 import numpy as np
-from pipeline import Pipeline, total, x, xi, xo, y, yi, yo
+from pipeline import Pipeline, constants, total, x, xi, xo, y, yi, yo
 from pushmem_halide import compute_at, stream_to_accelerator, tile, unroll
 
 #: Types of arrays, and those of intermediate values alone.
@@ -144,7 +143,7 @@ class Generator:
         limits = np.iinfo(f"{'u' if element.is_uint() else ''}int{element.bits()}")
         count = choose.choice([5, 16, 256])
         entries = np.array([choose.randint(int(limits.min), int(limits.max)) for _ in range(count)], dtype=limits.dtype)
-        buffer = hl.Buffer(entries, f"table{self.tables}")
+        buffer = constants(entries, f"table{self.tables}")
         self.tables += 1
         return buffer[hl.clamp(hl.cast(hl.Int(32), index), 0, count - 1)]
 

@@ -276,9 +276,9 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
 
     `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
     where they are larger, for each name the least index and the extent of every dimension. Constant buffers are part of the
-    pipeline. `schedule` is what a nest says, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of
-    other types become those of bfloat16, with 8 significant bits: results are near to Halide's, and `Accelerator.compare` tells
-    how near.
+    pipeline; one over an array of NumPy must be there until it is written. `schedule` is what a nest says, `dnn` or `stencil`. With
+    `narrow_floats="bf16"` numbers of single precision and of other types become those of bfloat16, with 8 significant bits:
+    results are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
     do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
