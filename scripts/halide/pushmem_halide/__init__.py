@@ -117,7 +117,7 @@ class Accelerator:
         ValueError for a file of another name."""
         file = Path(file)
         if file.suffix != ".hlpipe":
-            raise ValueError(f"`{file}` is a pipeline: its name ends in `.hlpipe`")
+            raise ValueError(f"a pipeline is written to a file `.hlpipe`, not to `{file}`")
         for dimension, extent in enumerate(self.extents):
             self.output.output_buffer().dim(dimension).set_bounds(0, extent)
         hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
