@@ -347,40 +347,27 @@ impl<'a> Reader<'a> {
     }
 
     fn function(&mut self, call: &'a Call, mut arguments: Vec<Node>) -> Node {
-        match (call.name.as_str(), &arguments[..]) {
+        let mut types: Vec<Element> = call.arguments.iter().map(|each| self.element(each)).collect();
+        match (call.name.as_str(), &mut arguments[..]) {
             ("undef", _) => return Node::Undefined,
             ("return_second", [_, _]) => return arguments.remove(1),
-            ("select" | "if_then_else", [_, _]) => arguments.push(Node::Undefined),
             ("mux", [_, _, ..]) => return Node::Choice(arguments),
+            ("select" | "if_then_else", [_, _] | [_, _, _]) => {
+                arguments.push(Node::Undefined);
+                let parts = <[Node; 3]>::try_from(arguments.into_iter().take(3).collect::<Vec<_>>());
+                return parts.map_or(Node::Undefined, |parts| Node::Select(Box::new(parts)));
+            }
             // A weight with a fraction is an integer, too: a part of the greatest one.
-            ("lerp", [.., weight]) if !call.element.is_number() => {
-                if let Node::Value(Scalar::Number(weight)) = weight {
-                    let of = Element { code: TypeCode::Unsigned, ..call.element };
-                    let (least, greatest) = limits(of);
-                    let part = (greatest as f32 * *weight as f32) as i128;
-                    let last = arguments.len() - 1;
-                    arguments[last] = Node::Value(Scalar::Integer(part.clamp(least, greatest) as i64));
-                    let types = [call.element, call.element, of];
-                    return Node::Call {
-                        name: call.name.clone(),
-                        arguments: arguments.into_iter().zip(types).collect(),
-                        result: call.element,
-                    };
-                }
+            ("lerp", [_, _, weight @ Node::Value(Scalar::Number(_))]) if !call.element.is_number() => {
+                types[2] = Element { code: TypeCode::Unsigned, ..call.element };
+                let (least, greatest) = limits(types[2]);
+                let part = greatest as f32 * weight.constant().unwrap_or_default() as f32;
+                *weight = Node::Value(Scalar::Integer((part as i128).clamp(least, greatest) as i64));
             }
             _ => {}
         }
-        if let ("select" | "if_then_else", 3) = (call.name.as_str(), arguments.len())
-            && let Ok(parts) = <[Node; 3]>::try_from(std::mem::take(&mut arguments))
-        {
-            return Node::Select(Box::new(parts));
-        }
-        let types: Vec<Element> = call.arguments.iter().map(|each| self.element(each)).collect();
-        Node::Call {
-            name: call.name.clone(),
-            arguments: arguments.into_iter().zip(types).collect(),
-            result: call.element,
-        }
+        let arguments = arguments.into_iter().zip(types).collect();
+        Node::Call { name: call.name.clone(), arguments, result: call.element }
     }
 }
 

@@ -67,36 +67,35 @@ fn other(operator: Binary) -> Binary {
     }
 }
 
-/// Plants a fault in an expression; nothing, if it has none of this kind.
-fn planted(expression: &mut Expression, kind: Kind) -> Option<()> {
+/// Plants a fault in an expression: whether it can have one of this kind.
+fn planted(expression: &mut Expression, kind: Kind) -> bool {
     let of = expression.value;
     match (&mut expression.kind, kind) {
-        (ExpressionKind::Binary { operator, left, .. }, Kind::Operator) => {
-            // A difference of small types has another type than an absolute difference.
-            let new = other(*operator);
-            (new.result(left.value) == of).then(|| *operator = new)
+        // An absolute difference has another type than a difference.
+        (ExpressionKind::Binary { operator, left, .. }, Kind::Operator)
+            if other(*operator).result(left.value) == of =>
+        {
+            *operator = other(*operator);
         }
-        (ExpressionKind::Binary { left, right, .. }, Kind::SwappedOperands) => Some(std::mem::swap(left, right)),
-        (ExpressionKind::Select { then, otherwise, .. }, Kind::OtherChoice) => Some(std::mem::swap(then, otherwise)),
-        (ExpressionKind::Constant(number), Kind::Constant) if of.is_integer() && of.holds(*number + 1) => {
-            Some(*number += 1)
-        }
+        (ExpressionKind::Binary { left, right, .. }, Kind::SwappedOperands) => std::mem::swap(left, right),
+        (ExpressionKind::Select { then, otherwise, .. }, Kind::OtherChoice) => std::mem::swap(then, otherwise),
+        (ExpressionKind::Constant(number), Kind::Constant) if of.is_integer() && of.holds(*number + 1) => *number += 1,
         // Twice the number.
-        (ExpressionKind::Constant(number), Kind::Constant) if of == Type::Bf16 => Some(*number += 0x80),
+        (ExpressionKind::Constant(number), Kind::Constant) if of == Type::Bf16 => *number += 0x80,
         (_, Kind::WrongCast) if of.is_integer() && of.bits() > 8 => {
-            let narrow =
-                Expression { kind: ExpressionKind::Cast(Box::new(expression.clone())), value: Type::I8, ..*expression };
+            let kind = ExpressionKind::Cast(Box::new(expression.clone()));
+            let narrow = Expression { kind, value: Type::I8, ..*expression };
             expression.kind = ExpressionKind::Cast(Box::new(narrow));
-            Some(())
         }
-        _ => None,
+        _ => return false,
     }
+    true
 }
 
 /// Visits the parts of an expression, and plants a fault in the one of this number.
 fn plant_at(expression: &mut Expression, rest: &mut usize, kind: Kind) -> Option<bool> {
     if *rest == 0 {
-        return Some(planted(expression, kind).is_some());
+        return Some(planted(expression, kind));
     }
     *rest -= 1;
     let operands: Vec<&mut Expression> = match &mut expression.kind {
