@@ -184,3 +184,86 @@ pub(crate) fn power(base: f64, exponent: f64, of: Element, arithmetic: Arithmeti
         return None;
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn element(code: TypeCode, bits: u8) -> Element {
+        Element { code, bits, lanes: 1 }
+    }
+
+    const U8: Element = element(TypeCode::Unsigned, 8);
+    const U16: Element = element(TypeCode::Unsigned, 16);
+    const U32: Element = element(TypeCode::Unsigned, 32);
+    const I8: Element = element(TypeCode::Int, 8);
+    const I16: Element = element(TypeCode::Int, 16);
+    const I32: Element = element(TypeCode::Int, 32);
+
+    /// A function, its arguments, its result and the type of that.
+    type Case = (&'static str, &'static [(i64, Element)], i64, Element);
+
+    /// As Halide 21 computes them.
+    const CASES: &[Case] = &[
+        ("lerp", &[(10, U8), (251, U8), (77, U8)], 83, U8),
+        ("lerp", &[(-100, I8), (90, I8), (200, U8)], 49, I8),
+        ("lerp", &[(1, U16), (60000, U16), (3, U8)], 707, U16),
+        ("abs", &[(-32768, I16)], 32768, U16),
+        ("absd", &[(-100, I8), (100, I8)], 200, U8),
+        ("popcount", &[(0xf0f1, U16)], 9, U16),
+        ("count_leading_zeros", &[(5, U8)], 5, U8),
+        ("count_trailing_zeros", &[(-64, I16)], 6, I16),
+        ("div_round_to_zero", &[(-7, I16), (2, I16)], -3, I16),
+        ("mod_round_to_zero", &[(-7, I16), (2, I16)], -1, I16),
+        ("saturating_cast", &[(-300, I16)], -128, I8),
+        ("shift_right", &[(-9, I16), (1, I16)], -5, I16),
+        ("shift_left", &[(-9, I16), (-2, I16)], -3, I16),
+        ("shift_left", &[(200, U8), (1, U8)], 144, U8),
+        ("halving_add", &[(-7, I8), (2, I8)], -3, I8),
+        ("rounding_halving_add", &[(255, U8), (254, U8)], 255, U8),
+        ("halving_sub", &[(3, U8), (8, U8)], 253, U8),
+        ("saturating_add", &[(32000, I16), (1000, I16)], 32767, I16),
+        ("saturating_sub", &[(3, U32), (9, U32)], 0, U32),
+        ("widening_add", &[(200, U8), (100, U8)], 300, U16),
+        ("widening_sub", &[(3, U8), (100, U8)], -97, I16),
+        ("widening_mul", &[(-300, I16), (300, I16)], -90000, I32),
+        ("rounding_shift_right", &[(-5, I16), (1, U16)], -2, I16),
+        ("rounding_shift_right", &[(255, U8), (3, U8)], 32, U8),
+        ("rounding_shift_left", &[(-7, I16), (-2, I16)], -2, I16),
+        ("mul_shift_right", &[(-32768, I16), (-32768, I16), (15, U16)], 32767, I16),
+        ("rounding_mul_shift_right", &[(1000, I16), (77, I16), (8, U16)], 301, I16),
+    ];
+
+    #[test]
+    fn functions_are_those_of_halide() {
+        for (name, arguments, expected, result) in CASES {
+            let values: Vec<_> = arguments.iter().map(|(value, of)| (Scalar::Integer(*value), *of)).collect();
+            let found = called(name, &values, *result, Arithmetic::Written);
+            assert_eq!(found, Ok(Scalar::Integer(*expected)), "{name}: {arguments:?}");
+        }
+        for (operator, (left, right), expected) in [
+            (Binary::Divide, (-7, 2), -4),
+            (Binary::Divide, (7, -2), -3),
+            (Binary::Divide, (5, 0), 0),
+            (Binary::Modulo, (-7, -2), 1),
+            (Binary::Modulo, (5, 0), 0),
+            (Binary::Multiply, (256, 257), 256),
+        ] {
+            assert_eq!(of_integers(operator, I16, left, right), Ok(expected), "{operator:?} {left} {right}");
+        }
+    }
+
+    #[test]
+    fn values_that_halide_leaves_open_are_told() {
+        let by = |name: &str, amount: i64| {
+            called(name, &[(Scalar::Integer(1), U8), (Scalar::Integer(amount), I8)], U8, Arithmetic::Written)
+        };
+        assert_eq!((by("shift_left", 7), by("shift_left", 8)), (Ok(Scalar::Integer(128)), Err(Stop::Open)));
+        assert_eq!(by("div_round_to_zero", 0), Err(Stop::Open));
+        let promised = |value: i64| {
+            let arguments = [value, 0, 9].map(|value| (Scalar::Integer(value), I32));
+            called("unsafe_promise_clamped", &arguments, I32, Arithmetic::Written)
+        };
+        assert_eq!((promised(9), promised(10)), (Ok(Scalar::Integer(9)), Err(Stop::Open)));
+    }
+}
