@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, U16, Pipeline, c, nothing, program, roots, sliding, square, total, unrolled, x, xi, xo, y, yi, yo
-from pipeline import program_before_lowering as before_lowering
+from pipeline import U8, U16, Pipeline, c, constants, nothing, program, roots, sliding, square, total, unrolled, x, xi, xo, y, yi, yo
 from pushmem_halide import BF16, compute_at, stream_to_accelerator, tile, unroll
 
 I16, I32 = hl.Int(16), hl.Int(32)
@@ -105,7 +104,7 @@ def wavelet() -> Pipeline:
                     {"root": lambda: (roots(haar)(), haar.unroll(c)), "rows": rows})
 
 
-@before_lowering
+@program
 def wavelet_of_daubechies() -> Pipeline:
     """The wavelet of Daubechies with four weights, in numbers."""
     image, output = stream_to_accelerator("input", BF16, 2), hl.Func("output")
@@ -119,7 +118,7 @@ def wavelet_of_daubechies() -> Pipeline:
     return Pipeline(output, [image], [15, 32, 2], {"input": square(32)}, {"inline": nothing, "unrolled": lambda: output.unroll(c)})
 
 
-@before_lowering
+@program
 def iir_blur() -> Pipeline:
     """A recursive filter down the columns and up again, of an image and of its transposed result."""
     image = stream_to_accelerator("input", U8, 2)
@@ -170,7 +169,7 @@ def interpolate() -> Pipeline:
                     {"root": of_each_channel(*stages), "two": of_each_channel(weighted, down), "rolled": roots(*stages)})
 
 
-@before_lowering
+@program
 def local_laplacian() -> Pipeline:
     """Contrast of details: of two levels, each from an image that is remapped for the brightness of the pixel."""
     image = stream_to_accelerator("input", U8, 2)
@@ -195,7 +194,7 @@ def local_laplacian() -> Pipeline:
                     {"root": roots(*stages, down), "inline": roots(curve), "unrolled": two_pixels})
 
 
-@before_lowering
+@program
 def lens_blur() -> Pipeline:
     """Depth from two images, by the shift with the least difference; then what is far is blurred more."""
     left, right = (stream_to_accelerator(name, U8, 2) for name in ("left", "right"))
@@ -223,7 +222,7 @@ def lens_blur() -> Pipeline:
                     {"root": roots(around, depth), "unrolled": wholly, "depth": roots(depth)})
 
 
-@before_lowering
+@program
 def conv_layer() -> Pipeline:
     """A layer with a bias and without what is below zero, in numbers of bfloat16."""
     image, filters, bias = (stream_to_accelerator(name, BF16, count) for name, count in (("input", 3), ("filters", 4), ("bias", 1)))
@@ -246,13 +245,13 @@ def conv_layer() -> Pipeline:
                     {"root": roots(sums), "channels": channels, "window_outside": window_outside})
 
 
-@before_lowering
+@program
 def fft() -> Pipeline:
     """A Fourier transform of 16 points for each row: stages of pairs, whose real and imaginary parts are two Funcs."""
     points = 16
     image, output = stream_to_accelerator("input", I16, 2), hl.Func("output")
     angles = 2 * np.pi * np.arange(points // 2) / points
-    cosine, sine = (hl.Buffer(np.round(64 * of(angles)).astype(np.int16)) for of in (np.cos, lambda angle: -np.sin(angle)))
+    cosine, sine = (constants(np.round(64 * of(angles)).astype(np.int16)) for of in (np.cos, lambda angle: -np.sin(angle)))
     real, imaginary, stages, half = (lambda at: image[at, y]), None, [], points // 2
     width = 1
     while width < points:
@@ -274,4 +273,4 @@ def fft() -> Pipeline:
     images = {"input": np.random.default_rng(3).integers(-500, 500, (8, points), dtype=np.int16)}
     return Pipeline(output, [image], [points, 8], {"input": [(0, points), (0, 8)]},
                     {"root": roots(*stages), "unrolled": lambda: (roots(*stages)(), [stage.unroll(x, 4) for stage in stages])},
-                    [cosine, sine], images=images)
+                    images=images)

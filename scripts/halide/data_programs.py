@@ -1,11 +1,10 @@
-"""Programs in which data choose elements: histograms, votes, grids, warps and scatters. Their statements are not imported."""
+"""Programs in which data choose elements: histograms, votes, grids, warps and scatters."""
 
 from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, U16, Pipeline, nothing, roots, square, unrolled, x, y
-from pipeline import program_before_lowering as program
+from pipeline import U8, U16, Pipeline, constants, nothing, program, roots, square, unrolled, x, y
 from pushmem_halide import stream_to_accelerator
 
 I8 = hl.Int(8)
@@ -101,13 +100,13 @@ def votes_for_lines() -> Pipeline:
     """The Hough transform: each bright pixel votes for the lines through it, by tables of cosine and sine."""
     image, output = stream_to_accelerator("input", U8, 2), hl.Func("output")
     angles = np.arange(16) * np.pi / 16
-    cosine, sine = (hl.Buffer(np.round(64 * of(angles)).astype(np.int8)) for of in (np.cos, np.sin))
+    cosine, sine = (constants(np.round(64 * of(angles)).astype(np.int8)) for of in (np.cos, np.sin))
     r = hl.RDom([(0, 16), (0, 32), (0, 32)], "r")
     r.where(image[r.y, r.z] > 200)
     distance = (hl.i32(cosine[r.x]) * r.y + hl.i32(sine[r.x]) * r.z) / 64 + 32
     output[x, y] = hl.u16(0)
     output[hl.clamp(distance, 0, 79), r.x] += hl.u16(1)
-    return Pipeline(output, [image], [80, 16], {"input": square(32)}, {"root": nothing}, [cosine, sine])
+    return Pipeline(output, [image], [80, 16], {"input": square(32)}, {"root": nothing})
 
 
 @program

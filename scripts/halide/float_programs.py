@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, Bound, Pipeline, nothing, roots, sliding, square, total, unrolled, x, y
-from pipeline import program_before_lowering as program
+from pipeline import U8, Bound, Pipeline, nothing, program, roots, sliding, square, total, unrolled, x, y
 from pushmem_halide import BF16, stream_to_accelerator, unroll
 
 F32 = hl.Float(32)

@@ -9,7 +9,7 @@ from functools import partial
 
 import halide as hl
 import numpy as np
-from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, columns, k, nothing, program, roots,
+from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, columns, constants, k, nothing, program, roots,
                       sliding, square, t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
 
@@ -574,7 +574,7 @@ def rom() -> Pipeline:
 def conv_1_3() -> Pipeline:
     """The taps as a reduction, their weights in a table of constants."""
     image = stream_to_accelerator("input", U16, 2)
-    weights = hl.Buffer(np.array([1, 3, 2], dtype=np.uint16), "weights")
+    weights = constants(np.array([1, 3, 2], dtype=np.uint16), "weights")
     sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 3)], "r")
     sums[x, y] = hl.cast(U16, 0)
     sums[x, y] += weights[r] * image[x + r, y]
@@ -584,7 +584,7 @@ def conv_1_3() -> Pipeline:
         compute_at(sums, output, y).update().unroll(r)
 
     return Pipeline(output, [image], [62, 64], {"input": square(64)},
-                    {"unrolled": lambda: sums.compute_root().update().unroll(r), "row": row}, [weights])
+                    {"unrolled": lambda: sums.compute_root().update().unroll(r), "row": row})
 
 
 @program
@@ -666,7 +666,7 @@ def camera_pipeline_new() -> Pipeline:
     colours = [hl.cast(I32, plane[x, y]) for plane in planes]
     matrix = [(549, -103, 7, -10221), (-96, 373, 62, -7254), (-31, -261, 883, -5563)]
     corrected = [hl.cast(I16, (total(i * colour for i, colour in zip(row, colours)) + row[3]) >> 8) for row in matrix]
-    table = hl.Buffer(np.array(curve_entries(), dtype=np.uint16), "curve")
+    table = constants(np.array(curve_entries(), dtype=np.uint16), "curve")
     output[x, y, c] = hl.mux(c, [table[hl.clamp(hl.cast(I32, value), 0, 1023)] for value in corrected])
     output.bound(c, 0, 3).reorder(c, x, y).unroll(c)
 
@@ -678,7 +678,7 @@ def camera_pipeline_new() -> Pipeline:
             compute_at(each, output, xo)
 
     return Pipeline(output, [image], [56, 56, 3], {"input": square(64, -4)},
-                    {"root": roots(*stages), "tiled": tiled}, [table])
+                    {"root": roots(*stages), "tiled": tiled})
 
 
 def curve_entries() -> list[int]:

@@ -44,6 +44,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: accelerate(lambda image: hl.cast(hl.UInt(8), image[x, y]), element=hl.Float(32)), TypeError,
      "`input` is of type float32: hardware has bfloat16"),
     (lambda: accelerate(lambda image: hl.cast(hl.Int(64), image[x, y])), TypeError, "memories hold 8, 16 or 32 bits"),
+    (lambda: accelerate(lambda image: image[x, y]).write("func.stmt"), ValueError, "is written to a file `.hlpipe`"),
     (lambda: accelerate(inner), hl.HalideError, "is computed at the following invalid location"),
     (lambda: accelerate(lambda image: image[x, y], tail=lambda func: func.gpu_tile(
         x, y, hl.Var(), hl.Var(), hl.Var(), hl.Var(), 4, 4)), hl.HalideError, "no compatible target feature"),

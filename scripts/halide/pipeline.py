@@ -36,8 +36,6 @@ class Pipeline:
     boxes: dict[str, list[tuple[int, int]]]
     #: Schedules by name. Each works on the pipeline it belongs to.
     schedules: dict[str, Callable[[], None]]
-    #: Constant buffers that it looks up.
-    tables: list[hl.Buffer] = field(default_factory=list)
     #: The nests of `apps` that must give the same pixels, if it is not the one with the name of the program.
     nests: list[str] | None = None
     #: How pushmem schedules the accelerator, if it is not left to it.
@@ -49,12 +47,10 @@ class Pipeline:
     bound: Bound | None = None
     #: The same with numbers of bfloat16 and with the operations of hardware, which Halide computes to the bit.
     twin: Pipeline | None = None
-    #: Whether the lowered statement is imported as well, which has no numbers with a fraction.
-    is_lowered: bool = True
 
     def accelerator(self) -> Accelerator:
         """The accelerator of the pipeline, with the schedule that it has."""
-        return hw_accelerate(self.output, self.extents, self.inputs, self.boxes, self.tables, self.schedule, self.narrow_floats)
+        return hw_accelerate(self.output, self.extents, self.inputs, self.boxes, self.schedule, self.narrow_floats)
 
     def images_of(self, accelerator: Accelerator, seed: int = 0) -> dict[str, np.ndarray]:
         """An image for each input, by name: random ones in the place of those that it does not have."""
@@ -77,6 +73,14 @@ def random_image(random: np.random.Generator, element: hl.Type, shape: list[int]
     return image % 2 if element.is_bool() else image
 
 
+def constants(entries: np.ndarray, name: str = "") -> hl.Buffer:
+    """A buffer of constants that Halide owns. One over an array of NumPy is there as long as its object in Python."""
+    borrowed = hl.Buffer(entries)
+    owned = hl.Buffer(borrowed.type(), list(reversed(entries.shape)), *([name] if name else []))
+    owned.copy_from(borrowed)
+    return owned
+
+
 #: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.
 PROGRAMS: dict[str, Callable[[], Pipeline]] = {}
 
@@ -91,16 +95,6 @@ def program(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
     """Adds a program to the list, by the name of the function."""
     PROGRAMS[build.__name__] = build
     return build
-
-
-def program_before_lowering(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
-    """Adds a program to the list, of which the lowered statement is not imported."""
-    def without_statement() -> Pipeline:
-        pipeline = build()
-        pipeline.is_lowered = False
-        return pipeline
-    without_statement.__name__ = build.__name__
-    return program(without_statement)
 
 
 def square(extent: int, least: int = 0, *others: tuple[int, int]) -> list[tuple[int, int]]:

@@ -66,4 +66,4 @@ def random_choices(seed: int) -> Pipeline:
             output.unroll(x, unroll)
 
     return Pipeline(output, [image], size, {"input": [(0, width + 2), (0, height + 2)]},
-                    {f"unrolled_by_{unroll}" if unroll > 1 else "root": schedule}, source.tables, is_lowered=False)
+                    {f"unrolled_by_{unroll}" if unroll > 1 else "root": schedule})

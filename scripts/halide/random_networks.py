@@ -1,6 +1,6 @@
 """Random Halide pipelines whose reductions are loops: boundaries of all kinds, other rates, tuples, unrolled copies, schedules.
 
-They are imported before lowering. Seeds give the same pipelines as long as this file stays as it is.
+Seeds give the same pipelines as long as this file stays as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import random
 
 import halide as hl
 import numpy as np
-from pipeline import Pipeline, x, xi, xo, y, yi, yo
+from pipeline import Pipeline, constants, x, xi, xo, y, yi, yo
 from pushmem_halide import stream_to_accelerator
 
 #: Types of images and Funcs.
@@ -108,7 +108,7 @@ class Generator:
         weight = hl.cast(element, 1)
         if choose.random() < 0.5:
             entries = np.array([[choose.randint(-5, 5) for _ in range(4)] for _ in range(3)], dtype=np.int8)
-            weight = hl.cast(element, hl.Buffer(entries, f"weights_{name}")[r.x, r.y])
+            weight = hl.cast(element, constants(entries, f"weights_{name}")[r.x, r.y])
         func[x, y] = hl.cast(element, choose.randint(0, 5))
         func[x, y] += hl.cast(element, border[x + r.x - 1, y + r.y - 1]) * weight
         self.scheduled(func, r)

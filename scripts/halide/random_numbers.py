@@ -86,7 +86,7 @@ class Generator:
         inputs = [bytes_in, numbers_in]
         # Two more columns and rows for each stage. What Halide reads of them depends on what it simplifies.
         boxes = {each.name(): [(0, 12 + 2 * (count + 1)), (0, 8 + 2 * (count + 1))] for each in inputs}
-        return Pipeline(output, inputs, [12, 8], boxes, {f"{held}{'_rolled' if rolled else ''}": schedule}, is_lowered=False)
+        return Pipeline(output, inputs, [12, 8], boxes, {f"{held}{'_rolled' if rolled else ''}": schedule})
 
     def read(self, source, dx, dy) -> hl.Expr:
         """An element of a source, as a number."""

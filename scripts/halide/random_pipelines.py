@@ -1,7 +1,6 @@
 """Random Halide pipelines by a seed: stencils, arithmetic of all types, tables, reductions, other rates, boundaries, schedules.
 
-Seeds give the same pipelines as long as this file stays as it is. A fault that a seed has found is kept as a statement in
-`generator/program/halide/tests`.
+Seeds give the same pipelines as long as this file stays as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import random
 
 import halide as hl
 import numpy as np
-from pipeline import Pipeline, total, x, xi, xo, y, yi, yo
+from pipeline import Pipeline, constants, total, x, xi, xo, y, yi, yo
 from pushmem_halide import compute_at, stream_to_accelerator, tile, unroll
 
 #: Types of arrays, and those of intermediate values alone.
@@ -29,7 +28,7 @@ class Generator:
 
     def __init__(self, seed: int):
         self.choose = random.Random(seed)
-        self.tables: list[hl.Buffer] = []
+        self.tables = 0
         self.stages: list[hl.Func] = []
         #: Reductions, and the variables of their domains.
         self.updates: list[tuple[hl.Func, hl.RDom]] = []
@@ -77,7 +76,7 @@ class Generator:
             self.schedule(output, compute, kept, width, height)
 
         return Pipeline(output, [image], [width, height], {"input": [(least, size) for _, size in extent]},
-                        {f"{boundary or 'none'}_{compute}": schedule}, self.tables,
+                        {f"{boundary or 'none'}_{compute}": schedule},
                         schedule="dnn" if kept else None)
 
     def define(self, func: hl.Func, sources, at) -> None:
@@ -144,8 +143,8 @@ class Generator:
         limits = np.iinfo(f"{'u' if element.is_uint() else ''}int{element.bits()}")
         count = choose.choice([5, 16, 256])
         entries = np.array([choose.randint(int(limits.min), int(limits.max)) for _ in range(count)], dtype=limits.dtype)
-        buffer = hl.Buffer(entries, f"table{len(self.tables)}")
-        self.tables.append(buffer)
+        buffer = constants(entries, f"table{self.tables}")
+        self.tables += 1
         return buffer[hl.clamp(hl.cast(hl.Int(32), index), 0, count - 1)]
 
     def value(self, sources, element, depth: int, at):

@@ -57,4 +57,4 @@ def random_tuples(seed: int) -> Pipeline:
                 pair.update(number).unroll(loops[0], unrolled)
 
     return Pipeline(output, [image], [16, 4], {"input": [(0, width), (0, height)]},
-                    {f"unrolled_by_{unrolled}" if unrolled > 1 else "root": schedule}, source.tables, is_lowered=False)
+                    {f"unrolled_by_{unrolled}" if unrolled > 1 else "root": schedule})

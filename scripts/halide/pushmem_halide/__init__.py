@@ -8,10 +8,10 @@
     blur = hl.Func("blur")
     blur[x, y] = (image[x, y] + image[x + 1, y]) / 2
     unroll(blur, x, 2)
-    hw_accelerate(blur, [64, 64], [image]).write("blur.stmt")    # pushmem build blur.stmt
+    hw_accelerate(blur, [64, 64], [image]).write("blur.hlpipe")    # pushmem build blur.hlpipe
 
-An accelerator computes one tile. `hw_accelerate` writes the tile as a lowered statement, or as the pipeline before
-lowering, `blur.hlpipe`, with bounds that are constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
+An accelerator computes one tile. `hw_accelerate` writes the tile as a pipeline, with bounds that are constants; whatever calls the
+tile, and whatever makes its inputs, stays with the CPU.
 
 Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has no such type: `to_words` and `to_numbers` convert.
 `Accelerator.compare` builds the accelerator, runs it on images, and tells how far it is from what Halide computes of them.
@@ -41,10 +41,6 @@ BF16 = hl.BFloat(16)
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
 
-#: Neither checks nor calls of the runtime: what is left is the computation. The target is the same on every machine, and has no
-#: vectors, as Halide lowers some operators in other ways for processors that have them.
-TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
-
 #: With it, Halide computes numbers as they are written. Without it, sums are put into another order, and constants together.
 STRICT = hl.TargetFeature.StrictFloat
 
@@ -59,7 +55,7 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
                           dimensions: int | None = None) -> hl.ImageParam:
     """An input of an accelerator: one of its own, by name and type, or a Func of the CPU whose values it takes.
 
-    The text has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
+    The pipeline has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
     the result to the accelerator under this name.
     """
     if isinstance(source, str):
@@ -70,12 +66,12 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
 
 def tile(func: hl.Func, x: hl.Var, y: hl.Var, xo: hl.Var, yo: hl.Var, xi: hl.Var, yi: hl.Var, width: int,
          height: int) -> hl.Func:
-    """Splits two loops into tiles: `Func.tile`. In the text the loops are `func.s0.x.xo`, `func.s0.x.xi` and so on."""
+    """Splits two loops into tiles: `Func.tile`."""
     return func.tile(x, y, xo, yo, xi, yi, width, height)
 
 
 def unroll(func: hl.Func | hl.Stage, variable: hl.Var | hl.RVar, factor: int | None = None) -> hl.Func | hl.Stage:
-    """Computes neighbours at once: `Func.unroll`. The text has a copy of the statement for each.
+    """Computes neighbours at once: `Func.unroll`.
 
     A variable of a reduction is unrolled in the updates that have it, and a variable of a Func in its first definition. Give
     a stage, `func.update(1)`, to unroll in that one only.
@@ -93,12 +89,12 @@ def unroll(func: hl.Func | hl.Stage, variable: hl.Var | hl.RVar, factor: int | N
 
 
 def compute_at(func: hl.Func, consumer: hl.Func, variable: hl.Var | hl.RVar) -> hl.Func:
-    """Computes a Func in a buffer of its own: `Func.compute_at`. The text has `produce func` in that loop."""
+    """Computes a Func in a buffer of its own: `Func.compute_at`."""
     return func.compute_at(consumer, variable)
 
 
 def store_at(func: hl.Func, consumer: hl.Func, variable: hl.Var | hl.RVar) -> hl.Func:
-    """Keeps a buffer over the iterations of a loop: `Func.store_at`. The text has `allocate func` in that loop."""
+    """Keeps a buffer over the iterations of a loop: `Func.store_at`."""
     return func.store_at(consumer, variable)
 
 
@@ -111,47 +107,26 @@ class Accelerator:
     extents: list[int]
     #: Images that are streamed in, each with the least index and the extent of every dimension.
     inputs: list[tuple[hl.ImageParam, Box]]
-    #: Tables of constants, whose contents Halide does not print.
-    tables: list[hl.Buffer]
     #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
     schedule: str | None = None
     #: `bf16`, if all numbers with a fraction become the nearest of bfloat16.
     narrow_floats: str | None = None
 
     def write(self, file: str | Path) -> None:
-        """Writes the tile: as the pipeline before lowering, to a file `.hlpipe`, or else as a lowered statement. Lines say
-        what Halide does not write: the types and shapes of what is streamed, and of statements the entries of tables."""
-        for parameter, box in self.inputs:
-            fix(parameter, box)
-        fix(self.output.output_buffer(), [(0, extent) for extent in self.extents])
-        if Path(file).suffix == ".hlpipe":
-            self.write_pipeline(Path(file))
-            return
-        for name, element in [(self.output.name(), self.output.type()), *((each.name(), each.type()) for each, _ in self.inputs)]:
-            if element.is_float() or element.is_bfloat():
-                raise TypeError(f"`{name}` is of type {element}, which lowered statements cannot have: write a file `.hlpipe`")
-        parameters = [parameter for parameter, _ in self.inputs]
-        self.output.compile_to_lowered_stmt(str(file), parameters, hl.StmtOutputFormat.Text, hl.Target(TARGET))
-        streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
-        streams.append((self.output.name(), self.output.type(), self.extents))
-        lines = [f"// schedule: {self.schedule}\n"] if self.schedule else []
-        lines += [f"// {name}: {type_name(name, element)}{list(extents)}\n" for name, element, extents in streams]
-        for table in self.tables:
-            extents = [table.dim(dimension).extent() for dimension in range(table.dimensions())]
-            entries = ", ".join(str(value) for value in memoryview_of(table))
-            lines.append(f"// {table.name()}: {type_name(table.name(), table.type())}{extents} = {entries}\n")
-        Path(file).write_text("".join(lines) + Path(file).read_text())
-
-
-    def write_pipeline(self, file: Path) -> None:
-        """Writes the tile as Funcs and schedules, with the box of each input behind them."""
+        """Writes the tile to a file `.hlpipe`: Funcs and schedules, and lines behind them with what Halide does not write. Raises
+        ValueError for a file of another name."""
+        file = Path(file)
+        if file.suffix != ".hlpipe":
+            raise ValueError(f"a pipeline is written to a file `.hlpipe`, not to `{file}`")
+        for dimension, extent in enumerate(self.extents):
+            self.output.output_buffer().dim(dimension).set_bounds(0, extent)
         hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
         lines = ["// pushmem", *([f"// schedule: {self.schedule}"] if self.schedule else [])]
         if self.narrow_floats:
             lines.append(f"// narrow floats: {self.narrow_floats}")
         for parameter, box in self.inputs:
             dimensions = ", ".join(f"{least} {extent}" for least, extent in box)
-            lines.append(f"// {parameter.name().split('$')[0]}: {dimensions}")
+            lines.append(f"// {file_name(parameter)}: {dimensions}")
         with file.open("ab") as pipeline:
             pipeline.write(("\n" + "\n".join(lines) + "\n").encode())
 
@@ -295,15 +270,15 @@ def file_name(parameter: hl.ImageParam) -> str:
 
 
 def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.ImageParam] = (),
-                  boxes: Mapping[str, Box] | None = None, tables: Iterable[hl.Buffer] = (),
-                  schedule: str | None = None, narrow_floats: str | None = None) -> Accelerator:
+                  boxes: Mapping[str, Box] | None = None, schedule: str | None = None,
+                  narrow_floats: str | None = None) -> Accelerator:
     """Makes a tile of a Func an accelerator: as many elements of each dimension as `extents` says, innermost first, from 0.
 
     `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
-    where they are larger, for each name the least index and the extent of every dimension. `tables` are the constant
-    buffers that the program looks up. `schedule` is written into the text, as a nest says it: `dnn` or `stencil`. With
-    `narrow_floats="bf16"` numbers of single precision and of other types become those of bfloat16, with 8 significant bits: results
-    are near to Halide's, and `Accelerator.compare` tells how near.
+    where they are larger, for each name the least index and the extent of every dimension. Constant buffers are part of the
+    pipeline; one over an array of NumPy must be there until it is written. `schedule` is what a nest says, `dnn` or `stencil`. With
+    `narrow_floats="bf16"` numbers of single precision and of other types become those of bfloat16, with 8 significant bits:
+    results are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
     do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
@@ -327,7 +302,7 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
         streams.append((parameter, [tuple(each) for each in box]))
     for parameter in inputs:
         parameter.reset()
-    return Accelerator(output, extents, streams, list(tables), schedule, narrow_floats)
+    return Accelerator(output, extents, streams, schedule, narrow_floats)
 
 
 def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
@@ -339,7 +314,7 @@ def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
     if func.outputs() != 1:
         raise TypeError(f"`{func.name()}` has {func.outputs()} values for each element, and an accelerator one output: "
                         "make each value a Func of its own")
-    type_name(func.name(), func.type(), narrow_floats)
+    check_type(func.name(), func.type(), narrow_floats)
 
 
 def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam], narrow_floats: str | None) -> None:
@@ -351,7 +326,7 @@ def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam], narrow_floats
         if argument.name not in given:
             raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
     for parameter in inputs:
-        type_name(parameter.name(), parameter.type(), narrow_floats)
+        check_type(parameter.name(), parameter.type(), narrow_floats)
 
 
 def infer_boxes(output: hl.Func, extents: list[int]) -> None:
@@ -364,32 +339,11 @@ def infer_boxes(output: hl.Func, extents: list[int]) -> None:
         raise
 
 
-def fix(parameter: hl.ImageParam | hl.OutputImageParam, box: Box) -> None:
-    """Fixes bounds and strides, so that addresses in the text are sums with constant coefficients."""
-    stride = 1
-    for dimension, (least, extent) in enumerate(box):
-        parameter.dim(dimension).set_bounds(least, extent).set_stride(stride)
-        stride *= extent
-
-
-def type_name(name: str, element: hl.Type, narrow_floats: str | None = None) -> str:
-    """The name that pushmem gives the type of what has a name: `u16` of `uint16`. Halide keeps truth values in bytes."""
-    if element.is_bool():
-        return "u8"
+def check_type(name: str, element: hl.Type, narrow_floats: str | None = None) -> None:
+    """Refuses a type that no memory holds."""
     if not (element.is_int() or element.is_uint()):
         if narrow_floats is None and not element.is_bfloat():
             raise TypeError(f"`{name}` is of type {element}: hardware has bfloat16. Use `hl.BFloat(16)`, or let numbers be "
                             "rounded to it by `hw_accelerate(…, narrow_floats=\"bf16\")`")
-        return "bf16"
-    if element.bits() not in (8, 16, 32):
+    elif element.bits() not in (1, 8, 16, 32):
         raise TypeError(f"`{name}` is of type {element}: memories hold 8, 16 or 32 bits")
-    return f"{'u' if element.is_uint() else 'i'}{element.bits()}"
-
-
-def memoryview_of(table: hl.Buffer) -> list[int]:
-    """The entries of a dense buffer, innermost dimension first."""
-    view = memoryview(table)
-    flat = view.tolist()
-    while flat and isinstance(flat[0], list):
-        flat = [value for row in flat for value in row]
-    return flat

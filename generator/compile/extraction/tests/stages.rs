@@ -250,7 +250,7 @@ fn words_that_come_again_are_told() {
         )
     );
     // The advice is in the language of the program.
-    let source = Source::new("window.stmt", program.source.text(), Language::Halide);
+    let source = Source::new("window.hlpipe", program.source.text(), Language::Halide);
     let halide = warnings(&Program { source, ..program.clone() });
     let help = halide[0].help().unwrap();
     assert!(help.contains("`loaded[x, y] = input[x, y]` and `loaded.compute_root()`"), "{help}");

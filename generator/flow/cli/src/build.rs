@@ -39,7 +39,7 @@ const FIRST_SEED: u64 = 1;
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
-    /// Program: a loop nest, or one of Halide: a pipeline, named *.hlpipe, or a lowered statement, named *.stmt. With --array several programs, each on columns of its own.
+    /// Program: a loop nest, or a pipeline of Halide, named *.hlpipe. With --array several programs, each on columns of its own.
     #[arg(required = true, value_name = "PROGRAM")]
     programs: Vec<PathBuf>,
     #[command(flatten)]

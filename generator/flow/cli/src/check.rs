@@ -112,7 +112,7 @@ impl Check {
             return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
         }
         if pushmem_halide::is_halide(file) {
-            return Ok(accept(program::read_statement(file, self.reading)?));
+            return Ok(accept(program::read_pipeline(file, self.reading)?));
         }
         let document = kinds::read(file, &CHECKED)?;
         let kind = kinds::of(&document);

@@ -129,7 +129,7 @@ impl Doctor {
             Tool::new("sta", synth::WITH_SYNTHESIS, version_of("sta"), opensta),
             Tool::new("nextpnr-ecp5", fpga, nextpnr(Family::Ecp5), FPGA),
             Tool::new("nextpnr-gowin", fpga, nextpnr(Family::Gowin), FPGA),
-            Tool::new("halide", "programs in Python that write lowered statements", halide, "scripts/setup --halide"),
+            Tool::new("halide", "programs in Python that write pipelines", halide, "scripts/setup --halide"),
             Tool::new("chromium", "tests of report.html, which any browser shows", browser, "scripts/setup --report"),
         ];
         let library = |(library, there): (Library, bool)| CellLibrary {

@@ -19,14 +19,14 @@ pub struct Import {
 
 #[derive(Subcommand)]
 enum From {
-    /// Read a pipeline of Halide, as `halide.serialize_pipeline` writes it, or a lowered statement, as text.
+    /// Read a pipeline of Halide, as `halide.serialize_pipeline` writes it.
     Halide(Halide),
 }
 
 #[derive(Args)]
 struct Halide {
-    /// Pipeline, named *.hlpipe, or lowered statement: text, named *.stmt.
-    statement: PathBuf,
+    /// Pipeline, named *.hlpipe.
+    pipeline: PathBuf,
     /// Where to write the loop nest (YAML). Without, it is printed.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     output: Option<PathBuf>,
@@ -48,13 +48,13 @@ struct Report<'a> {
 
 impl Import {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let From::Halide(Halide { statement, output: file, reading, json }) = &self.from;
-        kinds::expect(statement, &[FileKind::Statement, FileKind::Pipeline])?;
-        let checked = program::read_statement(statement, *reading)?;
+        let From::Halide(Halide { pipeline, output: file, reading, json }) = &self.from;
+        kinds::expect(pipeline, &[FileKind::Pipeline])?;
+        let checked = program::read_pipeline(pipeline, *reading)?;
         checked.warnings.into_iter().for_each(output::report);
         let text = checked.program.to_string();
         if let Some(file) = file {
-            output::keep_inputs(file, [statement.as_path()])?;
+            output::keep_inputs(file, [pipeline.as_path()])?;
             write_file(file, text.as_bytes())?;
         }
         let nest = file.is_none().then_some(text.as_str());

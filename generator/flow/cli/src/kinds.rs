@@ -132,7 +132,7 @@ const KINDS: [Row; 21] = [
     },
     Row {
         kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt"]),
-        taken_by: "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it: name the file *.stmt",
+        taken_by: "it is not read: write the pipeline before it is lowered, by `halide.serialize_pipeline(halide.Pipeline(func), \"func.hlpipe\")`, or by `hw_accelerate(…).write(\"func.hlpipe\")` of the module pushmem_halide",
     },
     Row {
         kind: FileKind::Pipeline, is: "a pipeline of Halide", told_by: Endings(&["hlpipe"]),
@@ -148,7 +148,7 @@ const KINDS: [Row; 21] = [
     },
     Row {
         kind: FileKind::Python, is: "a Python script", told_by: Endings(&["py"]),
-        taken_by: "run it where Halide is installed; `pushmem build` takes the *.stmt that it writes",
+        taken_by: "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
     },
     Row {
         kind: FileKind::Binary, is: "a binary file", told_by: Contents,
@@ -225,8 +225,14 @@ fn of_other(path: &Path) -> Option<FileKind> {
     let is_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
     match start.contains(&0) && !is_utf16 {
         true => Some(FileKind::Binary),
-        false => pushmem_halide::holds_statement(&String::from_utf8_lossy(&start)).then_some(FileKind::Statement),
+        false => holds_statement(&String::from_utf8_lossy(&start)).then_some(FileKind::Statement),
     }
+}
+
+/// Whether a text is a lowered statement of Halide, whatever its file is called: comments, and then a module.
+fn holds_statement(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(|line| line.starts_with("module name="))
 }
 
 /// Reads a document that is to be of one of these kinds. One of which it is not clear what it is passes: its reader names what

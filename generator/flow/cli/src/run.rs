@@ -18,7 +18,7 @@ use crate::build::Build;
 
 #[derive(Args)]
 pub struct Run {
-    /// Program: a loop nest, or one of Halide: a pipeline, named *.hlpipe, or a lowered statement, named *.stmt.
+    /// Program: a loop nest, or a pipeline of Halide, named *.hlpipe.
     program: PathBuf,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
     /// random. Images that are larger than those of the program are run in tiles.

@@ -1020,15 +1020,20 @@ fn the_right_command_is_named() {
         (&["build", BRIGHTEN_BLUR][..], "a buffer, not a program", "`pushmem map` maps it to tiles"),
         (&["build", AMBER], "a tile specification, not a program", "`pushmem generate` writes its RTL"),
         (&["build", configuration], "a tile configuration, not a program", runs),
-        (&["build", &statement], "a lowered statement of Halide, not a program", "name the file *.stmt"),
-        (&["build", &python], "a Python script, not a program", "`pushmem build` takes the *.stmt that it writes"),
+        (&["build", &statement], "a lowered statement of Halide, not a program", "halide.serialize_pipeline"),
+        (
+            &["import", "halide", &named],
+            "a lowered statement of Halide, not a pipeline of Halide",
+            "write the pipeline before",
+        ),
+        (&["build", &python], "a Python script, not a program", "`pushmem build` takes the *.hlpipe that it writes"),
         (&["build", &image], "an image, not a program", "`pushmem build PROGRAM --input NAME=FILE` runs"),
         (&["build", &binary], "a binary file, not a program", "check the name"),
         (&["build", BLUR, "--tile", BLUR], "a program, not a tile specification", compiles),
         (&["build", BLUR, "--tile", configuration], "a tile configuration, not a tile specification", runs),
         (&["map", BLUR], "a program, not a buffer", compiles),
         (&["generate", BLUR, "-o", &out], "a program, not a tile specification", compiles),
-        (&["generate", &named, "-o", &out], "a lowered statement of Halide, not a tile", "`pushmem build` compiles it"),
+        (&["generate", &named, "-o", &out], "a lowered statement of Halide, not a tile", "halide.serialize_pipeline"),
         (
             &["generate", AMBER, "-o", &out, "--package", "--timing", AMBER],
             "not a file of timing constraints",
@@ -1049,7 +1054,7 @@ fn the_right_command_is_named() {
         ),
         (&["encode", AMBER, BLUR], "a program, not a tile configuration", compiles),
         (&["decode", AMBER, configuration], "a tile configuration, not a file of words", runs),
-        (&["import", "halide", BLUR], "a program, not a lowered statement of Halide", compiles),
+        (&["import", "halide", BLUR], "a program, not a pipeline of Halide", compiles),
         (&["synth", configuration], "a tile configuration, not a program or a tile specification", runs),
         (&["check", &image], "is an image", "`pushmem build PROGRAM --input NAME=FILE` runs"),
     ] {
@@ -1311,12 +1316,6 @@ fn all_commands_on_programs_report_their_warnings() {
     warns(succeeds(&["compare", &out, "--no-rtl"]));
     // It looks for its tools after that.
     warns(ends(1, pushmem(&["synth", &program]).env("PATH", "").env("PUSHMEM_PYTHON", "/no/python")));
-    let statement = fs::read(root().join("generator/program/halide/tests/statements/gaussian_sliding.stmt")).unwrap();
-    let misnamed = folder.file("gaussian.txt", statement);
-    for command in ["build", "synth"] {
-        let said = fails(&[command, &misnamed]);
-        assert!(said.err.contains("name the file *.stmt"), "{}", said.err);
-    }
 }
 
 /// In a project, a name stands for what is in its folder now; what is shipped is for the names that it lacks.

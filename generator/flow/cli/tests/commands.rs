@@ -55,8 +55,8 @@ fn trial(command: &str, folder: &str) -> Trial {
         // After `build`.
         "compare" => Trial::Reports(arguments(&["compare", &in_folder("accelerator"), "--no-rtl"])),
         "import" => {
-            let statement = "generator/program/halide/tests/statements/gaussian_sliding.stmt";
-            Trial::Prints(arguments(&["import", "halide", statement]))
+            let pipeline = "generator/program/halide/tests/pipelines/mirrored.hlpipe";
+            Trial::Prints(arguments(&["import", "halide", pipeline]))
         }
         "map" => Trial::Reports(arguments(&["map", "apps/buffers/brighten_blur.yaml"])),
         "generate" => Trial::Reports(arguments(&["generate", SMALL, "-o", &in_folder("tile")])),

@@ -1,244 +1,144 @@
-//! Definitions as the text of a nest.
+//! The text of the nest of a pipeline.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Index, Policy, Span, Type, is_reserved};
+use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
 
-use crate::boundaries::Boundaries;
-use crate::fault::Result;
-use crate::merge::{Merged, tidied};
-use crate::program::Stores;
-use crate::shapes::{Shape, no_table};
+use crate::convert::{Converted, Converter};
+use crate::fault::{Fault, Result};
+use crate::floats::Floats;
+use crate::held::unrolled;
+use crate::loops::Loops;
+use crate::plan::{Array, Box, Plan, Point, Stage, Storage};
+use crate::rates::{in_turns_of_rates, is_streamed};
+use crate::regions::ranges;
+use crate::scan::follow_streams;
+use crate::straight::{Arrays, straightened, with_few_writers};
 use crate::text::{Printer, identifier, tables_of};
-use crate::unfold::{Level, Unfolded};
-use crate::value::{Element, Variable};
+use crate::turns::{changing_place, in_turns};
+use crate::value::{Element, Place, Value, Variable};
 
-/// The text of a nest, and the places that its parts come from.
-#[derive(Debug)]
+/// The fewest choices by one coordinate for which the values of it have blocks of their own.
+const FEWEST_CHOICES: i64 = 16;
+
+/// A loop with its iterations.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub variable: Variable,
+    pub range: (i64, i64),
+    pub unroll: i64,
+    /// Whether it goes along a dimension, and is none of a reduction.
+    pub is_dimension: bool,
+}
+
+/// A store.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    /// An element of an array.
+    pub target: Element,
+    pub value: Converted,
+    pub updates: bool,
+}
+
+impl Statement {
+    pub fn array(&self) -> usize {
+        self.target.array()
+    }
+
+    /// All loads from arrays, those of indices too: each array with its indices, unless data choose them.
+    pub fn array_loads(&self) -> impl Iterator<Item = (usize, &[Index])> {
+        self.value.array_loads().into_iter().chain(self.target.loads_of_indices())
+    }
+
+    /// Whether data choose elements that it accesses.
+    fn chooses(&self) -> bool {
+        let mut chooses = matches!(self.target, Element::Chosen { .. });
+        self.value.visit(&mut HashSet::new(), &mut |part| {
+            chooses |= matches!(part, Value::Load(Element::Chosen { .. }));
+        });
+        chooses
+    }
+}
+
+/// Loops around statements.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Outermost first.
+    pub loops: Vec<Loop>,
+    pub statements: Vec<Statement>,
+    pub span: Span,
+}
+
+impl Loop {
+    fn extent(&self) -> i64 {
+        self.range.1 - self.range.0 + 1
+    }
+
+    pub fn is_rolled(&self) -> bool {
+        self.extent() > self.unroll
+    }
+}
+
+impl Block {
+    /// The loads of its values.
+    pub fn loads(&self) -> Vec<&Element> {
+        let mut loads = Vec::new();
+        self.statements.iter().for_each(|statement| statement.value.loads(&mut loads));
+        loads
+    }
+
+    /// The indices of all loads from arrays, those of which tables are looked up too.
+    pub fn indices(&self) -> impl Iterator<Item = &Index> {
+        let loads = self.statements.iter().flat_map(Statement::array_loads);
+        loads.flat_map(|(_, indices)| indices)
+    }
+
+    /// The values of each of so many variables: 0 of one that no loop has.
+    pub fn ranges(&self, variables: usize) -> Box {
+        let mut ranges = vec![(0, 0); variables];
+        self.loops.iter().for_each(|each| ranges[each.variable] = each.range);
+        ranges
+    }
+
+    /// The variables of the loops along dimensions that are not wholly unrolled.
+    pub fn rolled(&self) -> impl Iterator<Item = Variable> {
+        self.loops.iter().filter(|each| each.is_dimension && each.is_rolled()).map(|each| each.variable)
+    }
+
+    /// Puts the loops of these variables into this order, in the places that they have together.
+    pub fn rearrange(&mut self, order: &[Variable]) {
+        let places: Vec<usize> = self.loops.iter().positions(|each| order.contains(&each.variable)).collect();
+        let moved: Vec<Loop> = order
+            .iter()
+            .filter_map(|variable| self.loops.iter().find(|each| each.variable == *variable).cloned())
+            .collect();
+        for (place, each) in places.into_iter().zip(moved) {
+            self.loops[place] = each;
+        }
+    }
+
+    fn accumulates(&self) -> bool {
+        let follows = |each: &Loop| {
+            let of = |statement: &Statement| {
+                statement.target.indices().iter().any(|index| index.variables().contains(&each.variable))
+            };
+            self.statements.iter().all(of)
+        };
+        self.statements.iter().any(|statement| statement.updates)
+            && self.loops.iter().any(|each| each.is_rolled() && !follows(each))
+    }
+}
+
+/// A nest as text, and the places that its parts come from.
+#[derive(Debug, Default)]
 pub(crate) struct Emitted {
     pub text: String,
-    /// Bytes of the text with the place in the text of Halide, in ascending order.
-    pub places: Vec<(Range<usize>, Span)>,
-    /// The names of all arrays.
-    pub names: Vec<String>,
-    /// Where the parts begin and end of which the definitions were made.
-    pub boundaries: Boundaries,
-}
-
-/// The nest that is emitted.
-pub(crate) struct Nest<'a> {
-    pub name: &'a str,
-    pub schedule: Option<Policy>,
-    pub program: &'a Stores<'a>,
-    pub shapes: &'a [Vec<Shape>],
-    pub types: &'a [Type],
-    pub is_table: &'a [bool],
-    pub unfolded: &'a Unfolded,
-    /// Of each array, its definitions; arrays in the order of execution.
-    pub definitions: &'a [(usize, Vec<Merged>)],
-    /// Where the parts begin and end of which the definitions were made.
-    pub boundaries: Boundaries,
-}
-
-impl Nest<'_> {
-    /// The text.
-    pub fn emit(&self) -> Result<Emitted> {
-        let names = self.array_names();
-        let mut text = format!("name: {}\n", identifier(self.name));
-        if let Some(schedule) = self.schedule {
-            text.push_str(&format!("schedule: {}\n", schedule.name()));
-        }
-        let mut emitted =
-            Emitted { text, places: Vec::new(), names: names.clone(), boundaries: self.boundaries.clone() };
-        let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
-        let arrays = &self.program.arrays;
-        let used = |array: &usize| !self.shapes[*array].is_empty();
-        let inputs = (0..arrays.len()).filter(|array| arrays[*array].is_argument && !stored.contains(array));
-        let outputs = (0..arrays.len()).filter(|array| arrays[*array].is_argument && stored.contains(array));
-        let buffers = self.definitions.iter().map(|(array, _)| *array).filter(|array| !arrays[*array].is_argument);
-        self.section("inputs", inputs.filter(used).filter(|array| !self.is_table[*array]), &names, &mut emitted);
-        self.section("outputs", outputs, &names, &mut emitted);
-        self.section("buffers", buffers.filter(|array| !self.is_table[*array]), &names, &mut emitted);
-        let values = self.definitions.iter().flat_map(|(_, each)| each).map(|definition| &definition.value);
-        let looked_up: BTreeSet<usize> = values.flat_map(|value| tables_of(value)).collect();
-        let tables: Vec<usize> = looked_up.into_iter().filter(|array| self.is_table[*array]).collect();
-        if !tables.is_empty() {
-            emitted.text.push_str("tables:\n");
-        }
-        for table in tables {
-            let values = self.entries(table)?;
-            let line = format!(
-                "  {}: {{type: {}, values: [{}]}}\n",
-                names[table],
-                self.types[table].name(),
-                values.iter().join(", ")
-            );
-            emitted.line(&line, arrays[table].span);
-        }
-        emitted.text.push_str("nest:\n");
-        for (array, definitions) in self.definitions {
-            for definition in definitions.iter().filter(|_| !self.is_table[*array]) {
-                self.definition(definition, &names, &mut emitted)?;
-            }
-        }
-        Ok(emitted)
-    }
-
-    /// Names for all arrays: those of Halide without what makes them unique there, where they still are.
-    fn array_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for array in &self.program.arrays {
-            let stem = identifier(array.name.split('$').next().unwrap_or(array.name));
-            let full = identifier(array.name);
-            let taken = |name: &String| names.contains(name) || is_reserved(name);
-            let numbered = (2..).map(|number| format!("{full}_{number}"));
-            let free = [stem, full.clone()].into_iter().chain(numbered).find(|name| !taken(name));
-            names.push(free.unwrap_or(full));
-        }
-        names
-    }
-
-    fn section(&self, title: &str, arrays: impl Iterator<Item = usize>, names: &[String], emitted: &mut Emitted) {
-        let arrays: Vec<usize> = arrays.collect();
-        match (arrays.is_empty(), title) {
-            (true, "outputs") => emitted.text.push_str("outputs: {}\n"),
-            (true, _) => return,
-            (false, _) => emitted.text.push_str(&format!("{title}:\n")),
-        }
-        for array in arrays {
-            let (shape, min) = self.extents(array);
-            let mut line = format!(
-                "  {}: {{type: {}, shape: [{}]",
-                names[array],
-                self.types[array].name(),
-                shape.iter().join(", ")
-            );
-            if min.iter().any(|min| *min != 0) {
-                line.push_str(&format!(", min: [{}]", min.iter().join(", ")));
-            }
-            line.push_str("}\n");
-            emitted.line(&line, self.program.arrays[array].span);
-        }
-    }
-
-    /// The dimensions of an array that are kept: of a buffer, those with more than one element.
-    fn kept(&self, array: usize) -> Vec<usize> {
-        let coordinates = &self.unfolded.coordinates[array];
-        if self.program.arrays[array].is_argument {
-            return (0..self.shapes[array][0].len()).collect();
-        }
-        let wide = |dimension: &usize| {
-            let (low, high) = self.unfolded.ranges[coordinates[*dimension]];
-            low < high
-        };
-        let kept: Vec<usize> = (0..coordinates.len()).filter(wide).collect();
-        if kept.is_empty() { vec![0] } else { kept }
-    }
-
-    /// The number of elements and the least index of the kept dimensions.
-    fn extents(&self, array: usize) -> (Vec<i64>, Vec<i64>) {
-        if self.program.arrays[array].is_argument {
-            let shape = &self.shapes[array][0];
-            return (shape.clone(), vec![0; shape.len()]);
-        }
-        let range = |dimension: usize| match self.unfolded.coordinates[array].get(dimension) {
-            Some(variable) => self.unfolded.ranges[*variable],
-            None => (0, 0),
-        };
-        let ranges = self.kept(array).into_iter().map(range);
-        ranges.map(|(low, high)| (high - low + 1, low)).unzip()
-    }
-
-    /// The entries of a table.
-    fn entries(&self, table: usize) -> Result<Vec<i64>> {
-        let array = &self.program.arrays[table];
-        if let Some(entries) = &array.entries {
-            return Ok(entries.clone());
-        }
-        let of_data = || no_table(self.program, table);
-        let shape = &self.shapes[table].first().ok_or_else(of_data)?;
-        let coordinates = &self.unfolded.coordinates[table];
-        let definitions = self.definitions.iter().filter(|(array, _)| *array == table).flat_map(|(_, each)| each);
-        let definitions: Vec<&Merged> = definitions.collect();
-        if coordinates.len() != shape.len() || definitions.is_empty() {
-            return Err(of_data());
-        }
-        let entry = |flat: i64| {
-            let mut rest = flat;
-            let point: BTreeMap<Variable, i64> = coordinates
-                .iter()
-                .zip(shape.iter())
-                .map(|(variable, extent)| {
-                    let at = rest % extent;
-                    rest /= extent;
-                    (*variable, at)
-                })
-                .collect();
-            let inside = |definition: &&&Merged| {
-                coordinates
-                    .iter()
-                    .zip(&definition.domain)
-                    .all(|(variable, range)| (range.0..=range.1).contains(&point[variable]))
-            };
-            match definitions.iter().rev().find(inside) {
-                Some(definition) if !definition.updates => {
-                    definition.value.evaluate(&|variable| point.get(&variable).copied())
-                }
-                Some(_) => None,
-                None => Some(0),
-            }
-        };
-        (0..shape.iter().product()).map(|flat| entry(flat).ok_or_else(of_data)).collect()
-    }
-
-    fn definition(&self, merged: &Merged, names: &[String], emitted: &mut Emitted) -> Result<()> {
-        let coordinates = &self.unfolded.coordinates[merged.array];
-        let mut ranges = self.unfolded.ranges.clone();
-        for (variable, range) in coordinates.iter().zip(&merged.domain) {
-            ranges[*variable] = *range;
-        }
-        for level in &merged.order {
-            if let Level::Reduction(variable, range) = level {
-                ranges[*variable] = *range;
-            }
-        }
-        let value = tidied(&merged.value, &ranges)?;
-        let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
-        let mut loops = Vec::new();
-        for level in &merged.order {
-            let (variable, (low, high), unroll) = match *level {
-                Level::Coordinate(dimension) => {
-                    (coordinates[dimension], merged.domain[dimension], merged.unroll[dimension])
-                }
-                Level::Reduction(variable, range) => (variable, range, 1),
-            };
-            if low == high {
-                continue;
-            }
-            let wanted = match self.unfolded.names.get(&variable) {
-                Some(name) => loop_name(name),
-                None => self.program.variables.get(variable).map_or("i".to_owned(), |info| loop_name(info.name)),
-            };
-            let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
-            let numbered = (1..).map(|number| format!("{wanted}{number}"));
-            let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
-            let unroll = if unroll > 1 { format!(" unroll {unroll}") } else { String::new() };
-            loops.push(format!("for {name} in {low}..{}{unroll}:", high + 1));
-            variables.insert(variable, name);
-        }
-        for (depth, header) in loops.iter().enumerate() {
-            emitted.line(&format!("{:1$}- {header}\n", "", 2 + 2 * depth), merged.span);
-        }
-        let kept: Vec<Vec<usize>> = (0..names.len()).map(|array| self.kept(array)).collect();
-        let printer = Printer { names, types: self.types, kept: &kept, variables, ranges };
-        let own: Vec<Index> = coordinates.iter().map(|variable| Index::variable(*variable)).collect();
-        let target = Element::new(merged.array, own, merged.span);
-        let statement = printer.statement(&target, &value, merged.updates);
-        emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * loops.len()), merged.span);
-        Ok(())
-    }
+    places: Vec<(Range<usize>, Span)>,
+    /// Names that are others in the nest, each with its place.
+    pub renamed: Vec<(Span, String, String)>,
 }
 
 impl Emitted {
@@ -248,32 +148,299 @@ impl Emitted {
         self.places.push((start..self.text.len(), span));
     }
 
-    /// The place in the text of Halide that a part of the text comes from.
+    /// The place in the text of the pipeline that a part of the text comes from.
     pub fn place(&self, span: Span) -> Span {
         let place = self.places.iter().rfind(|(range, _)| range.start <= span.start);
         place.or(self.places.first()).map_or(Span::default(), |(_, span)| *span)
     }
 }
 
-/// The name of a variable of a Func, out of the name of its loop: `x` of `blur.s0.x.rebased`, `r_x` of `sum.s1.r12$x`.
-pub(crate) fn loop_name(name: &str) -> String {
-    let mut parts = name.split('.');
-    let part = match parts.find(|part| is_stage(part)) {
-        Some(_) => parts.next().unwrap_or(name),
-        None => name.rsplit('.').next().unwrap_or(name),
-    };
-    let part = match part.split_once('$') {
-        Some((domain, dimension)) => {
-            format!("{}_{dimension}", domain.trim_end_matches(|character: char| character.is_ascii_digit()))
-        }
-        None => part.to_owned(),
-    };
-    let part = identifier(&part);
-    // Boundary conditions have the variables `_0` and `_1`.
-    if part.starts_with('_') { format!("i{}", part.trim_start_matches('_')) } else { part }
+/// The parts of a nest.
+pub(crate) struct Nest<'a> {
+    pub name: &'a str,
+    pub schedule: Option<Policy>,
+    pub loops: Loops,
+    pub floats: Floats,
+    pub plan: Plan,
+    pub boxes: Vec<Option<Box>>,
+    pub held: Vec<Type>,
 }
 
-/// Whether a part of a name is that of a definition of a Func: `s0` is the first, `s1` the first update.
-pub(crate) fn is_stage(part: &str) -> bool {
-    part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok())
+impl Nest<'_> {
+    /// The text.
+    pub fn emit(mut self) -> Result<Emitted> {
+        let mut blocks = Vec::new();
+        for stage in &std::mem::take(&mut self.plan.stages) {
+            if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
+                self.blocks(stage, &mut blocks)?;
+            }
+        }
+        self.trim(&mut blocks);
+        let is_pipeline = match self.schedule {
+            Some(policy) => policy == Policy::Stencil,
+            None => !blocks.iter().any(|block| block.accumulates() || block.statements.iter().any(Statement::chooses)),
+        };
+        if is_pipeline {
+            blocks.iter_mut().for_each(in_turns_of_rates);
+        }
+        let is_streamed = is_pipeline && (self.schedule.is_some() || blocks.iter().all(is_streamed));
+        let is_scan = is_streamed && follow_streams(&mut blocks, &self.boxes);
+        let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
+        if schedule == Some(Policy::Dnn) {
+            let Self { plan, boxes, held, loops, .. } = &mut self;
+            blocks = straightened(blocks, Arrays { plan, boxes, held });
+            if *loops != Loops::Scheduled {
+                blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
+            }
+        }
+        let mut emitted = Emitted::default();
+        emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
+        if let Some(schedule) = schedule {
+            emitted.text.push_str(&format!("schedule: {}\n", schedule.name()));
+        }
+        let names = self.array_names(&mut emitted);
+        self.declarations(&blocks, &names, &mut emitted);
+        emitted.text.push_str("nest:\n");
+        for block in &blocks {
+            self.block(block, &names, &mut emitted);
+        }
+        Ok(emitted)
+    }
+
+    /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
+    fn blocks(&mut self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
+        let all = ranges(&self.plan, stage, &self.boxes);
+        let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
+        for at in all[variable].0..=all[variable].1 {
+            let mut one = all.clone();
+            one[variable] = (at, at);
+            self.blocks_in(stage, &one, blocks)?;
+        }
+        Ok(())
+    }
+
+    /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
+    fn blocks_in(&mut self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
+        let mut converter = Converter {
+            plan: &self.plan,
+            boxes: &self.boxes,
+            held: &self.held,
+            ranges: all,
+            span: stage.span,
+            floats: self.floats,
+            known: HashMap::new(),
+        };
+        let loops = stage.loops.iter().map(|each| {
+            let range = all[each.variable];
+            let unroll = unrolled(each.unroll, range.1 - range.0 + 1);
+            Loop { variable: each.variable, range, unroll, is_dimension: each.dimension.is_some() }
+        });
+        let loops: Vec<Loop> = loops.collect();
+        let mut statements = Vec::new();
+        for (array, value) in stage.arrays.iter().zip(&stage.values) {
+            let Some(value) = value else { continue };
+            let point = Point { array: *array, indices: stage.targets.clone(), place: Place(stage.span) };
+            let target = converter.element(&point)?;
+            let value = stored(&converter.value(value)?, self.plan.arrays[*array].value, self.held[*array]);
+            statements.push(Statement { target, value, updates: stage.updates });
+        }
+        let span = stage.span;
+        if stage.updates {
+            if let Some(array) = changing_place(&statements) {
+                let name = &self.plan.arrays[array].name;
+                let message = format!(
+                    "the place of this update is read in `{name}`, which the update changes: Halide looks for the place of each value anew"
+                );
+                return Err(Fault::new(span, message).with_help("read the place in a Func of its own"));
+            }
+            let statements = in_turns(statements, |statement| self.aside(statement, &loops));
+            blocks.push(Block { loops, statements, span });
+        } else {
+            blocks.extend(statements.into_iter().map(|each| Block {
+                loops: loops.clone(),
+                statements: vec![each],
+                span,
+            }));
+        }
+        Ok(())
+    }
+
+    /// A statement in two: one keeps its value in an array of its own, with an element for each iteration, and one stores it.
+    fn aside(&mut self, statement: Statement, loops: &[Loop]) -> (Statement, Statement) {
+        let (array, span) = (statement.array(), self.plan.arrays[statement.array()].span);
+        let Array { name, value, is_wide, .. } = &self.plan.arrays[array];
+        let (name, value, is_wide) = (format!("{name}_next"), *value, *is_wide);
+        // An update without loops has one iteration.
+        let dimensions = loops.len().max(1);
+        self.plan.arrays.push(Array { name, storage: Storage::Buffer, value, is_wide, dimensions, said: None, span });
+        let mut region: Box = loops.iter().rev().map(|each| each.range).collect();
+        let mut indices: Vec<Index> = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
+        region.resize(dimensions, (0, 0));
+        indices.resize(dimensions, Index::constant(0));
+        self.boxes.push(Some(region));
+        self.held.push(self.held[array]);
+        let element = Element::new(self.plan.arrays.len() - 1, indices, span);
+        let kept = Rc::new(Value::Load(element.clone()));
+        let aside = Statement { target: element, value: statement.value, updates: false };
+        (aside, Statement { value: kept, ..statement })
+    }
+
+    /// Removes what is stored and not read, as values of tuples may be.
+    fn trim(&self, blocks: &mut Vec<Block>) {
+        let mut wanted: BTreeSet<usize> =
+            (0..self.plan.arrays.len()).filter(|array| self.plan.arrays[*array].storage == Storage::Output).collect();
+        for block in blocks.iter_mut().rev() {
+            // The elements that a statement reads of its own array are wanted if the array is; a later statement of the block may read an earlier one.
+            loop {
+                let before = wanted.len();
+                for statement in
+                    block.statements.iter().filter(|statement| wanted.contains(&statement.array())).collect_vec()
+                {
+                    wanted.extend(statement.array_loads().map(|(array, _)| array));
+                }
+                if wanted.len() == before {
+                    break;
+                }
+            }
+            block.statements.retain(|statement| wanted.contains(&statement.array()));
+        }
+        blocks.retain(|block| !block.statements.is_empty());
+    }
+
+    /// Names for all arrays: those that the user gave them, where they can be names.
+    fn array_names(&self, emitted: &mut Emitted) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for array in &self.plan.arrays {
+            let wanted = identifier(&array.name);
+            let taken = |name: &String| names.contains(name) || is_reserved(name);
+            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+            let free = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)).unwrap_or(wanted);
+            if free != array.name && matches!(array.storage, Storage::Input | Storage::Output) {
+                emitted.renamed.push((array.span, array.name.clone(), free.clone()));
+            }
+            names.push(free);
+        }
+        names
+    }
+
+    fn declarations(&self, blocks: &[Block], names: &[String], emitted: &mut Emitted) {
+        let statements = || blocks.iter().flat_map(|block| &block.statements);
+        let mut seen = HashSet::new();
+        let mut used: BTreeSet<usize> = statements().map(Statement::array).collect();
+        for statement in statements() {
+            let mut tables = |part: &Value<Element>| used.extend(tables_of(part));
+            statement.value.visit(&mut seen, &mut tables);
+            if let Element::Chosen { indices, .. } = &statement.target {
+                indices.iter().for_each(|index| index.visit(&mut seen, &mut tables));
+            }
+            used.extend(statement.array_loads().map(|(array, _)| array));
+        }
+        for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
+        {
+            let arrays: Vec<usize> =
+                used.iter().copied().filter(|array| self.plan.arrays[*array].storage == storage).collect();
+            if !arrays.is_empty() {
+                emitted.text.push_str(&format!("{title}:\n"));
+            }
+            for array in arrays {
+                let region = self.boxes[array].clone().unwrap_or_default();
+                let shape = region.iter().map(|(low, high)| high - low + 1).join(", ");
+                let mut line = format!("  {}: {{type: {}, shape: [{shape}]", names[array], self.held[array].name());
+                if region.iter().any(|(low, _)| *low != 0) {
+                    line.push_str(&format!(", min: [{}]", region.iter().map(|(low, _)| low).join(", ")));
+                }
+                emitted.line(&format!("{line}}}\n"), self.plan.arrays[array].span);
+            }
+        }
+        let tables = used.iter().filter_map(|array| match &self.plan.arrays[*array].storage {
+            Storage::Constants(entries) => Some((*array, entries)),
+            _ => None,
+        });
+        for (place, (table, entries)) in tables.enumerate() {
+            if place == 0 {
+                emitted.text.push_str("tables:\n");
+            }
+            let line = format!(
+                "  {}: {{type: {}, values: [{}]}}\n",
+                names[table],
+                self.held[table].name(),
+                entries.iter().map(|entry| self.held[table].text(*entry)).join(", ")
+            );
+            emitted.line(&line, self.plan.arrays[table].span);
+        }
+    }
+
+    fn block(&self, block: &Block, names: &[String], emitted: &mut Emitted) {
+        let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
+        let mut ranges: Box = vec![(0, 0); self.plan.variables.len()];
+        let mut depth = 0;
+        for each in &block.loops {
+            ranges[each.variable] = each.range;
+            if each.extent() == 1 {
+                continue;
+            }
+            let wanted = loop_name(&self.plan.variables[each.variable].0);
+            let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
+            let numbered = (1..).map(|number| format!("{wanted}{number}"));
+            let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
+            let unroll = if each.unroll > 1 { format!(" unroll {}", each.unroll) } else { String::new() };
+            let (low, high) = each.range;
+            emitted
+                .line(&format!("{:1$}- for {name} in {low}..{2}{unroll}:\n", "", 2 + 2 * depth, high + 1), block.span);
+            variables.insert(each.variable, name);
+            depth += 1;
+        }
+        let printer = Printer { names, types: &self.held, variables, ranges };
+        for Statement { target, value, updates } in &block.statements {
+            let statement = printer.statement(target, value, *updates);
+            emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * depth), block.span);
+        }
+    }
+}
+
+/// The coordinate that a first definition chooses between many values by.
+fn chooser(stage: &Stage, ranges: &Box) -> Option<Variable> {
+    let mut counts: BTreeMap<Variable, i64> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    for value in stage.values.iter().flatten() {
+        value.visit(&mut seen, &mut |part| {
+            if let Value::Select(condition, ..) = part
+                && let Value::Binary(Binary::Equal, left, right) = &**condition
+                && let (Value::Variable(variable), Value::Number(..)) = (&**left, &**right)
+            {
+                *counts.entry(*variable).or_default() += 1;
+            }
+        });
+    }
+    let is_free = |variable: &Variable| {
+        let extent = ranges[*variable].1 - ranges[*variable].0 + 1;
+        let along = stage.loops.iter().any(|each| each.variable == *variable && each.dimension.is_some());
+        along && !stage.updates && extent <= 2 * counts[variable]
+    };
+    counts.keys().find(|variable| counts[variable] >= FEWEST_CHOICES && is_free(variable)).copied()
+}
+
+/// The value as memories hold it. Low bits of sums are sums of low bits, so that reductions remain what they are.
+fn stored(value: &Converted, of: Type, held: Type) -> Converted {
+    if of == held {
+        return value.clone();
+    }
+    match &**value {
+        Value::Binary(operator @ (Binary::Add | Binary::Subtract), left, right) if of != Type::Bool => {
+            Value::binary(*operator, stored(left, of, held), stored(right, of, held))
+        }
+        Value::Cast(_, inner)
+            if matches!(**inner, Value::Load(Element::Array { .. } | Element::Chosen { .. })) && of != Type::Bool =>
+        {
+            Rc::new(Value::Cast(held, inner.clone()))
+        }
+        Value::Number(number, _) => Rc::new(Value::Number(held.wrap(*number), held)),
+        _ => Rc::new(Value::Cast(held, value.clone())),
+    }
+}
+
+/// The name of a variable in nests: `r_x` of `r.x`, and `i0` of `_0`, as boundary conditions have.
+fn loop_name(name: &str) -> String {
+    let name = identifier(name);
+    if name.starts_with('_') { format!("i{}", name.trim_start_matches('_')) } else { name }
 }

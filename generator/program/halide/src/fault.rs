@@ -10,15 +10,13 @@ pub(crate) struct Fault {
     pub help: Option<String>,
     /// Whether the text was understood wrongly, which is a fault of ours, not of the text.
     pub is_ours: bool,
-    /// The array whose parts do not fit together, if it is about that: as arrays of their own they may be understood.
-    pub parts_of: Option<usize>,
 }
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None, is_ours: false, parts_of: None }
+        Self { span, message: message.into(), help: None, is_ours: false }
     }
 
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -29,11 +27,6 @@ impl Fault {
     /// The same as a fault of ours.
     pub fn of_ours(mut self) -> Self {
         self.is_ours = true;
-        self
-    }
-
-    pub fn about_parts_of(mut self, array: usize) -> Self {
-        self.parts_of = Some(array);
         self
     }
 }

@@ -11,7 +11,7 @@ use crate::value::Value;
 /// The value of `name(arguments)`, which Halide says is of type `value`. `load` gives the types of loads.
 pub(crate) fn intrinsic<L: Clone>(
     name: &str,
-    value: Option<Type>,
+    value: Type,
     arguments: &[Rc<Value<L>>],
     span: Span,
     load: &impl Fn(&L) -> Option<Type>,
@@ -154,7 +154,7 @@ fn saturating_cast<L: Clone>(operand: Rc<Value<L>>, from: Type, to: Type) -> Rc<
 
 struct Call<'a, L> {
     name: &'a str,
-    value: Option<Type>,
+    value: Type,
     arguments: &'a [Rc<Value<L>>],
     span: Span,
 }
@@ -165,8 +165,7 @@ impl<L: Clone> Call<'_, L> {
     }
 
     fn unknown_type(&self) -> Fault {
-        Fault::new(self.span, format!("the type that `{}` works on is not printed", self.name))
-            .with_help("declare the types of the arguments at the top, as in `// input: u16[64, 64]`")
+        Fault::new(self.span, format!("the type that `{}` works on is not known", self.name)).of_ours()
     }
 
     fn operand(&self) -> Result<Rc<Value<L>>> {
@@ -183,9 +182,9 @@ impl<L: Clone> Call<'_, L> {
         }
     }
 
-    /// The type of the result. Halide does not print that it is i32.
+    /// The type of the result.
     fn result(&self) -> Type {
-        self.value.unwrap_or(Type::I32)
+        self.value
     }
 
     fn number(&self, value: i64) -> Rc<Value<L>> {

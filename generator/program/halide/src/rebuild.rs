@@ -1,72 +1,11 @@
 //! Parts of expressions and indices, put together anew.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_nest::{Binary, Index, Piece, Span};
+use pushmem_nest::{Binary, Index, Piece};
 
-use crate::fault::Result;
-use crate::value::{Element, Value, Variable};
-
-/// All variables of a value, also those of indices.
-pub(crate) fn residual(value: &Value<Element>) -> BTreeSet<Variable> {
-    variables(value, None)
-}
-
-/// The variables of a value, also those of indices, but for loads of an array.
-pub(crate) fn variables(value: &Value<Element>, but: Option<usize>) -> BTreeSet<Variable> {
-    let mut found = BTreeSet::new();
-    value.own_variables(&mut found);
-    let mut loads = Vec::new();
-    value.loads(&mut loads);
-    for load in loads {
-        match load {
-            Element::Array { array, .. } if Some(*array) == but => {}
-            Element::Array { indices, .. } => found.extend(indices.iter().flat_map(Index::variables)),
-            Element::Table { index, .. } => found.extend(variables(index, but)),
-            Element::Chosen { indices, .. } => {
-                found.extend(indices.iter().flat_map(|index| variables(index, but)));
-            }
-        }
-    }
-    found
-}
-
-/// The value with other loads and other expressions of variables.
-pub(crate) fn mapped(
-    value: &Rc<Value<Element>>,
-    index: &mut impl FnMut(&Value<Element>) -> Option<Result<Rc<Value<Element>>>>,
-    load: &mut impl FnMut(usize, &[Index], Option<i64>, Span) -> Result<Element>,
-) -> Result<Rc<Value<Element>>> {
-    if let Some(replaced) = index(value) {
-        return replaced;
-    }
-    Ok(Rc::new(match &**value {
-        Value::Load(Element::Array { array, indices, outside, place }) => {
-            Value::Load(load(*array, indices, *outside, place.0)?)
-        }
-        Value::Load(Element::Table { table, index: of }) => {
-            Value::Load(Element::Table { table: *table, index: mapped(of, index, load)? })
-        }
-        Value::Load(Element::Chosen { array, indices, place }) => {
-            let indices = indices.iter().map(|of| mapped(of, index, load)).collect::<Result<_>>()?;
-            Value::Load(Element::Chosen { array: *array, indices, place: *place })
-        }
-        other => {
-            let mut fault = None;
-            let replaced = other.with(|operand| {
-                mapped(operand, index, load).unwrap_or_else(|found| {
-                    fault = Some(found);
-                    operand.clone()
-                })
-            });
-            match fault {
-                Some(fault) => return Err(fault),
-                None => replaced,
-            }
-        }
-    }))
-}
+use crate::value::{Element, Value};
 
 /// The value with other parts, each of which is looked at once, however often it is used.
 pub(crate) fn rewritten(

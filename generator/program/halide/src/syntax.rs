@@ -1,68 +1,324 @@
-//! The tree of a text that Halide printed.
+//! A pipeline as Halide has it: Funcs as they were written, and their schedules.
+
+use std::fmt;
 
 use pushmem_nest::{Binary, Span, Type};
 
-/// The text of `Func.compile_to_lowered_stmt` for one pipeline.
+/// A pipeline.
 #[derive(Debug)]
-pub(crate) struct Module<'a> {
-    /// Inputs and outputs, in this order.
-    pub arguments: Vec<(&'a str, Span)>,
-    /// Buffers of constants, whose contents are not printed.
-    pub constants: Vec<(&'a str, Span)>,
-    pub body: Vec<Statement<'a>>,
+pub(crate) struct Pipeline {
+    pub funcs: Vec<Func>,
+    /// The names of the Funcs that are computed for others.
+    pub outputs: Vec<String>,
+    /// The names of all Funcs, which wrappers are numbered by.
+    pub names: Vec<String>,
+    pub parameters: Vec<Parameter>,
+    pub buffers: Vec<Constants>,
 }
 
+/// A Func.
 #[derive(Debug)]
-pub(crate) struct Statement<'a> {
-    pub kind: StatementKind<'a>,
+pub(crate) struct Func {
+    pub name: String,
+    pub types: Vec<Element>,
+    pub arguments: Vec<String>,
+    pub schedule: FuncSchedule,
+    /// The first definition; extern functions have none.
+    pub definition: Option<Definition>,
+    pub updates: Vec<Definition>,
+    /// The names of the parameters that have the sizes of its values, if it is an output.
+    pub buffers: Vec<String>,
+    /// The function that computes it elsewhere, if one does.
+    pub extern_name: String,
+    /// Where the Func begins in the text.
+    pub span: Span,
+}
+
+/// A definition of a Func: its values, and at which elements.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub predicate: Option<Expression>,
+    pub values: Vec<Expression>,
+    pub arguments: Vec<Expression>,
+    pub domain: Vec<Reduction>,
+    pub splits: Vec<Split>,
+    /// The loops, innermost first.
+    pub loops: Vec<Dimension>,
+    /// How many specializations there are.
+    pub specializations: usize,
+    pub span: Span,
+}
+
+/// A variable of a reduction.
+#[derive(Debug)]
+pub(crate) struct Reduction {
+    pub name: String,
+    pub least: Expression,
+    pub extent: Expression,
+}
+
+/// The loops that a `split`, `rename`, `fuse` or a purification of a variable makes.
+#[derive(Debug)]
+pub(crate) struct Split {
+    pub kind: SplitKind,
+    pub old: String,
+    pub outer: String,
+    pub inner: String,
+    pub factor: Option<Expression>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SplitKind {
+    Split,
+    Rename,
+    Fuse,
+    Purify,
+}
+
+/// A loop of a definition.
+#[derive(Debug)]
+pub(crate) struct Dimension {
+    pub name: String,
+    pub execution: Execution,
+}
+
+/// How the iterations of a loop are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Execution {
+    Serial,
+    Unrolled,
+    Parallel,
+    Vectorized,
+    /// On a GPU.
+    Elsewhere,
+}
+
+/// The schedule of a Func as a whole.
+#[derive(Debug)]
+pub(crate) struct FuncSchedule {
+    /// Where it is computed.
+    pub compute: Level,
+    pub store: Level,
+    pub bounds: Vec<Bound>,
+    pub estimates: Vec<Bound>,
+    /// The Funcs to read in its place: in which Func, or in all others, and the number of the wrapper.
+    pub wrappers: Vec<(String, usize)>,
+    /// Its directives for processors, by their names in Halide.
+    pub ignored: Vec<&'static str>,
+}
+
+/// A loop level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Inlined,
+    Root,
+    At { func: String, variable: String },
+}
+
+/// The size of a dimension.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub variable: String,
+    pub least: Option<Expression>,
+    pub extent: Option<Expression>,
+}
+
+/// An image or a number from outside.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub name: String,
+    pub is_buffer: bool,
+    pub element: Element,
+    pub dimensions: usize,
+    /// Of each dimension, the least index and the extent, and what they are estimated to be.
+    pub constraints: Vec<Constraint>,
+    pub span: Span,
+}
+
+/// The bounds of a dimension of an image.
+#[derive(Debug, Default)]
+pub(crate) struct Constraint {
+    pub least: Option<Expression>,
+    pub extent: Option<Expression>,
+    pub least_estimate: Option<Expression>,
+    pub extent_estimate: Option<Expression>,
+}
+
+/// A buffer of constants.
+#[derive(Debug)]
+pub(crate) struct Constants {
+    pub name: String,
+    pub element: Element,
+    /// Of each dimension, the least index and the extent.
+    pub shape: Vec<(i64, i64)>,
+    /// The entries, innermost dimension first.
+    pub entries: Vec<i64>,
+    pub span: Span,
+}
+
+/// The type of elements and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub code: TypeCode,
+    pub bits: u8,
+    pub lanes: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeCode {
+    Int,
+    Unsigned,
+    Float,
+    Handle,
+    BFloat,
+}
+
+impl Element {
+    /// Truth values.
+    pub const BOOL: Self = Self { code: TypeCode::Unsigned, bits: 1, lanes: 1 };
+    /// Integers of 32 bits with sign, as variables are.
+    pub const INT32: Self = Self { code: TypeCode::Int, bits: 32, lanes: 1 };
+
+    /// Whether values are numbers with a fraction.
+    pub fn is_number(self) -> bool {
+        matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+    }
+
+    /// The type in nests, if there is one. All numbers with a fraction are of bfloat16 there.
+    pub fn value(self) -> Option<Type> {
+        match (self.code, self.bits, self.lanes) {
+            (TypeCode::Unsigned, 1, 1) => Some(Type::Bool),
+            (TypeCode::Unsigned, 8, 1) => Some(Type::U8),
+            (TypeCode::Unsigned, 16, 1) => Some(Type::U16),
+            (TypeCode::Unsigned, 32, 1) => Some(Type::U32),
+            (TypeCode::Int, 8, 1) => Some(Type::I8),
+            (TypeCode::Int, 16, 1) => Some(Type::I16),
+            (TypeCode::Int, 32, 1) => Some(Type::I32),
+            (TypeCode::BFloat | TypeCode::Float, _, 1) => Some(Type::Bf16),
+            _ => None,
+        }
+    }
+}
+
+impl Element {
+    /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of bfloat16.
+    pub fn word(self, bits: i64) -> i64 {
+        let number = match (self.code, self.bits) {
+            (TypeCode::Float, 16) => half(bits as u16),
+            (TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
+            (TypeCode::Float, 64) => f64::from_bits(bits as u64),
+            _ => return bits,
+        };
+        pushmem_bfloat::from_f64(number).into()
+    }
+}
+
+/// The number of half precision that 16 bits stand for.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = match self.code {
+            TypeCode::Int => "int",
+            TypeCode::Unsigned if self.bits == 1 => return formatter.write_str("bool"),
+            TypeCode::Unsigned => "uint",
+            TypeCode::Float => "float",
+            TypeCode::Handle => return formatter.write_str("handle"),
+            TypeCode::BFloat => "bfloat",
+        };
+        write!(formatter, "{code}{}", self.bits)?;
+        if self.lanes != 1 { write!(formatter, "x{}", self.lanes) } else { Ok(()) }
+    }
+}
+
+/// An expression, and where it is in the text of the pipeline.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    pub kind: Kind,
     pub span: Span,
 }
 
 #[derive(Debug)]
-pub(crate) enum StatementKind<'a> {
-    /// `produce name { … }`
-    Produce { name: &'a str, body: Vec<Statement<'a>> },
-    /// `consume name { … }`
-    Consume { body: Vec<Statement<'a>> },
-    /// `for (variable, first, extent) { … }`
-    For { variable: &'a str, first: Expression<'a>, extent: Expression<'a>, unrolled: bool, body: Vec<Statement<'a>> },
-    /// `let name = value`, for all that follows in the same braces.
-    Let { name: &'a str, value: Expression<'a> },
-    /// `allocate name[type * extent * …]`
-    Allocate { name: &'a str, element: Type, extents: Vec<Expression<'a>> },
-    /// `array[index] = value`
-    Store { array: &'a str, index: Expression<'a>, value: Expression<'a> },
-    /// `if (condition) { … } else { … }`
-    If { condition: Expression<'a>, then: Vec<Statement<'a>>, otherwise: Vec<Statement<'a>> },
-}
-
-#[derive(Debug)]
-pub(crate) struct Expression<'a> {
-    pub kind: ExpressionKind<'a>,
-    pub span: Span,
-}
-
-#[derive(Debug)]
-pub(crate) enum ExpressionKind<'a> {
-    Number(i64, Type),
-    Name(&'a str),
-    /// `array[index]`
-    Element(&'a str, Box<Expression<'a>>),
-    Binary(Binary, Box<Expression<'a>>, Box<Expression<'a>>),
-    Not(Box<Expression<'a>>),
-    Negate(Box<Expression<'a>>),
-    /// `type(value)`
-    Cast(Type, Box<Expression<'a>>),
-    /// `name(arguments)`, or `(type)name(arguments)`.
-    Call {
-        name: &'a str,
-        value: Option<Type>,
-        arguments: Vec<Expression<'a>>,
-    },
+pub(crate) enum Kind {
+    Integer(i64, Element),
+    Real(f64, Element),
+    Text(String),
+    Cast(Element, Box<Expression>),
+    /// The same bits as another type.
+    Reinterpret(Element, Box<Expression>),
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    Not(Box<Expression>),
+    Select(Box<[Expression; 3]>),
     /// `let name = value in body`
-    Let {
-        name: &'a str,
-        value: Box<Expression<'a>>,
-        body: Box<Expression<'a>>,
-    },
+    Let(String, Box<[Expression; 2]>),
+    Call(Call),
+    Variable(String),
+    /// An expression that no front end has, by its name.
+    Other(&'static str),
+}
+
+/// A call of a Func, an image or a function.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub name: String,
+    pub arguments: Vec<Expression>,
+    pub called: Called,
+    /// Which of the values of a tuple.
+    pub value: usize,
+    pub element: Element,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    Image,
+    Func,
+    Intrinsic,
+    Extern,
+}
+
+impl Func {
+    /// Whether values are numbers with a fraction, whose sums depend on their order.
+    pub fn has_numbers(&self) -> bool {
+        self.types.iter().any(|element| element.is_number())
+    }
+}
+
+impl Expression {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, span: Span::default() }
+    }
+
+    /// Shows the expression and all its parts.
+    pub fn visit<'a>(&'a self, show: &mut impl FnMut(&'a Expression)) {
+        show(self);
+        match &self.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.visit(show),
+            Kind::Binary(_, left, right) => {
+                left.visit(show);
+                right.visit(show);
+            }
+            Kind::Select(parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Let(_, parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(show)),
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<i64> {
+        match &self.kind {
+            Kind::Integer(number, _) => Some(*number),
+            Kind::Cast(_, of) => of.number(),
+            _ => None,
+        }
+    }
 }

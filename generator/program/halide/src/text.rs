@@ -48,10 +48,9 @@ fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> boo
 
 /// The printer of a definition.
 pub(crate) struct Printer<'a> {
-    /// The names, the types and the dimensions that are written of all arrays.
+    /// The names and the types of all arrays.
     pub names: &'a [String],
     pub types: &'a [Type],
-    pub kept: &'a [Vec<usize>],
     /// The names of the variables that have loops; the others have one value.
     pub variables: BTreeMap<Variable, String>,
     pub ranges: Vec<(i64, i64)>,
@@ -106,9 +105,7 @@ impl Printer<'_> {
     }
 
     fn element(&self, array: usize, indices: &[Index]) -> String {
-        let kept = &self.kept[array];
-        let indices =
-            kept.iter().map(|dimension| indices.get(*dimension).map_or("0".to_owned(), |index| self.index(index)));
+        let indices = indices.iter().map(|index| self.index(index));
         format!("{}[{}]", self.names[array], { indices }.join(", "))
     }
 

@@ -22,14 +22,6 @@ pub(crate) enum Value<L> {
     Cast(Type, Rc<Value<L>>),
 }
 
-/// A load as Halide prints it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Flat {
-    pub array: usize,
-    pub address: Rc<Value<Flat>>,
-    pub place: Place,
-}
-
 /// A load of an element, or of an entry of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Element {

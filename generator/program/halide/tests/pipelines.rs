@@ -1,4 +1,4 @@
-//! Pipelines before lowering, with what Halide computes of them, and bytes that are no pipelines.
+//! Pipelines, with what Halide computes of them, and bytes that are no pipelines.
 //!
 //! `tests/pipelines/write.py` writes the files.
 
@@ -7,20 +7,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use pushmem_halide::{Floats, Loops, import_pipeline, import_with_loops};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_halide::{Floats, Loops, import, import_with_loops};
 use pushmem_images::Image;
-use pushmem_nest::ArrayKind;
+use pushmem_nest::{ArrayKind, Program};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelines")
 }
 
-fn pipelines() -> Vec<String> {
-    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+/// The names of the pipelines in a folder of the tests.
+fn files(beside: &str) -> Vec<String> {
+    let files = fs::read_dir(folder().join("..").join(beside)).unwrap().map(|entry| entry.unwrap().path());
     let pipelines = files.filter(|file| file.extension().is_some_and(|extension| extension == "hlpipe"));
     let mut names: Vec<String> =
         pipelines.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     names.sort();
+    names
+}
+
+fn pipelines() -> Vec<String> {
+    let names = files("pipelines");
     assert!(names.len() > 10);
     names
 }
@@ -34,13 +41,13 @@ fn image(name: &str, array: &str) -> Image {
 }
 
 fn nest(name: &str) -> String {
-    import_pipeline(&format!("{name}.hlpipe"), &bytes(name), Floats::Exact).unwrap().program.to_string()
+    import(&format!("{name}.hlpipe"), &bytes(name), Floats::Exact).unwrap().program.to_string()
 }
 
 #[test]
 fn pipelines_compute_what_halide_computes() {
     for name in pipelines() {
-        let checked = import_pipeline(&format!("{name}.hlpipe"), &bytes(&name), Floats::Exact).unwrap();
+        let checked = import(&format!("{name}.hlpipe"), &bytes(&name), Floats::Exact).unwrap();
         assert!(checked.warnings.is_empty(), "{name}: {:?}", checked.warnings);
         let program = checked.program;
         let inputs: BTreeMap<String, Image> =
@@ -115,12 +122,11 @@ fn messages_name_what_the_user_wrote() {
     // Without the lines behind it, the sizes of images are not known; here they follow from what is read.
     let whole = bytes("same_padding");
     let at = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
-    assert!(import_pipeline("same_padding.hlpipe", &whole[..at], Floats::Exact).is_ok());
+    assert!(import("same_padding.hlpipe", &whole[..at], Floats::Exact).is_ok());
     let problem =
-        import_pipeline("a.hlpipe", &[&whole[..at], b"\n// pushmem\n// input: many\n"].concat(), Floats::Exact)
-            .unwrap_err();
+        import("a.hlpipe", &[&whole[..at], b"\n// pushmem\n// input: many\n"].concat(), Floats::Exact).unwrap_err();
     assert_eq!(problem.message(), "`a.hlpipe`: the line `// input: many` behind the pipeline cannot be read");
-    let problem = import_pipeline("a.hlpipe", b"name: program\n", Floats::Exact).unwrap_err();
+    let problem = import("a.hlpipe", b"name: program\n", Floats::Exact).unwrap_err();
     assert!(problem.message().starts_with("`a.hlpipe` is no pipeline of Halide: at byte "), "{}", problem.message());
 }
 
@@ -128,34 +134,106 @@ fn messages_name_what_the_user_wrote() {
 fn single_precision_is_refused_or_narrowed() {
     let whole = bytes("narrowed");
     let at = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
-    let problem = import_pipeline("narrowed.hlpipe", &whole[..at], Floats::Exact).unwrap_err();
+    let problem = import("narrowed.hlpipe", &whole[..at], Floats::Exact).unwrap_err();
     assert_eq!(problem.message(), "`scaled` is of type float32");
     assert!(problem.help().unwrap().contains("--narrow-floats bf16"));
-    let narrowed = import_pipeline("narrowed.hlpipe", &whole[..at], Floats::Narrowed).unwrap();
+    let narrowed = import("narrowed.hlpipe", &whole[..at], Floats::Narrowed).unwrap();
     assert_eq!(narrowed.program.to_string(), nest("narrowed"));
     let other = [&whole[..at], b"// pushmem\n// narrow floats: f8\n"].concat();
-    let problem = import_pipeline("a.hlpipe", &other, Floats::Exact).unwrap_err();
+    let problem = import("a.hlpipe", &other, Floats::Exact).unwrap_err();
     assert_eq!(problem.message(), "`a.hlpipe`: the line `// narrow floats: f8` behind the pipeline cannot be read");
 }
 
+/// Each with its message, what to do, and the place in the text of the pipeline.
 #[test]
-fn what_hardware_would_compute_otherwise_is_refused() {
-    for (name, message, help) in [
+fn what_has_no_hardware_is_refused_where_it_is() {
+    let book = fs::read_to_string(folder().join("../../../../../docs/src/halide.md")).unwrap();
+    let mut refused: Vec<String> = files("refused");
+    for (name, message, help, place) in [
         (
             "changing_place",
             "the place of this update is read in `pair_1`, which the update changes: Halide looks for the place of each value anew",
             "in a Func of its own",
+            "pair(int32((pair(r.x % 16)[1]",
         ),
         (
             "remainder_by_three",
             "a remainder of bfloat16 by another number than a power of two has a quotient that is rounded",
             "--narrow-floats bf16",
+            "input_im(x, y) % 3f",
         ),
+        (
+            "quotient_of_numbers",
+            "a quotient of bfloat16 is rounded twice in hardware, as the product with a reciprocal",
+            "divide by a power of two",
+            "input_im(x, y) / input_im(x + 1, y)",
+        ),
+        (
+            "mixture_of_numbers",
+            "`lerp` of bfloat16 is rounded once in Halide, and after each operation in hardware",
+            "write `a * (1 - c) + b * c`",
+            "lerp(",
+        ),
+        (
+            "large_numbers",
+            "an integer from 0 to 131070 becomes a number of bfloat16",
+            "limit the value",
+            "output(x, y)",
+        ),
+        ("bits_of_numbers", "the bits of a number are taken as those of another type", "use `exp`", "uint16("),
+        (
+            "sums_in_blocks",
+            "the loops of the schedule add numbers in another order than one loop for each variable of the reduction",
+            "by `rfactor`",
+            "sums(x, y) = sums(x, y)",
+        ),
+        ("wide_integers", "the type `int64`", "8, 16 or 32 bits", "int64(input_im(x, y))"),
+        ("domain_of_data", "the size of a reduction domain is not constant", "write a number", "count"),
     ] {
         let bytes = fs::read(folder().join(format!("../refused/{name}.hlpipe"))).unwrap();
-        let problem = import_pipeline("refused.hlpipe", &bytes, Floats::Exact).unwrap_err();
+        let problem = import("refused.hlpipe", &bytes, Floats::Exact).unwrap_err();
         assert_eq!(problem.message(), message);
+        assert!(!problem.is_fault(), "{name}");
         assert!(problem.help().unwrap().contains(help), "{:?}", problem.help());
+        let text = problem.offending_text().unwrap();
+        assert!(text.starts_with(place), "{name}: {text}");
+        // The book says how it begins, up to a name or a number.
+        let is_word = |(place, word): &(usize, &str)| {
+            *place == 0 || !word.starts_with(|of: char| of == '`' || of.is_ascii_digit())
+        };
+        let begin = message.split_whitespace().take(4).enumerate().take_while(is_word).map(|(_, word)| word);
+        let begin = begin.collect::<Vec<_>>().join(" ");
+        assert!(book.contains(&begin), "{name}: the book does not have `{begin}`");
+        refused.retain(|other| other != name);
+    }
+    assert_eq!(refused, Vec::<String>::new());
+}
+
+#[test]
+fn names_of_the_language_get_a_number_and_a_warning() {
+    let bytes = fs::read(folder().join("../warned/renamed.hlpipe")).unwrap();
+    let checked = import("renamed.hlpipe", &bytes, Floats::Exact).unwrap();
+    let warnings: Vec<&str> = checked.warnings.iter().map(Diagnostic::message).collect();
+    assert_eq!(warnings, ["`for` is called `for_2` in the nest", "`in` is called `in_2` in the nest"]);
+    assert!(checked.program.to_string().contains("for_2[x, y] = in_2[x, y] + 1"), "{}", checked.program);
+}
+
+#[test]
+fn what_is_not_compared_is_told() {
+    let bytes = fs::read(folder().join("../warned/many_updates.hlpipe")).unwrap();
+    let warnings = import("many_updates.hlpipe", &bytes, Floats::Exact).unwrap().warnings;
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    let expected = "`output` was not compared with the pipeline: even one pixel takes too many operations";
+    assert_eq!((warning.message(), warning.is_error()), (expected, false));
+}
+
+/// What the nest prints is a nest that computes the same.
+#[test]
+fn nests_read_back() {
+    for name in pipelines() {
+        let text = nest(&name);
+        let again = Program::from_document(&Document::parse("again.yaml", text.as_str()).unwrap()).unwrap().program;
+        assert_eq!(again.to_string(), text, "{name}");
     }
 }
 
@@ -178,10 +256,10 @@ fn every_part_of_a_file_is_needed() {
     let whole = bytes("line_buffer_unrolled");
     let end = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
     for length in (0..end).step_by(7) {
-        _ = import_pipeline("cut.hlpipe", &whole[..length], Floats::Exact);
+        _ = import("cut.hlpipe", &whole[..length], Floats::Exact);
     }
     for length in [0, 3, 4, 8, 40, 100] {
-        assert!(import_pipeline("cut.hlpipe", &whole[..length], Floats::Exact).is_err(), "{length} bytes");
+        assert!(import("cut.hlpipe", &whole[..length], Floats::Exact).is_err(), "{length} bytes");
     }
 }
 
@@ -200,11 +278,11 @@ proptest! {
             let length = changed.len();
             changed[at % length] = byte;
         }
-        _ = import_pipeline("changed.hlpipe", &changed, Floats::Exact);
+        _ = import("changed.hlpipe", &changed, Floats::Exact);
     }
 
     #[test]
     fn any_bytes_are_refused(noise in prop::collection::vec(any::<u8>(), 0..400)) {
-        prop_assert!(import_pipeline("noise.hlpipe", &noise, Floats::Exact).is_err());
+        prop_assert!(import("noise.hlpipe", &noise, Floats::Exact).is_err());
     }
 }

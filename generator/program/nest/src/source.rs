@@ -25,7 +25,7 @@ impl Span {
 pub enum Language {
     /// Loop nests.
     Nest,
-    /// Lowered statements of Halide: what is to change is the Halide program that they come from.
+    /// Pipelines of Halide: what is to change is the Halide program that they come from.
     Halide,
 }
 

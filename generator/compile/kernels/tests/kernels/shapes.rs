@@ -174,8 +174,8 @@ nest:
     - output[x] = input[x+1]*2 + input[x]
 ";
     let document = Document::parse("test.yaml", nest).unwrap();
-    let statement = "output[output.s0.x - t3] = input[t4 + 1]*(uint16)2 + input[t4]";
-    let source = Source::new("test.stmt", statement, Language::Halide);
+    let pipeline = "output(x) = (uint16(input(r.x + 1)) * 2) + input(x)";
+    let source = Source::new("test.hlpipe", pipeline, Language::Halide);
     let program = Program::translated(&document, source, |span| span).unwrap().program;
     let operation = program.operations()[0].1;
     let module = Datapath::of(&program, operation).module(&program, operation, "kernel");

@@ -169,17 +169,27 @@ impl Chosen {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
             done => return done.map_err(|error| self.explained(vec![program], error)),
         };
-        let others = self.other_programs(file);
+        let others = self.other_programs(file)?;
         let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
         let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
         other.ok_or_else(|| self.explained(programs(), refused))
     }
 
     /// The program of a file with other loops than those of its schedule. None for files that have no others.
-    fn other_programs(&self, file: &Path) -> Vec<(Loops, Program)> {
+    ///
+    /// # Errors
+    /// A fault of the import, which its proof has found.
+    fn other_programs(&self, file: &Path) -> Result<Vec<(Loops, Program)>, Diagnostic> {
         let floats = self.reading.floats();
-        let with = |loops: Loops| Some((loops, pushmem_halide::read_with_loops(file, loops, floats)?.ok()?.program));
-        Loops::ALL.into_iter().skip(1).filter_map(with).collect()
+        let mut found = Vec::new();
+        for loops in Loops::ALL.into_iter().skip(1) {
+            match pushmem_halide::read_with_loops(file, loops, floats) {
+                Some(Ok(checked)) => found.push((loops, checked.program)),
+                Some(Err(fault)) if fault.is_fault() => return Err(fault),
+                Some(Err(_)) | None => {}
+            }
+        }
+        Ok(found)
     }
 
     /// Compiles a program for an array.
@@ -216,7 +226,7 @@ impl Chosen {
             Err(refused) if edited.is_empty() => refused,
             done => return done,
         };
-        let others = self.other_programs(file);
+        let others = self.other_programs(file)?;
         // A program that is too large has no other loops that are smaller.
         if others.is_empty() || self.compile_unplaced(program, array).is_ok() {
             return Err(refused);

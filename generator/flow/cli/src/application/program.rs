@@ -9,7 +9,6 @@ use pushmem_nest::{Checked, Program};
 
 use crate::kinds::{self, FileKind};
 use crate::output;
-use crate::progress::Spinner;
 
 /// How programs are read.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,25 +34,24 @@ impl Reading {
     }
 }
 
-/// Reads a program, a loop nest, or a pipeline or lowered statement of Halide, and reports its warnings.
+/// Reads a program, a loop nest or a pipeline of Halide, and reports its warnings.
 ///
 /// # Errors
 /// A located message when it is neither; with what to do where it is for another command.
 pub fn read(path: &Path, reading: Reading) -> Result<Program, Diagnostic> {
     let checked = match pushmem_halide::is_halide(path) {
-        true => read_statement(path, reading)?,
+        true => read_pipeline(path, reading)?,
         false => Program::from_document(&kinds::read(path, &[FileKind::Program])?)?,
     };
     Ok(reported(checked))
 }
 
-/// Reads a pipeline or a lowered statement of Halide, and shows on a terminal what is being done.
+/// Reads a pipeline of Halide.
 ///
 /// # Errors
 /// As [`pushmem_halide::read`].
-pub fn read_statement(path: &Path, reading: Reading) -> Result<Checked, Diagnostic> {
-    let spinner = Spinner::new();
-    pushmem_halide::read_in_steps(path, reading.floats(), |step| spinner.say(step))
+pub fn read_pipeline(path: &Path, reading: Reading) -> Result<Checked, Diagnostic> {
+    pushmem_halide::read(path, reading.floats())
 }
 
 /// Reads a program as [`read`], for commands that take specifications, too: of a document that is no program, nothing.

@@ -1,389 +1,199 @@
-//! Steps on flat memories: what a statement and what a nest become to be executed in the same way.
+//! The execution of a nest as it stands: of all of it, or of the operations that some elements depend on.
 
-use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
-
-use pushmem_nest::{Binary, Type, Unary};
+use foldhash::{HashMap, HashMapExt};
+use pushmem_nest::{Access, Expression, ExpressionKind, Load, Node, Operation, Program};
 
 use super::worlds::World;
-use crate::value::Value;
 
-/// A value that depends on an element that was never written, or that is not there.
-pub(crate) const UNKNOWN: i64 = i64::MIN;
-
-/// A load from a memory, at an address that may itself depend on loads.
-#[derive(Clone, Debug)]
-pub(crate) struct Word {
-    pub memory: usize,
-    pub element: Type,
-    pub address: Rc<Value<Word>>,
-}
-
-/// The steps that are executed. Variables are numbered by their loops, the outermost being 0.
-#[derive(Debug, Default)]
-pub(crate) struct Script {
-    pub steps: Vec<Step>,
-    /// How many memories there are.
-    pub memories: usize,
-    /// The greatest number of loops around a step.
-    pub depth: usize,
-}
-
-impl Script {
-    /// The numbers in what is stored.
-    pub fn numbers(&self) -> BTreeSet<i64> {
-        let mut found = BTreeSet::new();
-        self.steps.iter().for_each(|step| step.numbers(&mut found));
-        found
-    }
-}
-
-#[derive(Debug)]
-pub(crate) enum Step {
-    Loop {
-        first: Code,
-        extent: Code,
-        body: Vec<Step>,
-    },
-    If {
-        condition: Code,
-        then: Vec<Step>,
-        otherwise: Vec<Step>,
-    },
-    /// Makes a memory of as many elements as the product says, none of them written.
-    Allocate {
-        memory: usize,
-        extents: Vec<Code>,
-    },
-    Store(Store),
-}
-
-impl Step {
-    fn numbers(&self, found: &mut BTreeSet<i64>) {
-        match self {
-            Step::Loop { body, .. } => body.iter().for_each(|step| step.numbers(found)),
-            Step::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(|step| step.numbers(found)),
-            Step::Allocate { .. } => {}
-            Step::Store(store) => found.extend(store.value.instructions.iter().filter_map(|each| match each {
-                Instruction::Number(number) => Some(*number),
-                _ => None,
-            })),
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Store {
-    pub memory: usize,
-    pub address: Code,
-    pub value: Code,
-}
-
-/// An expression as a list of instructions, each of which gives the register of its number a value. The last is the result.
-#[derive(Debug, Default)]
-pub(crate) struct Code {
-    pub instructions: Vec<Instruction>,
-    /// The instructions whose values are the same in all worlds, as no load is needed for them.
-    same: Vec<Register>,
-    /// The others.
-    differing: Vec<Register>,
-}
-
-pub(crate) type Register = usize;
-
-#[derive(Debug)]
-pub(crate) enum Instruction {
-    Number(i64),
-    Variable(usize),
-    Load {
-        memory: usize,
-        address: Register,
-        element: Type,
-        /// Whether the address depends on data.
-        looks_up: bool,
-    },
-    Unary {
-        operator: Unary,
-        operands: Type,
-        operand: Register,
-    },
-    Binary {
-        operator: Binary,
-        operands: Type,
-        left: Register,
-        right: Register,
-        /// Whether it may compare data, or take the smaller or the larger of it.
-        orders_data: bool,
-    },
-    Select {
-        condition: Register,
-        then: Register,
-        otherwise: Register,
-    },
-    Cast {
-        to: Type,
-        operand: Register,
-    },
-}
-
-impl Code {
-    /// Compiles a value. Its shared parts are computed once.
-    pub fn new(value: &Rc<Value<Word>>) -> Self {
-        let mut compiler = Compiler { instructions: Vec::new(), loads: Vec::new(), known: HashMap::new() };
-        compiler.value(value);
-        let (differing, same) = { 0..compiler.loads.len() }.partition(|at| compiler.loads[*at]);
-        Code { instructions: compiler.instructions, same, differing }
-    }
-
-    /// Whether the value is the same in all worlds.
-    fn is_same(&self) -> bool {
-        self.differing.last() < self.same.last()
-    }
-}
-
-struct Compiler {
-    instructions: Vec<Instruction>,
-    /// Whether the value of each instruction is computed from loads.
-    loads: Vec<bool>,
-    /// The registers of values that are compiled already, with their types.
-    known: HashMap<*const Value<Word>, (Register, Type)>,
-}
-
-impl Compiler {
-    fn value(&mut self, value: &Rc<Value<Word>>) -> (Register, Type) {
-        if let Some(known) = self.known.get(&Rc::as_ptr(value)) {
-            return *known;
-        }
-        let (instruction, result, loads) = match &**value {
-            Value::Number(number, of) => (Instruction::Number(*number), *of, false),
-            Value::Variable(variable) => (Instruction::Variable(*variable), Type::I32, false),
-            Value::Load(Word { memory, element, address }) => {
-                let (address, _) = self.value(address);
-                let looks_up = self.loads[address];
-                (Instruction::Load { memory: *memory, address, element: *element, looks_up }, *element, true)
-            }
-            Value::Unary(operator, operand) => {
-                let (operand, operands) = self.value(operand);
-                let instruction = Instruction::Unary { operator: *operator, operands, operand };
-                (instruction, operator.result(operands), self.loads[operand])
-            }
-            Value::Binary(operator, left, right) => {
-                let ((left, operands), (right, _)) = (self.value(left), self.value(right));
-                let loads = self.loads[left] || self.loads[right];
-                let orders = operator.is_comparison() || matches!(operator, Binary::Minimum | Binary::Maximum);
-                let orders_data = orders && operands != Type::Bool && loads;
-                let instruction = Instruction::Binary { operator: *operator, operands, left, right, orders_data };
-                (instruction, operator.result(operands), loads)
-            }
-            Value::Select(condition, then, otherwise) => {
-                let ((condition, _), (then, result)) = (self.value(condition), self.value(then));
-                let otherwise = self.value(otherwise).0;
-                let loads = [condition, then, otherwise].iter().any(|register| self.loads[*register]);
-                (Instruction::Select { condition, then, otherwise }, result, loads)
-            }
-            Value::Cast(to, operand) => {
-                let operand = self.value(operand).0;
-                (Instruction::Cast { to: *to, operand }, *to, self.loads[operand])
-            }
-        };
-        self.instructions.push(instruction);
-        self.loads.push(loads);
-        let known = (self.instructions.len() - 1, result);
-        self.known.insert(Rc::as_ptr(value), known);
-        known
-    }
-}
-
-/// Why an execution ends early.
+/// The execution needs more operations than are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// All operations that were allowed are used up.
-    Exhausted,
-    /// The next step depends on an unknown value.
-    Undetermined,
-}
+pub(crate) struct Exhausted;
 
-/// How many numbers there are for an element: its value in each world, and whether it is data, which is what is computed from
-/// pixels. Other values, as initial values and entries of tables, have their own order in all worlds, wherever they are stored:
-/// imports compute with them.
-pub(crate) fn width(worlds: &[World]) -> usize {
-    worlds.len() + 1
-}
+/// An operation with the values of the loops around it.
+pub(crate) type Execution<'a> = (&'a Operation, Vec<i64>);
 
-/// Executes steps in several worlds at once: their data differs, but no index does.
-#[derive(Debug)]
+/// A nest with its memories. Inputs are in none: a pixel follows from its place.
 pub(crate) struct Machine<'a> {
-    worlds: &'a [World],
-    /// Of each memory, the elements, each as [`width`] says.
-    pub memories: Vec<Vec<i64>>,
-    pub variables: Vec<i64>,
-    registers: Vec<i64>,
-    /// Whether what is in each register is data.
-    data: Vec<bool>,
-    /// The result of the last code, as an element.
-    results: Vec<i64>,
-    /// How many instructions may still be executed.
-    pub allowed: u64,
+    program: &'a Program,
+    world: &'a World,
+    /// Of each array, the parameter of the pipeline that it is, if it is an input.
+    inputs: &'a [Option<usize>],
+    /// The elements that were written, by their flat places.
+    memories: Vec<HashMap<usize, i64>>,
+}
+
+/// The number of steps that an operation takes.
+pub(crate) fn cost(operation: &Operation) -> u64 {
+    fn size(expression: &Expression) -> u64 {
+        1 + expression.operands().into_iter().map(size).sum::<u64>()
+    }
+    let indices =
+        |access: &Access| access.indices.len() as u64 + access.computed.iter().flatten().map(size).sum::<u64>();
+    size(&operation.expression) + operation.reads().map(indices).sum::<u64>() + indices(&operation.target)
+}
+
+/// The number of steps that a nest takes.
+pub(crate) fn whole_cost(nodes: &[Node]) -> u64 {
+    let of = |node: &Node| match node {
+        Node::Operation(operation) => cost(operation),
+        Node::Loop(each) => (each.extent as u64).saturating_mul(whole_cost(&each.body)),
+    };
+    nodes.iter().fold(0, |sum: u64, node| sum.saturating_add(of(node)))
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(script: &Script, worlds: &'a [World], memories: Vec<Vec<i64>>, allowed: u64) -> Self {
-        let (variables, results) = (vec![0; script.depth], vec![UNKNOWN; width(worlds)]);
-        let (registers, data) = (Vec::new(), Vec::new());
-        let mut machine = Self { worlds, memories, variables, registers, data, results, allowed };
-        machine.memories.resize(script.memories, Vec::new());
-        machine
+    pub fn new(program: &'a Program, world: &'a World, inputs: &'a [Option<usize>]) -> Self {
+        Self { program, world, inputs, memories: vec![HashMap::new(); program.arrays.len()] }
     }
 
-    /// Executes steps in order.
-    pub fn run(&mut self, steps: &[Step], depth: usize) -> Result<(), Stop> {
-        for step in steps {
-            match step {
-                Step::Loop { first, extent, body } => {
-                    let (first, extent) = (self.determined(first)?, self.determined(extent)?);
-                    for at in first..first + extent {
-                        self.variables[depth] = at;
-                        self.run(body, depth + 1)?;
+    /// An element that was written.
+    pub fn element(&self, array: usize, place: usize) -> Option<i64> {
+        self.memories[array].get(&place).copied()
+    }
+
+    /// Executes all operations.
+    pub fn run(&mut self) {
+        let program = self.program;
+        self.nodes(&program.nest, &mut Vec::new());
+    }
+
+    fn nodes(&mut self, nodes: &[Node], variables: &mut Vec<i64>) {
+        for node in nodes {
+            match node {
+                Node::Operation(operation) => self.execute(operation, variables),
+                Node::Loop(each) => {
+                    variables.push(each.min);
+                    for at in each.min..each.min + each.extent {
+                        if let Some(last) = variables.last_mut() {
+                            *last = at;
+                        }
+                        self.nodes(&each.body, variables);
                     }
+                    variables.pop();
                 }
-                Step::If { condition, then, otherwise } => {
-                    let body = if self.determined(condition)? != 0 { then } else { otherwise };
-                    self.run(body, depth)?;
-                }
-                Step::Allocate { memory, extents } => {
-                    let mut size = width(self.worlds) as i64;
-                    for extent in extents {
-                        size = size.saturating_mul(self.determined(extent)?);
-                    }
-                    let size = usize::try_from(size).unwrap_or(0);
-                    self.charge(size)?;
-                    self.memories[*memory] = vec![UNKNOWN; size];
-                }
-                Step::Store(store) => self.store(store)?,
             }
         }
-        Ok(())
     }
 
-    /// Executes a store. The memory grows where it was not allocated.
-    pub fn store(&mut self, store: &Store) -> Result<(), Stop> {
-        let address = usize::try_from(self.determined(&store.address)?).map_err(|_| Stop::Undetermined)?;
-        self.evaluate(&store.value)?;
-        let width = width(self.worlds);
-        let places = address * width..(address + 1) * width;
-        let length = self.memories[store.memory].len();
-        if places.end > length {
-            self.charge(places.end - length)?;
-            self.memories[store.memory].resize(places.end, UNKNOWN);
-        }
-        self.memories[store.memory][places].copy_from_slice(&self.results);
-        Ok(())
-    }
-
-    fn charge(&mut self, operations: usize) -> Result<(), Stop> {
-        self.allowed = self.allowed.checked_sub(operations as u64).ok_or(Stop::Exhausted)?;
-        Ok(())
-    }
-
-    /// The value of a code that is known, and the same in all worlds.
-    fn determined(&mut self, code: &Code) -> Result<i64, Stop> {
-        self.evaluate(code)?;
-        let value = self.results[0];
-        let is_same = value != UNKNOWN && self.results[..self.worlds.len()].iter().all(|other| *other == value);
-        if is_same { Ok(value) } else { Err(Stop::Undetermined) }
-    }
-
-    /// Gives the results of a code their values.
-    fn evaluate(&mut self, code: &Code) -> Result<(), Stop> {
-        let differing = if code.is_same() { 0 } else { self.worlds.len() * code.differing.len() };
-        self.charge(code.same.len() + differing)?;
-        self.registers.resize(code.instructions.len(), UNKNOWN);
-        self.data.resize(code.instructions.len(), false);
-        for &register in &code.same {
-            self.registers[register] = self.execute(&code.instructions[register], 0);
-            self.data[register] = false;
-        }
-        let last = code.instructions.len() - 1;
-        let worlds = self.worlds.len();
-        if code.is_same() {
-            self.results[..worlds].fill(self.registers[last]);
-            self.results[worlds] = 0;
-            return Ok(());
-        }
-        for world in 0..worlds {
-            for &register in &code.differing {
-                let instruction = &code.instructions[register];
-                if world == 0 {
-                    self.data[register] = self.is_data(instruction);
-                }
-                self.registers[register] = self.execute(instruction, world);
+    /// Executes an operation. What depends on an element that was never written, or on none, is not written.
+    pub fn execute(&mut self, operation: &Operation, variables: &[i64]) {
+        let loads: Vec<Option<i64>> =
+            operation.loads.iter().map(|load| self.load(load, operation, variables)).collect();
+        let at = Iteration { machine: self, variables, loads: &loads };
+        let value = at.value(&operation.expression);
+        let place = at.place(&operation.target);
+        let value = match (operation.reduction, place) {
+            (Some(operator), Some(place)) => {
+                let before = self.element(operation.target.array, place);
+                let of = self.program.arrays[operation.target.array].element;
+                before.zip(value).map(|(before, value)| operator.apply(of, before, value))
             }
-            self.results[world] = self.registers[last];
+            _ => value,
+        };
+        let memory = &mut self.memories[operation.target.array];
+        match (place, value) {
+            (Some(place), Some(value)) => _ = memory.insert(place, value),
+            (Some(place), None) => _ = memory.remove(&place),
+            // It is not known which element is another one now.
+            (None, _) => memory.clear(),
         }
-        self.results[worlds] = i64::from(self.data[last]);
-        Ok(())
     }
 
-    /// Whether the value of an instruction is data; those before it have theirs, and their values in the first world.
-    fn is_data(&self, instruction: &Instruction) -> bool {
-        match instruction {
-            Instruction::Number(_) | Instruction::Variable(_) => false,
-            Instruction::Load { memory, address, .. } => {
-                let element = usize::try_from(self.registers[*address]).ok();
-                let place = element.and_then(|at| at.checked_mul(width(self.worlds))?.checked_add(self.worlds.len()));
-                let stored = place.and_then(|place| self.memories[*memory].get(place));
-                self.data[*address] || stored.is_some_and(|flag| *flag == 1)
-            }
-            Instruction::Unary { operand, .. } | Instruction::Cast { operand, .. } => self.data[*operand],
-            Instruction::Binary { left, right, .. } => self.data[*left] || self.data[*right],
-            Instruction::Select { condition, then, otherwise } => match self.data[*condition] {
-                true => true,
-                // The other one is no part of a loop that is divided instead.
-                false if self.registers[*condition] == 0 => self.data[*otherwise],
-                false => self.data[*then],
+    fn load(&self, load: &Load, operation: &Operation, variables: &[i64]) -> Option<i64> {
+        let array = &self.program.arrays[load.access.array];
+        // Indices are computed from elements by expressions without loads of their own.
+        let earlier = Earlier { operation, machine: self, variables };
+        let indices = earlier.indices(&load.access)?;
+        let is_inside = indices
+            .iter()
+            .enumerate()
+            .all(|(dimension, index)| (array.min[dimension]..=array.max(dimension)).contains(index));
+        match (is_inside, load.outside) {
+            (false, outside) => outside,
+            (true, _) => match self.inputs[load.access.array] {
+                Some(parameter) => Some(self.world.pixel(parameter, array.element, &indices)),
+                None => self.element(load.access.array, self.flat(load.access.array, &indices)?),
             },
         }
     }
 
-    fn execute(&self, instruction: &Instruction, world: usize) -> i64 {
-        let read = |register: &Register| self.registers[*register];
-        match instruction {
-            Instruction::Number(number) => *number,
-            Instruction::Variable(variable) => self.variables[*variable],
-            Instruction::Load { memory, address, element, looks_up } => {
-                let element_at = |address: usize| {
-                    let place = address.checked_mul(width(self.worlds))?.checked_add(world)?;
-                    self.memories[*memory].get(place).copied()
-                };
-                let address = read(address);
-                match (usize::try_from(address).ok().and_then(element_at), &self.worlds[world].order) {
-                    (Some(value), _) => value,
-                    (None, Some(order)) if *looks_up && address != UNKNOWN => order.entry(*element, address),
-                    (None, _) => UNKNOWN,
-                }
+    /// The place of an element, if the array has it.
+    fn flat(&self, array: usize, indices: &[i64]) -> Option<usize> {
+        let array = &self.program.arrays[array];
+        let (mut place, mut stride) = (0, 1);
+        for (index, (min, extent)) in indices.iter().zip(array.min.iter().zip(&array.shape)) {
+            if !(*min..min + extent).contains(index) {
+                return None;
             }
-            Instruction::Unary { operator, operands, operand } => match read(operand) {
-                UNKNOWN => UNKNOWN,
-                value => operator.apply(*operands, value),
-            },
-            Instruction::Binary { operator, operands, left, right, orders_data } => {
-                match (read(left), read(right), &self.worlds[world].order) {
-                    (UNKNOWN, ..) | (_, UNKNOWN, _) => UNKNOWN,
-                    (one, two, Some(order)) if *orders_data && (self.data[*left] || self.data[*right]) => {
-                        order.apply(*operator, *operands, one, two)
-                    }
-                    (left, right, _) => operator.apply(*operands, left, right),
-                }
-            }
-            Instruction::Select { condition, then, otherwise } => match read(condition) {
-                UNKNOWN => UNKNOWN,
-                0 => read(otherwise),
-                _ => read(then),
-            },
-            Instruction::Cast { to, operand } => match read(operand) {
-                UNKNOWN => UNKNOWN,
-                value => to.wrap(value),
-            },
+            place += (index - min) * stride;
+            stride *= extent;
         }
+        usize::try_from(place).ok()
+    }
+}
+
+/// The loads of an operation, each computed where an index needs it.
+struct Earlier<'a, 'b> {
+    operation: &'a Operation,
+    machine: &'a Machine<'b>,
+    variables: &'a [i64],
+}
+
+impl Earlier<'_, '_> {
+    fn indices(&self, access: &Access) -> Option<Vec<i64>> {
+        match &access.computed {
+            None => Some(access.indices.iter().map(|index| index.evaluate(self.variables)).collect()),
+            Some(indices) => {
+                let loads =
+                    |load: usize| self.machine.load(self.operation.loads.get(load)?, self.operation, self.variables);
+                indices.iter().map(|index| value(self.machine.program, index, self.variables, &loads)).collect()
+            }
+        }
+    }
+}
+
+/// An iteration whose loads are known.
+struct Iteration<'a, 'b> {
+    machine: &'a Machine<'b>,
+    variables: &'a [i64],
+    loads: &'a [Option<i64>],
+}
+
+impl Iteration<'_, '_> {
+    fn value(&self, expression: &Expression) -> Option<i64> {
+        value(self.machine.program, expression, self.variables, &|load| self.loads.get(load).copied().flatten())
+    }
+
+    fn place(&self, access: &Access) -> Option<usize> {
+        let indices: Option<Vec<i64>> = match &access.computed {
+            None => Some(access.indices.iter().map(|index| index.evaluate(self.variables)).collect()),
+            Some(indices) => indices.iter().map(|index| self.value(index)).collect(),
+        };
+        self.machine.flat(access.array, &indices?)
+    }
+}
+
+/// The value of an expression, if all that it is computed of is known.
+fn value(
+    program: &Program,
+    expression: &Expression,
+    variables: &[i64],
+    loads: &impl Fn(usize) -> Option<i64>,
+) -> Option<i64> {
+    let of = |operand: &Expression| value(program, operand, variables, loads);
+    match &expression.kind {
+        ExpressionKind::Constant(number) => Some(*number),
+        ExpressionKind::Variable(variable) => variables.get(*variable).copied(),
+        ExpressionKind::Load(load) => loads(*load),
+        ExpressionKind::Lookup { table, index } => {
+            program.tables[*table].values.get(usize::try_from(of(index)?).ok()?).copied()
+        }
+        ExpressionKind::Unary { operator, operand } => Some(operator.apply(operand.value, of(operand)?)),
+        ExpressionKind::Binary { operator, left, right } => Some(operator.apply(left.value, of(left)?, of(right)?)),
+        ExpressionKind::Select { condition, then, otherwise } => match of(condition)? {
+            0 => of(otherwise),
+            _ => of(then),
+        },
+        ExpressionKind::Cast(operand) => Some(operand.value.cast(expression.value, of(operand)?)),
     }
 }

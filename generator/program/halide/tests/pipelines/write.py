@@ -11,7 +11,7 @@ import numpy as np
 from pushmem_halide import Accelerator, hw_accelerate, save, to_words
 
 x, y = hl.Var("x"), hl.Var("y")
-U8, U16, I16 = hl.UInt(8), hl.UInt(16), hl.Int(16)
+U8, U16, I16, I32 = hl.UInt(8), hl.UInt(16), hl.Int(16), hl.Int(32)
 PROGRAMS = {}
 
 
@@ -425,6 +425,16 @@ def recursive():
 
 
 @program
+def truth_values():
+    """Truth values in a buffer and of an integer, of which the lowest bit counts."""
+    image, is_bright, output = hl.ImageParam(U8, 2, "input"), hl.Func("is_bright"), hl.Func("output")
+    is_bright[x, y] = (image[x, y] > 100) & hl.cast(hl.Bool(), image[x + 1, y])
+    is_bright.compute_root()
+    output[x, y] = hl.select(is_bright[x, y] ^ is_bright[x, y + 1], hl.u8(7), image[x, y])
+    return output, [image], [16, 8]
+
+
+@program
 def number_remainders():
     """Remainders by powers of two, also of numbers below zero, and hyperbolic tangents."""
     image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
@@ -463,6 +473,99 @@ def remainder_by_three():
     return output, [image], [8, 6]
 
 
+@refused
+def quotient_of_numbers():
+    """The reciprocal is rounded before the product."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    output[x, y] = image[x, y] / image[x + 1, y]
+    return output, [image], [8, 6]
+
+
+@refused
+def mixture_of_numbers():
+    """The results within `lerp` are wider in Halide."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    output[x, y] = hl.lerp(image[x, y], image[x + 1, y], number(0.25))
+    return output, [image], [8, 6]
+
+
+@refused
+def large_numbers():
+    """An integer that may have 17 bits becomes a number."""
+    image, output = hl.ImageParam(U16, 2, "input"), hl.Func("output")
+    output[x, y] = hl.cast(BF16, hl.i32(image[x, y]) * 2)
+    return output, [image], [8, 6]
+
+
+@refused
+def bits_of_numbers():
+    """The bits of a number are those of an integer."""
+    image, output = hl.ImageParam(BF16, 2, "input"), hl.Func("output")
+    output[x, y] = hl.reinterpret(U16, image[x, y])
+    return output, [image], [8, 6]
+
+
+@refused
+def sums_in_blocks():
+    """Half of each row is added before the second half of any."""
+    image, sums, output = hl.ImageParam(BF16, 2, "input"), hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(0, 4), (0, 3)], "r")
+    sums[x, y] = number(0)
+    sums[x, y] += image[x + r.x, y + r.y]
+    outer, inner = hl.RVar("outer"), hl.RVar("inner")
+    sums.compute_root().update().split(r.x, outer, inner, 2).reorder(inner, r.y, outer)
+    output[x, y] = sums[x, y]
+    return output, [image], [8, 6]
+
+
+@refused
+def wide_integers():
+    """A product of 64 bits."""
+    image, output = hl.ImageParam(I32, 2, "input"), hl.Func("output")
+    output[x, y] = hl.cast(I32, hl.cast(hl.Int(64), image[x, y]) * 3 / 5)
+    return output, [image], [8, 6]
+
+
+@refused
+def domain_of_data():
+    """As many iterations as a parameter says."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    r = hl.RDom([(0, hl.Param(hl.Int(32), "count", 4))], "r")
+    output[x, y] = hl.u8(0)
+    output[x, y] += image[x + r.x, y]
+    return output, [image], [8, 6]
+
+
+#: Programs that are imported with a warning, in a folder beside this one.
+WARNED = {}
+
+
+def warned(build):
+    WARNED[build.__name__] = build
+    return build
+
+
+@warned
+def renamed():
+    """Names that are words of the language of nests."""
+    image, output = hl.ImageParam(U8, 2, "in"), hl.Func("for")
+    output[x, y] = image[x, y] + 1
+    return output, [image], [8, 6]
+
+
+@warned
+def many_updates():
+    """A pixel takes many operations: a prefix sum of sums."""
+    image, first, output = hl.ImageParam(U8, 2, "input"), hl.Func("first"), hl.Func("output")
+    r = hl.RDom([(0, 64), (0, 64)], "r")
+    first[x, y] = hl.u16(0)
+    first[x, y] += hl.u16(image[x + r.x, y + r.y])
+    output[x, y] = hl.u16(0)
+    output[x, y] += first[x + r.x, y + r.y]
+    first.compute_root()
+    return output, [image], [64, 64]
+
+
 #: Programs in the place of which those of single precision are written.
 NARROWED = {}
 
@@ -491,8 +594,8 @@ def write(name: str, folder: Path) -> None:
     try:
         accelerator = hw_accelerate(output, extents, inputs)
     except ValueError:
-        # Statements have no parameters.
-        accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs], [])
+        # A parameter has no place in the list of images.
+        accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs])
     save(folder / f"{name}.output.npy", accelerator.realize(images), output.type())
     if narrowed := NARROWED.get(name):
         output, inputs, extents = narrowed
@@ -502,12 +605,17 @@ def write(name: str, folder: Path) -> None:
 
 def main() -> None:
     folder = Path(__file__).parent
-    names = sys.argv[1:] or [*PROGRAMS, *REFUSED]
+    names = sys.argv[1:] or [*PROGRAMS, *REFUSED, *WARNED]
     for name in names:
-        if name in REFUSED:
-            hw_accelerate(*map(REFUSED[name]().__getitem__, (0, 2, 1))).write(folder.parent / "refused" / f"{name}.hlpipe")
-        else:
+        if name in PROGRAMS:
             write(name, folder)
+            continue
+        beside, builds = ("refused", REFUSED) if name in REFUSED else ("warned", WARNED)
+        output, inputs, extents = builds[name]()
+        for dimension, extent in enumerate(extents):
+            output.output_buffer().dim(dimension).set_bounds(0, extent)
+        (folder.parent / beside).mkdir(exist_ok=True)
+        hl.serialize_pipeline(hl.Pipeline(output), str(folder.parent / beside / f"{name}.hlpipe"))
 
 
 if __name__ == "__main__":

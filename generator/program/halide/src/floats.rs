@@ -1,0 +1,335 @@
+//! Which numbers of a pipeline hardware computes as Halide does: those of bfloat16. Others are refused, or narrowed to it.
+//!
+//! Halide computes an operation of bfloat16 in single precision, and rounds its result. Single precision has more than twice the bits, so
+//! that the result is rounded as if once. Values of single precision within an expression are therefore no others than those of bfloat16
+//! where they are numbers of bfloat16 themselves, or where one operation on such numbers is rounded to bfloat16 at once, as in
+//! `bfloat16(sqrt(float32(a)))`.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use pushmem_bfloat::{from_f64, to_f64};
+use pushmem_nest::{Binary, Span, Type};
+
+use crate::fault::{Fault, Result};
+use crate::functions::{Named, named};
+use crate::syntax::{Call, Definition, Element, Expression, Kind, Pipeline, TypeCode};
+
+/// The numbers with a fraction that a pipeline may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Floats {
+    /// Those of bfloat16, with the operations whose results are those of Halide. Single precision and others are refused.
+    #[default]
+    Exact,
+    /// All: those of other types become the nearest of bfloat16, and a quotient is a product with a reciprocal.
+    Narrowed,
+}
+
+impl Floats {
+    /// Those that are narrowed to the type of this name in nests, if they can be.
+    pub fn named(name: &str) -> Option<Self> {
+        (name == Type::Bf16.name()).then_some(Self::Narrowed)
+    }
+}
+
+/// Checks that a pipeline has no other numbers than these.
+///
+/// # Errors
+/// At the Func, the image or the expression that has others, with the way to have them narrowed.
+pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
+    if floats == Floats::Narrowed {
+        return Ok(());
+    }
+    let funcs = pipeline.funcs.iter().flat_map(|func| {
+        let span = func.definition.as_ref().map_or(func.span, |definition| definition.span);
+        func.types.iter().map(move |element| (*element, func.name.as_str(), span))
+    });
+    let parameters = pipeline.parameters.iter().map(|each| (each.element, each.name.as_str(), each.span));
+    let buffers = pipeline.buffers.iter().map(|each| (each.element, each.name.as_str(), each.span));
+    for (element, name, span) in funcs.chain(parameters).chain(buffers) {
+        if is_foreign(element) {
+            return Err(refused(element, &format!("`{}`", crate::print::stem(name)), span));
+        }
+    }
+    let parameters = pipeline.parameters.iter().map(|each| (each.name.clone(), each.element)).collect();
+    let checker = Checker { types: parameters, numbers: HashSet::new(), known: Rc::default() };
+    for func in &pipeline.funcs {
+        for definition in func.definition.iter().chain(&func.updates) {
+            checker.definition(definition)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type is of numbers that hardware has not.
+fn is_foreign(element: Element) -> bool {
+    element.code == TypeCode::Float
+}
+
+fn refused(element: Element, what: &str, span: Span) -> Fault {
+    Fault::new(span, format!("{what} is of type {element}")).with_help(
+        "hardware has bfloat16: write `hl.BFloat(16)`, or let `--narrow-floats bf16` round all numbers to its 8 significant bits",
+    )
+}
+
+/// A walk over expressions with the meaning of names.
+#[derive(Clone)]
+struct Checker {
+    types: HashMap<String, Element>,
+    /// Names of values of other types that are numbers of bfloat16.
+    numbers: HashSet<String>,
+    /// The types of the values of names, and whether they are such numbers: each is looked at once, however deep lets are.
+    known: Rc<RefCell<HashMap<*const Expression, (Element, bool)>>>,
+}
+
+impl Checker {
+    fn definition(&self, definition: &Definition) -> Result<()> {
+        let all = definition.values.iter().chain(&definition.arguments).chain(&definition.predicate);
+        for expression in all {
+            self.expression(expression)?;
+        }
+        Ok(())
+    }
+
+    /// The type of an expression. Names that no `let` has are integers, or parameters.
+    fn element(&self, expression: &Expression) -> Element {
+        match &expression.kind {
+            Kind::Integer(_, element)
+            | Kind::Real(_, element)
+            | Kind::Cast(element, _)
+            | Kind::Reinterpret(element, _) => *element,
+            Kind::Binary(operator, left, _) if !operator.is_comparison() => self.element(left),
+            Kind::Select(parts) => self.element(&parts[1]),
+            Kind::Let(name, parts) => self.with(name, &parts[0]).element(&parts[1]),
+            Kind::Call(call) => call.element,
+            Kind::Variable(name) => self.types.get(name).copied().unwrap_or(Element::INT32),
+            Kind::Binary(..) | Kind::Not(_) | Kind::Text(_) | Kind::Other(_) => Element::BOOL,
+        }
+    }
+
+    /// The same with a name of this value.
+    fn with(&self, name: &str, value: &Expression) -> Self {
+        let mut inner = self.clone();
+        let found = self.known.borrow().get(&std::ptr::from_ref(value)).copied();
+        let (element, is_number) = found.unwrap_or_else(|| {
+            let element = self.element(value);
+            (element, is_foreign(element) && self.is_number(value))
+        });
+        self.known.borrow_mut().insert(value, (element, is_number));
+        inner.types.insert(name.to_owned(), element);
+        match is_number {
+            true => inner.numbers.insert(name.to_owned()),
+            false => inner.numbers.remove(name),
+        };
+        inner
+    }
+
+    /// Whether a value of another type than bfloat16 is wherever it is used a number of bfloat16.
+    fn is_number(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            Kind::Real(number, _) => is_number(*number),
+            Kind::Cast(_, of) => {
+                let from = self.element(of);
+                match from.code {
+                    TypeCode::BFloat => true,
+                    TypeCode::Float => self.is_number(of),
+                    // Eight significant bits.
+                    TypeCode::Int | TypeCode::Unsigned => from.bits <= 8,
+                    TypeCode::Handle => false,
+                }
+            }
+            Kind::Variable(name) => self.numbers.contains(name),
+            Kind::Let(name, parts) => self.with(name, &parts[0]).is_number(&parts[1]),
+            Kind::Select(parts) => self.is_number(&parts[1]) && self.is_number(&parts[2]),
+            _ => match operation(expression) {
+                Some((Binary::Minimum | Binary::Maximum, left, right)) => self.is_number(left) && self.is_number(right),
+                // Halide writes `-a` in this way.
+                Some((Binary::Subtract, left, right)) => is_zero(left) && self.is_number(right),
+                Some(_) => false,
+                None => match call(expression) {
+                    Some((Named::Absolute | Named::Whole(_) | Named::Same, [of, ..])) => self.is_number(of),
+                    _ => false,
+                },
+            },
+        }
+    }
+
+    /// Whether a value of another type than bfloat16 becomes the same number of bfloat16 as if all of it was computed in that.
+    fn is_rounded_once(&self, expression: &Expression) -> bool {
+        if self.is_number(expression) {
+            return true;
+        }
+        match &expression.kind {
+            Kind::Cast(_, of) => matches!(self.element(of).code, TypeCode::Int | TypeCode::Unsigned),
+            Kind::Real(..) => true,
+            Kind::Let(name, parts) => self.with(name, &parts[0]).is_rounded_once(&parts[1]),
+            _ => match (operation(expression), call(expression)) {
+                (
+                    Some((
+                        Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Modulo,
+                        left,
+                        right,
+                    )),
+                    _,
+                ) => self.is_number(left) && self.is_number(right),
+                (None, Some((Named::Function(_), [of]))) => self.is_number(of),
+                _ => false,
+            },
+        }
+    }
+
+    fn expression(&self, expression: &Expression) -> Result<()> {
+        let foreign = |each: &Expression| is_foreign(self.element(each));
+        match &expression.kind {
+            Kind::Cast(to, of) if foreign(of) => {
+                let is_same = match to.code {
+                    TypeCode::BFloat => self.is_rounded_once(of),
+                    TypeCode::Float => false,
+                    _ => self.is_number(of),
+                };
+                return if is_same { self.within(of) } else { Err(self.refused(of)) };
+            }
+            _ => match operation(expression) {
+                Some((operator, left, right)) if operator.is_comparison() && foreign(left) => {
+                    for operand in [left, right] {
+                        if !self.is_number(operand) {
+                            return Err(self.refused(operand));
+                        }
+                        self.within(operand)?;
+                    }
+                    return Ok(());
+                }
+                Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
+                Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
+                _ => {}
+            },
+        }
+        if foreign(expression) {
+            return Err(self.refused(expression));
+        }
+        if let (Some((Named::Mixture, _)), true) = (call(expression), self.element(expression).is_number()) {
+            let message = "`lerp` of bfloat16 is rounded once in Halide, and after each operation in hardware";
+            return Err(Fault::new(expression.span, message)
+                .with_help("write `a * (1 - c) + b * c`, or allow it by `--narrow-floats bf16`"));
+        }
+        self.parts(expression, &Self::expression)
+    }
+
+    /// Checks what a value of another type, which is understood, is computed of.
+    fn within(&self, expression: &Expression) -> Result<()> {
+        match operation(expression) {
+            Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
+            Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
+            _ => {}
+        }
+        self.parts(expression, &|checker: &Self, part: &Expression| match is_foreign(checker.element(part)) {
+            true => checker.within(part),
+            false => checker.expression(part),
+        })
+    }
+
+    fn parts(&self, expression: &Expression, check: &impl Fn(&Self, &Expression) -> Result<()>) -> Result<()> {
+        match &expression.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => Ok(()),
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => check(self, of),
+            Kind::Binary(_, left, right) => {
+                check(self, left)?;
+                check(self, right)
+            }
+            Kind::Select(parts) => parts.iter().try_for_each(|part| check(self, part)),
+            Kind::Let(name, parts) => {
+                match is_foreign(self.element(&parts[0])) && self.is_number(&parts[0]) {
+                    true => self.within(&parts[0])?,
+                    false => self.expression(&parts[0])?,
+                }
+                check(&self.with(name, &parts[0]), &parts[1])
+            }
+            Kind::Call(call) => {
+                let is_weight = |place: usize, argument: &Expression| {
+                    call.name == "lerp" && place == 2 && !call.element.is_number() && constant(argument).is_some()
+                };
+                let mut checked =
+                    call.arguments.iter().enumerate().filter(|(place, argument)| !is_weight(*place, argument));
+                checked.try_for_each(|(_, argument)| check(self, argument))
+            }
+        }
+    }
+
+    fn refused(&self, expression: &Expression) -> Fault {
+        refused(self.element(expression), "this value", expression.span)
+    }
+
+    /// Refuses a remainder of bfloat16 whose quotient is rounded.
+    fn remainder(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
+        let is_integer = !matches!(self.element(left).code, TypeCode::Float | TypeCode::BFloat);
+        if is_integer || constant(right).is_some_and(|number| number > 0.0 && has_reciprocal(number)) {
+            return Ok(());
+        }
+        Err(Fault::new(span, "a remainder of bfloat16 by another number than a power of two has a quotient that is rounded").with_help(
+            "take the remainder of integers, or by a power of two; `--narrow-floats bf16` allows others, which may be next to the divisor where \
+             Halide's are next to 0",
+        ))
+    }
+
+    /// Refuses a quotient of bfloat16 that is not rounded as one, but as the product with a reciprocal.
+    fn quotient(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
+        let code = self.element(right).code;
+        let is_integer = !matches!(code, TypeCode::Float | TypeCode::BFloat);
+        if is_integer || constant(left) == Some(1.0) || constant(right).is_some_and(has_reciprocal) {
+            return Ok(());
+        }
+        Err(Fault::new(span, "a quotient of bfloat16 is rounded twice in hardware, as the product with a reciprocal").with_help(
+            "divide by a power of two, or multiply by a constant; `--narrow-floats bf16` allows products with reciprocals, which differ from Halide's \
+             quotients in their last bit",
+        ))
+    }
+}
+
+/// Whether a number is one of bfloat16.
+fn is_number(number: f64) -> bool {
+    to_f64(from_f64(number)) == number
+}
+
+/// Whether a quotient by this number of bfloat16 is the product with its reciprocal: that is a power of two.
+pub(crate) fn has_reciprocal(number: f64) -> bool {
+    number != 0.0
+        && number.is_finite()
+        && is_number(number)
+        && is_number(1.0 / number)
+        && number * (1.0 / number) == 1.0
+}
+
+/// The number that an expression is.
+pub(crate) fn constant(expression: &Expression) -> Option<f64> {
+    match &expression.kind {
+        Kind::Real(number, _) => Some(*number),
+        Kind::Integer(number, _) => Some(*number as f64),
+        Kind::Cast(to, of) if matches!(to.code, TypeCode::Float | TypeCode::BFloat) => constant(of),
+        _ => None,
+    }
+}
+
+fn is_zero(expression: &Expression) -> bool {
+    constant(expression) == Some(0.0)
+}
+
+/// An operator with its operands, whether Halide may change their order or not.
+pub(crate) fn operation(expression: &Expression) -> Option<(Binary, &Expression, &Expression)> {
+    match &expression.kind {
+        Kind::Binary(operator, left, right) => Some((*operator, left, right)),
+        Kind::Call(Call { name, arguments, .. }) => match (named(name), &arguments[..]) {
+            (Some(Named::Operator(operator)), [left, right]) => Some((operator, left, right)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A call of a function of numbers.
+fn call(expression: &Expression) -> Option<(Named, &[Expression])> {
+    match &expression.kind {
+        Kind::Call(Call { name, arguments, .. }) => Some((named(name)?, arguments)),
+        _ => None,
+    }
+}

@@ -1,0 +1,217 @@
+//! The least and the greatest value of terms, as far as operators, types and ranges of variables show.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pushmem_bfloat::{Function, from_f64, to_f64};
+use pushmem_nest::{Binary, Type, Unary};
+
+use crate::plan::{Point, Term};
+use crate::value::Value;
+
+/// The values that things have: of each variable, and of the elements of each array, with their type.
+pub(crate) struct Intervals<'a> {
+    pub variables: &'a dyn Fn(usize) -> (i64, i64),
+    pub arrays: &'a dyn Fn(usize) -> ((i64, i64), Type),
+    known: HashMap<usize, ((i64, i64), Type)>,
+    numbers: HashMap<usize, (f64, f64)>,
+}
+
+/// Beyond all integers that are of a type.
+const LIMIT: f64 = 1e15;
+
+/// The range of a number of which nothing is known: it may be infinite, or no number. A range with finite ends has numbers only.
+const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+impl<'a> Intervals<'a> {
+    pub fn new(variables: &'a dyn Fn(usize) -> (i64, i64), arrays: &'a dyn Fn(usize) -> ((i64, i64), Type)) -> Self {
+        Self { variables, arrays, known: HashMap::new(), numbers: HashMap::new() }
+    }
+
+    /// The least and the greatest value.
+    pub fn of(&mut self, term: &Term) -> (i64, i64) {
+        self.typed(term).0
+    }
+
+    fn typed(&mut self, term: &Term) -> ((i64, i64), Type) {
+        let place = Rc::as_ptr(term) as usize;
+        if let Some(known) = self.known.get(&place) {
+            return *known;
+        }
+        let found = self.fresh(term);
+        self.known.insert(place, found);
+        found
+    }
+
+    /// The least and the greatest value of a number of bfloat16.
+    pub fn number(&mut self, term: &Term) -> (f64, f64) {
+        let place = Rc::as_ptr(term) as usize;
+        if let Some(known) = self.numbers.get(&place) {
+            return *known;
+        }
+        let (low, high) = self.fresh_number(term);
+        let found = if low <= high { (low, high) } else { ANY };
+        self.numbers.insert(place, found);
+        found
+    }
+
+    fn fresh_number(&mut self, term: &Value<Point>) -> (f64, f64) {
+        match term {
+            Value::Number(word, _) => (to_f64(*word as u16), to_f64(*word as u16)),
+            Value::Cast(_, of) => {
+                let (low, high) = self.of(of);
+                (rounded(low as f64), rounded(high as f64))
+            }
+            Value::Unary(Unary::BfloatNegate, of) => {
+                let (low, high) = self.number(of);
+                (-high, -low)
+            }
+            Value::Unary(Unary::BfloatAbsolute, of) => {
+                let (low, high) = self.number(of);
+                (if low > 0.0 { low } else { (-high).max(0.0) }, high.max(-low))
+            }
+            Value::Unary(Unary::BfloatFunction(function), of) => {
+                let (low, high) = self.number(of);
+                match function {
+                    Function::SquareRoot if low >= 0.0 => (rounded(low.sqrt()), rounded(high.sqrt())),
+                    Function::Reciprocal if low > 0.0 => (rounded(1.0 / high), rounded(1.0 / low)),
+                    // With room for neighbours of the nearest numbers.
+                    Function::HyperbolicTangent | Function::Sine | Function::Cosine if is_bounded((low, high)) => {
+                        (-1.0, 1.0)
+                    }
+                    Function::Exponential => (low.exp() * 0.98, high.exp() * 1.02),
+                    _ => ANY,
+                }
+            }
+            Value::Binary(operator, left, right) => {
+                let (left, right) = (self.number(left), self.number(right));
+                numbers_combined(*operator, left, right)
+            }
+            Value::Select(_, then, otherwise) => hull(self.number(then), self.number(otherwise)),
+            _ => ANY,
+        }
+    }
+
+    fn fresh(&mut self, term: &Value<Point>) -> ((i64, i64), Type) {
+        match term {
+            Value::Number(number, of) => ((*number, *number), *of),
+            Value::Variable(variable) => ((self.variables)(*variable), Type::I32),
+            Value::Load(point) => (self.arrays)(point.array),
+            Value::Unary(operator, of) => {
+                let (range, of) = self.typed(of);
+                let result = operator.result(of);
+                let (low, high) = match operator {
+                    Unary::Negate => (-range.1, -range.0),
+                    Unary::Not
+                    | Unary::BfloatNegate
+                    | Unary::BfloatAbsolute
+                    | Unary::BfloatFromInteger
+                    | Unary::BfloatToInteger
+                    | Unary::BfloatFunction(_) => (result.min(), result.max()),
+                    Unary::Absolute if range.0 >= 0 => range,
+                    Unary::Absolute => (0, range.1.max(-range.0)),
+                };
+                (within((low, high), result), result)
+            }
+            Value::Binary(operator, left, right) => {
+                let ((left, of), (right, _)) = (self.typed(left), self.typed(right));
+                let result = operator.result(of);
+                (within(combined(*operator, left, right).unwrap_or((1, 0)), result), result)
+            }
+            Value::Select(_, then, otherwise) => {
+                let ((one, of), (other, _)) = (self.typed(then), self.typed(otherwise));
+                ((one.0.min(other.0), one.1.max(other.1)), of)
+            }
+            Value::Cast(Type::Bf16, _) => ((Type::Bf16.min(), Type::Bf16.max()), Type::Bf16),
+            Value::Cast(to, of) => match self.typed(of) {
+                (_, Type::Bf16) => {
+                    let (low, high) = self.number(of);
+                    // A word that is no number becomes 0. The cast takes the nearest integer that the type has.
+                    let cast = |number: f64| (number.clamp(-LIMIT, LIMIT) as i64).clamp(to.min(), to.max());
+                    ((cast(low.min(0.0)), cast(high.max(0.0))), *to)
+                }
+                (range, _) => (within(range, *to), *to),
+            },
+        }
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    to_f64(from_f64(number))
+}
+
+fn hull(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+fn is_bounded((low, high): (f64, f64)) -> bool {
+    low.is_finite() && high.is_finite()
+}
+
+/// The range of an operator of numbers. Rounding keeps the order of numbers.
+fn numbers_combined(operator: Binary, left: (f64, f64), right: (f64, f64)) -> (f64, f64) {
+    match operator {
+        Binary::BfloatAdd => (rounded(left.0 + right.0), rounded(left.1 + right.1)),
+        Binary::BfloatSubtract => (rounded(left.0 - right.1), rounded(left.1 - right.0)),
+        Binary::BfloatMultiply if is_bounded(left) && is_bounded(right) => {
+            let all = [left.0 * right.0, left.0 * right.1, left.1 * right.0, left.1 * right.1].map(rounded);
+            (all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max))
+        }
+        // Of a left operand that is no number, these are the right one.
+        Binary::BfloatMinimum if is_bounded(right) => {
+            (left.0.min(right.0), if is_bounded(left) { left.1.min(right.1) } else { right.1 })
+        }
+        Binary::BfloatMaximum if is_bounded(right) => {
+            (if is_bounded(left) { left.0.max(right.0) } else { right.0 }, left.1.max(right.1))
+        }
+        Binary::BfloatMinimum | Binary::BfloatMaximum => hull(left, right),
+        _ => ANY,
+    }
+}
+
+/// The range where the type holds it; otherwise, or where it is empty, all of the type, as values wrap.
+fn within((low, high): (i64, i64), of: Type) -> (i64, i64) {
+    if low <= high && of.holds(low) && of.holds(high) { (low, high) } else { (of.min(), of.max()) }
+}
+
+/// The range of an operator's exact results, if it is known.
+fn combined(operator: Binary, left: (i64, i64), right: (i64, i64)) -> Option<(i64, i64)> {
+    let corners = |apply: &dyn Fn(i64, i64) -> i64| {
+        let all = [apply(left.0, right.0), apply(left.0, right.1), apply(left.1, right.0), apply(left.1, right.1)];
+        (all.into_iter().fold(i64::MAX, i64::min), all.into_iter().fold(i64::MIN, i64::max))
+    };
+    Some(match operator {
+        Binary::Add => (left.0 + right.0, left.1 + right.1),
+        Binary::Subtract => (left.0 - right.1, left.1 - right.0),
+        Binary::Multiply => corners(&|one, other| one.saturating_mul(other)),
+        Binary::Divide if right.0 > 0 => corners(&|one, other| one.div_euclid(other)),
+        Binary::Modulo if right.0 > 0 && left.0 >= 0 && left.1 < right.0 => left,
+        Binary::Modulo if right.0 > 0 => (0, right.1 - 1),
+        Binary::ShiftRight if right.0 >= 0 && right.1 < 32 => corners(&|one, other| one >> other),
+        Binary::ShiftLeft if right.0 >= 0 && right.1 < 32 => corners(&|one, other| one << other),
+        Binary::And if left.0 >= 0 && right.0 >= 0 => (0, left.1.min(right.1)),
+        Binary::And if left.0 >= 0 => (0, left.1),
+        Binary::And if right.0 >= 0 => (0, right.1),
+        Binary::Or | Binary::Xor if left.0 >= 0 && right.0 >= 0 => {
+            let bits = 64 - (left.1 | right.1).leading_zeros();
+            (0, (1 << bits) - 1)
+        }
+        Binary::Minimum => (left.0.min(right.0), left.1.min(right.1)),
+        Binary::Maximum => (left.0.max(right.0), left.1.max(right.1)),
+        Binary::AbsoluteDifference => {
+            let (low, high) = (left.0 - right.1, left.1 - right.0);
+            (
+                if low > 0 {
+                    low
+                } else if high < 0 {
+                    -high
+                } else {
+                    0
+                },
+                high.max(-low),
+            )
+        }
+        operator if operator.is_comparison() => (0, 1),
+        _ => return None,
+    })
+}

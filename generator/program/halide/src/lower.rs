@@ -1,0 +1,488 @@
+//! From the Funcs of a pipeline to a plan: calls of Funcs that no array holds become their values.
+
+mod calls;
+mod stages;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use pushmem_bfloat::Function;
+use pushmem_nest::{Binary, Span, Type, Unary};
+
+use crate::fault::{Fault, Result};
+use crate::floats::{Floats, constant};
+use crate::functions::{Named, named};
+use crate::held::is_wide;
+use crate::interval::Intervals;
+use crate::intrinsics::intrinsic;
+use crate::loops::Loops;
+use crate::plan::{Array, Plan, Point, Stage, Storage, Term};
+use crate::print::{Names, variable};
+use crate::sizes::Sizes;
+use crate::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline};
+use crate::value::{Place, Value};
+
+/// The deepest nesting of calls and operators, so that no walk exhausts the stack.
+const DEEPEST: usize = 1500;
+
+/// The most operations that a reduction becomes which no array holds.
+const MOST_UNROLLED: i64 = 1 << 12;
+
+/// The most iterations of an update that become parts of one value of a tuple.
+const MOST_COPIES: i64 = 64;
+
+/// The most entries of a table, as in nests.
+const MOST_ENTRIES: i64 = 1 << 16;
+
+/// The greatest number of bfloat16.
+const GREATEST: f64 = 255.0 * (1_u128 << 120) as f64;
+
+/// Functions of Halide that take values of all types.
+const OF_ALL_TYPES: [&str; 3] = ["if_then_else", "mux", "select"];
+
+/// The meaning of names in a definition.
+type Scope = HashMap<String, Term>;
+
+/// The values so far of an element of a Func that no array holds, while its updates are computed.
+struct Expansion {
+    func: usize,
+    point: Vec<Term>,
+    values: Vec<Term>,
+    /// Whether an array holds the Func, and whether another element of it was read then.
+    is_stored: bool,
+    is_mixed: bool,
+}
+
+/// The making of a plan.
+pub(crate) struct Lowering<'a> {
+    pipeline: &'a Pipeline,
+    names: &'a Names,
+    sizes: &'a Sizes<'a>,
+    loops: Loops,
+    /// Funcs that no array may hold.
+    held: &'a BTreeSet<usize>,
+    /// Values of Funcs, by their numbers, of which arrays hold all 32 bits.
+    wide: &'a BTreeSet<(usize, usize)>,
+    funcs: HashMap<&'a str, usize>,
+    plan: Plan,
+    /// The arrays of Funcs.
+    stored: BTreeMap<usize, Vec<usize>>,
+    /// Images, constants and tables, by name.
+    others: HashMap<String, usize>,
+    /// Funcs whose stages are still to be made.
+    pending: Vec<usize>,
+    inlined: HashMap<(usize, usize, Vec<usize>), Term>,
+    expansions: Vec<Expansion>,
+    is_free: HashMap<usize, bool>,
+    /// Whether the stage that is made has loops of a reduction.
+    is_reduction: bool,
+    /// The stages that copy accumulators to outputs.
+    copies: Vec<Stage>,
+    depth: usize,
+}
+
+impl<'a> Lowering<'a> {
+    /// The plan of a pipeline in which no array holds the Funcs `held`, and arrays hold all 32 bits of the values `wide` of Funcs.
+    pub fn plan(
+        sizes: &'a Sizes<'a>,
+        loops: Loops,
+        held: &'a BTreeSet<usize>,
+        wide: &'a BTreeSet<(usize, usize)>,
+    ) -> Result<Plan> {
+        let (pipeline, names) = (sizes.pipeline, sizes.names);
+        let funcs: HashMap<&str, usize> =
+            pipeline.funcs.iter().enumerate().map(|(number, func)| (func.name.as_str(), number)).collect();
+        let mut lowering = Self {
+            pipeline,
+            names,
+            sizes,
+            loops,
+            held,
+            wide,
+            funcs,
+            plan: Plan::default(),
+            stored: BTreeMap::new(),
+            others: HashMap::new(),
+            pending: Vec::new(),
+            inlined: HashMap::new(),
+            expansions: Vec::new(),
+            is_free: HashMap::new(),
+            is_reduction: false,
+            copies: Vec::new(),
+            depth: 0,
+        };
+        for output in &pipeline.outputs {
+            let number = lowering.funcs.get(output.as_str()).copied();
+            let number =
+                number.ok_or_else(|| Fault::new(Span::default(), format!("the output `{output}` is no Func")))?;
+            match lowering.accumulates(number)? {
+                true => lowering.accumulated(number)?,
+                false => _ = lowering.arrays_of(number, Storage::Output)?,
+            }
+        }
+        while let Some(func) = lowering.pending.pop() {
+            lowering.stages(func)?;
+        }
+        lowering.in_order()?;
+        lowering.plan.stages.append(&mut lowering.copies);
+        Ok(lowering.plan)
+    }
+
+    fn func(&self, number: usize) -> &'a Func {
+        &self.pipeline.funcs[number]
+    }
+
+    /// The arrays of a Func that has arrays.
+    fn arrays_of(&mut self, number: usize, storage: Storage) -> Result<Vec<usize>> {
+        if let Some(arrays) = self.stored.get(&number) {
+            return Ok(arrays.clone());
+        }
+        let func = self.func(number);
+        let shown = self.names.shown(&func.name);
+        let mut arrays = Vec::new();
+        for (place, element) in func.types.iter().enumerate() {
+            let name = if func.types.len() == 1 { shown.to_owned() } else { format!("{shown}_{place}") };
+            let value = type_of(*element, func.span)?;
+            arrays.push(self.plan.arrays.len());
+            let (dimensions, span) = (func.arguments.len(), func.span);
+            let said = if storage == Storage::Output { Some(self.sizes.output(func)?) } else { self.sizes.bound(func) };
+            let is_wide = self.wide.contains(&(number, place));
+            self.plan.arrays.push(Array { name, storage: storage.clone(), value, is_wide, dimensions, said, span });
+        }
+        self.stored.insert(number, arrays.clone());
+        self.pending.push(number);
+        Ok(arrays)
+    }
+
+    fn terms(&mut self, expressions: &[Expression], scope: &Scope, within: usize) -> Result<Vec<Term>> {
+        expressions.iter().map(|each| self.term(each, scope, within)).collect()
+    }
+
+    /// The value, unless it is one that is not defined.
+    fn defined(&mut self, value: &Expression, scope: &Scope, within: usize) -> Result<Option<Term>> {
+        match &value.kind {
+            Kind::Call(call) if call.called == Called::Intrinsic && call.name == "undef" => Ok(None),
+            _ => self.term(value, scope, within).map(Some),
+        }
+    }
+
+    /// An expression of the Func `within`.
+    fn term(&mut self, expression: &Expression, scope: &Scope, within: usize) -> Result<Term> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Fault::new(expression.span, format!("an expression is deeper than {DEEPEST} operations"))
+                .with_help("compute some of the Funcs that it calls by `compute_root`"));
+        }
+        let term = self.shallow(expression, scope, within);
+        self.depth -= 1;
+        term
+    }
+
+    fn shallow(&mut self, expression: &Expression, scope: &Scope, within: usize) -> Result<Term> {
+        let span = expression.span;
+        let term = match &expression.kind {
+            Kind::Integer(number, element) => self.plan.terms.number(*number, type_of(*element, span)?),
+            Kind::Real(number, element) => {
+                type_of(*element, span)?;
+                // Extremes begin with infinite numbers, which programs do not have.
+                let is_narrowed = self.sizes.floats == Floats::Narrowed && !number.is_nan();
+                self.plan.terms.real(if is_narrowed { number.clamp(-GREATEST, GREATEST) } else { *number })
+            }
+            Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
+            Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
+                let to = type_of(*to, span)?;
+                let of = self.term(of, scope, within)?;
+                let from = self.plan.terms.type_of(&of);
+                if matches!(expression.kind, Kind::Reinterpret(..)) && from != to && [from, to].contains(&Type::Bf16) {
+                    return Err(Fault::new(span, "the bits of a number are taken as those of another type")
+                        .with_help("no operation of hardware computes with them: use `exp`, `log` and `pow`, and none of the `fast_` functions with bits"));
+                }
+                self.plan.terms.number_cast(to, of)
+            }
+            Kind::Binary(operator, left, right) => {
+                let (one, other) = (self.term(left, scope, within)?, self.term(right, scope, within)?);
+                let types = [&one, &other].map(|term| self.plan.terms.type_of(term));
+                if types[0] != types[1] || (types[0] == Type::Bool && !operator.takes_bool()) {
+                    let message = format!("`{}` of {} and {}", operator.symbol(), types[0].name(), types[1].name());
+                    return Err(Fault::new(span, message));
+                }
+                if types[0] == Type::Bf16 {
+                    return self.plan.terms.of_numbers(*operator, one, other).ok_or_else(|| {
+                        Fault::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
+                            .with_help("cast them to integers before")
+                    });
+                }
+                self.plan.terms.binary(*operator, one, other)
+            }
+            Kind::Not(of) => {
+                let of = self.term(of, scope, within)?;
+                self.plan.terms.unary(Unary::Not, of)
+            }
+            Kind::Select(parts) => self.select(parts, scope, within)?,
+            Kind::Let(name, parts) => {
+                let value = self.term(&parts[0], scope, within)?;
+                let mut inner = scope.clone();
+                inner.insert(name.clone(), value);
+                self.term(&parts[1], &inner, within)?
+            }
+            Kind::Variable(name) => match scope.get(name) {
+                Some(term) => term.clone(),
+                None => self.free_variable(name, span)?,
+            },
+            Kind::Call(call) => self.call(call, span, scope, within)?,
+            Kind::Other(what) => return Err(Fault::new(span, *what).with_help("write the pipeline without vectors")),
+        };
+        Ok(term)
+    }
+
+    /// A choice; of one that is known already, the other value is not looked at.
+    fn select(&mut self, parts: &[Expression; 3], scope: &Scope, within: usize) -> Result<Term> {
+        let condition = self.term(&parts[0], scope, within)?;
+        if let Value::Number(truth, _) = *condition {
+            return self.term(&parts[if truth != 0 { 1 } else { 2 }], scope, within);
+        }
+        let then = self.term(&parts[1], scope, within)?;
+        let otherwise = self.term(&parts[2], scope, within)?;
+        if self.plan.terms.type_of(&then) != self.plan.terms.type_of(&otherwise) {
+            return Err(Fault::new(parts[2].span, "`select` of values of two types"));
+        }
+        Ok(self.plan.terms.select(condition, then, otherwise))
+    }
+
+    /// A variable that no definition has: the size of an image, or a parameter.
+    fn free_variable(&mut self, name: &str, span: Span) -> Result<Term> {
+        if let Some(number) = self.sizes.named(name) {
+            return Ok(self.plan.terms.number(number, Type::I32));
+        }
+        let Some(parameter) = self.pipeline.parameters.iter().find(|each| each.name == name) else {
+            let image = name.split('.').next().unwrap_or(name);
+            let shown = self.names.shown(image);
+            return match self.pipeline.parameters.iter().any(|each| each.name == image) {
+                true => Err(Fault::new(span, format!("the size of `{shown}` is not known here"))
+                    .with_help(format!(
+                        "Halide does not write it: give the boundary condition the bounds, or add the lines `// pushmem` and \
+                         `// {shown}: 64, 64` to the end of the file"
+                    ))),
+                false => Err(Fault::new(span, format!("unknown variable `{}`", variable(name)))),
+            };
+        };
+        // A number from outside is an input of one element.
+        let value = type_of(parameter.element, parameter.span)?;
+        let shown = self.names.shown(name).to_owned();
+        let number = self.other(name, || Array {
+            name: shown,
+            storage: Storage::Input,
+            value,
+            is_wide: true,
+            dimensions: 1,
+            said: Some(vec![(0, 0)]),
+            span: parameter.span,
+        });
+        let zero = self.plan.terms.number(0, Type::I32);
+        Ok(self.load(number, vec![zero], span))
+    }
+
+    fn other(&mut self, name: &str, array: impl FnOnce() -> Array) -> usize {
+        if let Some(number) = self.others.get(name) {
+            return *number;
+        }
+        self.plan.arrays.push(array());
+        self.others.insert(name.to_owned(), self.plan.arrays.len() - 1);
+        self.plan.arrays.len() - 1
+    }
+
+    /// An element of an array, as a value of the Func.
+    fn load(&mut self, array: usize, indices: Vec<Term>, span: Span) -> Term {
+        let (value, loaded) = (self.plan.arrays[array].value, self.plan.arrays[array].loaded());
+        let load = self.plan.terms.load(Point { array, indices, place: Place(span) }, loaded);
+        self.plan.terms.cast(value, load)
+    }
+
+    fn call(&mut self, call: &Call, span: Span, scope: &Scope, within: usize) -> Result<Term> {
+        match call.called {
+            Called::Func => {
+                let number = self.callee(&call.name, within, span)?;
+                let arguments = self.terms(&call.arguments, scope, within)?;
+                self.func_call(number, call.value, arguments, span)
+            }
+            Called::Image => {
+                let arguments = self.terms(&call.arguments, scope, within)?;
+                let array = self.image(&call.name, span)?;
+                if self.plan.arrays[array].dimensions != arguments.len() {
+                    return Err(Fault::new(
+                        span,
+                        "an image is read with another number of indices than it has dimensions",
+                    ));
+                }
+                Ok(self.load(array, arguments, span))
+            }
+            Called::Intrinsic | Called::Extern => self.function(call, span, scope, within),
+        }
+    }
+
+    /// A function of Halide's integers.
+    fn function(&mut self, call: &Call, span: Span, scope: &Scope, within: usize) -> Result<Term> {
+        if call.name == "return_second" && call.arguments.len() == 2 {
+            return self.term(&call.arguments[1], scope, within);
+        }
+        let value = type_of(call.element, span)?;
+        let mut arguments = self.terms(&call.arguments, scope, within)?;
+        // Halide computes the integer that a constant weight with a fraction is: a part of the greatest value.
+        if let ("lerp", [.., weight], true) = (call.name.as_str(), &call.arguments[..], value.is_integer())
+            && let Some(weight) = constant(weight)
+            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last) == Type::Bf16)
+        {
+            let of = value.unsigned();
+            let part = of.max() as f32 * weight as f32;
+            *last = self.plan.terms.number((part as i64).clamp(0, of.max()), of);
+        }
+        if let ("unsafe_promise_clamped", [of, least, greatest], true) =
+            (call.name.as_str(), &arguments[..], value.is_integer())
+        {
+            return Ok(self.promised(of, least, greatest));
+        }
+        let types: Vec<Type> = arguments.iter().map(|each| self.plan.terms.type_of(each)).collect();
+        if value == Type::Bf16 || types.contains(&Type::Bf16) {
+            if self.sizes.floats == Floats::Exact && arguments.iter().any(|each| !matches!(**each, Value::Number(..))) {
+                self.tell_of_neighbours(&call.name, span);
+            }
+            if let Some(made) = self.plan.terms.of_function(&call.name, &arguments, value, span)? {
+                return Ok(made);
+            }
+            if !OF_ALL_TYPES.contains(&call.name.as_str()) {
+                return Err(Fault::new(span, format!("a call of `{}`", call.name)).with_help(
+                    "numbers with a fraction have `sqrt`, `exp`, `log`, `pow`, `sin`, `cos`, `tan`, `tanh`, `abs`, `lerp`, `floor`, `ceil`, `round` and `trunc`: write \
+                     it with these, or look it up in a table: a Func of its variable only, computed by `compute_root`",
+                ));
+            }
+        }
+        let arrays = &self.plan.arrays;
+        let of_load = |point: &Point| Some(arrays[point.array].loaded());
+        let made = intrinsic(&call.name, value, &arguments, span, &of_load)?;
+        Ok(self.plan.terms.kept(&made))
+    }
+
+    /// A value of which the program promises the range: beyond, Halide computes anything. So data are limited to it, where it is not known
+    /// of them, as it says how many elements they choose from. Loop variables are what they are.
+    fn promised(&mut self, of: &Term, least: &Term, greatest: &Term) -> Term {
+        let mut loads = Vec::new();
+        of.loads(&mut loads);
+        let (low, high) = self.interval(of);
+        let is_within = matches!((&**least, &**greatest), (Value::Number(least, _), Value::Number(greatest, _)) if *least <= low && high <= *greatest);
+        if loads.is_empty() || is_within {
+            return of.clone();
+        }
+        let below = self.plan.terms.binary(Binary::Minimum, of.clone(), greatest.clone());
+        self.plan.terms.binary(Binary::Maximum, below, least.clone())
+    }
+
+    /// The least and the greatest value of a term, by the types of arrays.
+    fn interval(&self, of: &Term) -> (i64, i64) {
+        let variables = &self.plan.variables;
+        let of_variable = |variable: usize| match variables.get(variable) {
+            Some((_, Some(range))) => *range,
+            _ => (Type::I32.min(), Type::I32.max()),
+        };
+        let arrays = &self.plan.arrays;
+        let of_array = |array: usize| {
+            let of = arrays[array].loaded();
+            ((of.min(), of.max()), of)
+        };
+        Intervals::new(&of_variable, &of_array).of(of)
+    }
+
+    /// Says of a function that its results may be neighbours of Halide's.
+    fn tell_of_neighbours(&mut self, name: &str, span: Span) {
+        if let Some(Named::Function(function)) = named(name)
+            && ![Function::SquareRoot, Function::HyperbolicTangent].contains(&function)
+        {
+            let message = format!("`{name}` of bfloat16 may be a neighbour of the number that Halide computes");
+            if self.plan.notes.iter().all(|(other, _)| *other != span) {
+                self.plan.notes.push((span, message));
+            }
+        }
+    }
+
+    /// The array of an image or of constants.
+    fn image(&mut self, name: &str, span: Span) -> Result<usize> {
+        if let Some(parameter) = self.pipeline.parameters.iter().find(|each| each.is_buffer && each.name == name) {
+            let value = type_of(parameter.element, parameter.span)?;
+            let shown = self.names.shown(name).to_owned();
+            let said = self.sizes.image(parameter);
+            let (dimensions, span) = (parameter.dimensions, parameter.span);
+            return Ok(self.other(name, || Array {
+                name: shown,
+                storage: Storage::Input,
+                value,
+                is_wide: true,
+                dimensions,
+                said,
+                span,
+            }));
+        }
+        let Some(buffer) = self.pipeline.buffers.iter().find(|each| each.name == name) else {
+            return Err(Fault::new(span, format!("unknown image `{}`", self.names.shown(name))));
+        };
+        let value = type_of(buffer.element, buffer.span)?;
+        let shown = self.names.shown(name).to_owned();
+        let Constants { entries, shape, span, .. } = buffer;
+        let said = shape.iter().map(|(least, extent)| (*least, least + extent - 1)).collect();
+        let entry = |entry: &i64| value.wrap(buffer.element.word(*entry));
+        let entries: Vec<i64> = entries.iter().map(entry).collect();
+        finite(value, &entries, *span)?;
+        let is_wide = is_wide(value, &entries);
+        let storage = Storage::Constants(Rc::new(entries));
+        Ok(self.other(name, || Array {
+            name: shown,
+            storage,
+            value,
+            is_wide,
+            dimensions: shape.len(),
+            said: Some(said),
+            span: *span,
+        }))
+    }
+
+    /// Puts the stages into an order in which each Func comes after all that it reads.
+    fn in_order(&mut self) -> Result<()> {
+        let of_array: HashMap<usize, usize> =
+            self.stored.iter().flat_map(|(func, arrays)| arrays.iter().map(|array| (*array, *func))).collect();
+        let mut needs: BTreeMap<usize, BTreeSet<usize>> =
+            self.stored.keys().map(|func| (*func, BTreeSet::new())).collect();
+        for stage in &self.plan.stages {
+            let entry = needs.entry(stage.func).or_default();
+            for array in crate::walk::arrays_of(stage) {
+                entry.extend(of_array.get(&array).filter(|func| **func != stage.func));
+            }
+        }
+        let mut stages = std::mem::take(&mut self.plan.stages);
+        while !needs.is_empty() {
+            let Some(next) = needs.iter().find(|(_, needed)| needed.is_empty()).map(|(func, _)| *func) else {
+                let func = needs.keys().next().map_or(Span::default(), |func| self.func(*func).span);
+                return Err(Fault::new(func, "Funcs depend on each other in a circle"));
+            };
+            needs.remove(&next);
+            needs.values_mut().for_each(|needed| _ = needed.remove(&next));
+            let (these, others): (Vec<Stage>, Vec<Stage>) = stages.into_iter().partition(|stage| stage.func == next);
+            self.plan.stages.extend(these);
+            stages = others;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses constants that no program can have.
+fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
+    match entries.iter().find(|entry| of == Type::Bf16 && !pushmem_bfloat::to_f64(**entry as u16).is_finite()) {
+        Some(_) => Err(Fault::new(span, "an entry of these constants is no finite number of bfloat16")),
+        None => Ok(()),
+    }
+}
+
+fn type_of(element: Element, span: Span) -> Result<Type> {
+    element.value().ok_or_else(|| wrong_type(element, span))
+}
+
+fn wrong_type(element: Element, span: Span) -> Fault {
+    Fault::new(span, format!("the type `{element}`")).with_help("values have 8, 16 or 32 bits")
+}

@@ -1,0 +1,589 @@
+//! Reads of arrays that are kept whole, by addresses that are sums of variables.
+//!
+//! Memories compute addresses by counters. What is read otherwise, as beyond the edges of an image or at another rate, is brought
+//! into this form: a loop along which indices repeat themselves becomes two, and other reads go to a copy of the array that has
+//! the elements at the places where they are read. Memory tiles have few inputs, so that two nests at most write a copy;
+//! more parts need a copy of the copy.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use pushmem_nest::{Index, Span, Type};
+
+use crate::emit::{Block, Loop, Statement};
+use crate::fit::{MOST_VALUES, greatest_divisor};
+use crate::plan::{Array, Box, Plan, Storage};
+use crate::rebuild::{rewritten, value_of, with_inner};
+use crate::runs::{Run, period, runs};
+use crate::value::{Element, Value, Variable};
+
+/// The most nests that write a copy: the inputs of a memory tile.
+const MOST_WRITERS: usize = 2;
+
+/// The most parts of an index for which there are copies.
+const MOST_RUNS: usize = 8;
+
+/// The arrays of a nest.
+pub(crate) struct Arrays<'a> {
+    pub plan: &'a mut Plan,
+    pub boxes: &'a mut Vec<Option<Box>>,
+    pub held: &'a mut Vec<Type>,
+}
+
+/// An index as a function of one sum of variables.
+pub(crate) struct OfSum {
+    /// The sum.
+    pub sum: Index,
+    /// The least and the greatest value of the sum.
+    pub range: (i64, i64),
+    /// The index, with the sum as variable 0.
+    pub function: Index,
+}
+
+impl OfSum {
+    /// The index, if it depends on one sum of variables only.
+    pub fn new(index: &Index, ranges: &[(i64, i64)]) -> Option<Self> {
+        let mut sum = None;
+        primitive(index, &mut sum)?;
+        let sum = sum?;
+        let function = over(index, &sum)?;
+        let range = sum.range(ranges);
+        (range.1 - range.0 < MOST_VALUES).then_some(Self { sum, range, function })
+    }
+
+    /// The index where the sum has this value.
+    pub fn at(&self, value: i64) -> i64 {
+        self.function.evaluate(&[value])
+    }
+
+    fn values(&self) -> (i64, i64) {
+        let all = || (self.range.0..=self.range.1).map(|value| self.at(value));
+        (all().min().unwrap_or(0), all().max().unwrap_or(0))
+    }
+}
+
+/// The sum of which all sums within an index are multiples, but for constants.
+fn primitive(index: &Index, found: &mut Option<Index>) -> Option<()> {
+    let divisor = index.affine.terms.iter().map(|(_, factor)| factor.abs()).reduce(greatest_divisor);
+    if let Some(divisor) = divisor {
+        let mut here = Index { affine: index.affine.clone(), pieces: Vec::new() };
+        here.affine.constant = 0;
+        let sign = here.affine.terms[0].1.signum();
+        here.affine.terms.iter_mut().for_each(|(_, factor)| *factor = *factor / divisor * sign);
+        if *found.get_or_insert(here.clone()) != here {
+            return None;
+        }
+    }
+    index.pieces.iter().try_for_each(|(_, piece)| primitive(piece.of(), found))
+}
+
+/// An index with variable 0 in the place of a sum.
+fn over(index: &Index, sum: &Index) -> Option<Index> {
+    let factor = match index.affine.terms.first() {
+        None => 0,
+        Some((_, factor)) => factor / sum.affine.terms.first()?.1,
+    };
+    let mut whole = Index::constant(index.affine.constant).plus(&Index::variable(0), factor)?;
+    for (factor, piece) in &index.pieces {
+        whole = whole.plus(&with_inner(piece, over(piece.of(), sum)?), *factor)?;
+    }
+    Some(whole)
+}
+
+/// A copy of an array for reads with these indices: of each dimension that has another place, its values.
+type Key = (usize, Vec<Option<Vec<i64>>>, Option<i64>, Box);
+
+/// The blocks with addresses that are sums; where there is no way, a block stays as it is.
+pub(crate) fn straightened(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
+    let mut straight = Straight { arrays, done: Vec::new(), copies: HashMap::new() };
+    for mut block in blocks {
+        straight.divide_loops(&mut block);
+        straight.block(block);
+    }
+    straight.done
+}
+
+/// The blocks with a copy of each array before its updates by a third block and by those after it, which go on in the copy.
+pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
+    let is_chosen = |block: &Block, array: usize| {
+        let mut found = false;
+        for statement in &block.statements {
+            let target = Rc::new(Value::Load(statement.target.clone()));
+            for value in [&target, &statement.value] {
+                value.visit(&mut HashSet::new(), &mut |part| {
+                    found |= matches!(part, Value::Load(Element::Chosen { array: chosen, .. }) if *chosen == array);
+                });
+            }
+        }
+        found
+    };
+    let buffers = (0..arrays.plan.arrays.len()).filter(|array| arrays.plan.arrays[*array].storage == Storage::Buffer);
+    // Data choose elements of one memory, whatever the number of blocks that write it.
+    let copied: BTreeSet<usize> =
+        buffers.filter(|array| !blocks.iter().any(|block| is_chosen(block, *array))).collect();
+    let mut straight = Straight { arrays, done: Vec::new(), copies: HashMap::new() };
+    let (mut writers, mut now) = (HashMap::<usize, usize>::new(), HashMap::<usize, usize>::new());
+    for mut block in blocks {
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
+        for array in written.intersection(&copied) {
+            let count = writers.entry(*array).or_default();
+            *count += 1;
+            if *count > MOST_WRITERS {
+                // The copy is written by the block that copies, and by this one.
+                *count = MOST_WRITERS;
+                let before = now.get(array).copied().unwrap_or(*array);
+                now.insert(*array, straight.begun_anew(before, block.span));
+            }
+        }
+        let mut part = |value: &Value<Element>| match value {
+            Value::Load(Element::Array { array, indices, outside, place }) => {
+                let array = *now.get(array)?;
+                let (indices, outside, place) = (indices.clone(), *outside, *place);
+                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
+            }
+            _ => None,
+        };
+        for statement in &mut block.statements {
+            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut part);
+            let target = Rc::new(Value::Load(statement.target.clone()));
+            if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), &mut part) {
+                statement.target = target.clone();
+            }
+        }
+        straight.done.push(block);
+    }
+    straight.done
+}
+
+struct Straight<'a> {
+    arrays: Arrays<'a>,
+    done: Vec<Block>,
+    copies: HashMap<Key, usize>,
+}
+
+/// A read that needs a copy.
+struct Read<'a> {
+    array: usize,
+    indices: &'a [Index],
+    outside: Option<i64>,
+    span: Span,
+    ranges: &'a [(i64, i64)],
+}
+
+impl Straight<'_> {
+    fn variable(&mut self, name: String) -> Variable {
+        self.arrays.plan.variables.push((name, None));
+        self.arrays.plan.variables.len() - 1
+    }
+
+    /// Makes two loops of each along which indices repeat themselves, so that they become sums.
+    fn divide_loops(&mut self, block: &mut Block) {
+        for place in (0..block.loops.len()).rev() {
+            let each = block.loops[place].clone();
+            let periodic: Vec<(Index, i64)> =
+                block.indices().filter_map(|index| Some((index.clone(), repeated(index, &each)?))).collect();
+            let Some(by) = periodic.iter().map(|(_, by)| *by).max() else { continue };
+            let extent = each.range.1 - each.range.0 + 1;
+            if extent % by != 0 || by == extent || (each.unroll > 1 && each.unroll % by != 0) {
+                continue;
+            }
+            let parts =
+                periodic.into_iter().filter_map(|(index, _)| along(&index, &each, by).map(|part| (index, part)));
+            let parts: HashMap<Index, [i64; 3]> = parts.collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let name = self.arrays.plan.variables[each.variable].0.clone();
+            let (outer, inner) = (self.variable(name.clone()), self.variable(format!("{name}_{by}")));
+            let Some(divided) = divided(block, &each, [outer, inner], by, &parts) else { continue };
+            *block = divided;
+            let unrolled = each.unroll > 1;
+            let of = |variable, extent, unroll| Loop {
+                variable,
+                range: (0, extent - 1),
+                unroll,
+                is_dimension: each.is_dimension,
+            };
+            let loops = [
+                of(outer, extent / by, if unrolled { each.unroll / by } else { 1 }),
+                of(inner, by, if unrolled { by } else { 1 }),
+            ];
+            block.loops.splice(place..=place, loops);
+        }
+    }
+
+    /// Adds a block, and before it the copies that it reads.
+    fn block(&mut self, mut block: Block) {
+        let ranges = block.ranges(self.arrays.plan.variables.len());
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
+        if self.is_copied(&block, &ranges) {
+            return;
+        }
+        for statement in &mut block.statements {
+            let mut part = |value: &Value<Element>| {
+                let Value::Load(Element::Array { array, indices, outside, place }) = value else { return None };
+                let read = Read { array: *array, indices, outside: *outside, span: place.0, ranges: &ranges };
+                let (copy, indices) = if written.contains(array) { None } else { self.copied(&read, None) }?;
+                Some(load(copy, &indices, place.0))
+            };
+            let mut known = HashMap::new();
+            statement.value = rewritten(&statement.value, &mut known, &mut part);
+            if let Element::Chosen { indices, .. } = &mut statement.target {
+                indices.iter_mut().for_each(|index| *index = rewritten(index, &mut known, &mut part));
+            }
+        }
+        self.copies.retain(|(array, ..), _| !written.contains(array));
+        self.done.push(block);
+    }
+
+    /// Lets the array of a block be the copy, if the block copies only; gives whether it does.
+    fn is_copied(&mut self, block: &Block, ranges: &Box) -> bool {
+        let [Statement { target: Element::Array { array: target, indices, .. }, value, updates: false }] =
+            &block.statements[..]
+        else {
+            return false;
+        };
+        let Value::Load(Element::Array { array, indices: read, outside, place }) = &**value else { return false };
+        let held = &self.arrays.held;
+        let follows = |index: &Index, read: &Index| match OfSum::new(read, ranges) {
+            Some(of) => of.sum == *index,
+            None => false,
+        };
+        let all = indices.len() == read.len()
+            && held[*array] == held[*target]
+            && self.arrays.plan.arrays[*target].storage == Storage::Buffer
+            && block.loops.len() == indices.len()
+            && block.loops.iter().all(|each| each.unroll == 1)
+            && indices.iter().zip(read).all(|(index, read)| follows(index, read));
+        if !all {
+            return false;
+        }
+        let read = Read { array: *array, indices: read, outside: *outside, span: place.0, ranges };
+        self.copied(&read, Some(*target)).is_some()
+    }
+
+    /// The copy for a read, with the indices in it; nothing where the read is by sums already, or there is no copy for it.
+    fn copied(&mut self, read: &Read, into: Option<usize>) -> Option<(usize, Vec<Index>)> {
+        let region = self.arrays.boxes[read.array].clone()?;
+        let mut sums = Vec::new();
+        for index in read.indices {
+            let of = match index.pieces.is_empty() {
+                true => None,
+                false => Some(OfSum::new(index, read.ranges)?),
+            };
+            sums.push(of);
+        }
+        let values: Box = read
+            .indices
+            .iter()
+            .zip(&sums)
+            .map(|(index, sum)| sum.as_ref().map_or_else(|| index.range(read.ranges), OfSum::values))
+            .collect();
+        let is_within = values.iter().zip(&region).all(|(values, region)| region.0 <= values.0 && values.1 <= region.1);
+        let outside = read.outside.filter(|_| !is_within);
+        if sums.iter().all(Option::is_none) && outside.is_none() {
+            return None;
+        }
+        let functions =
+            sums.iter().map(|sum| sum.as_ref().map(|of| (of.range.0..=of.range.1).map(|at| of.at(at)).collect()));
+        let firsts =
+            sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range)).collect();
+        let key: Key = (read.array, functions.collect(), outside, firsts);
+        let indices = read.indices.iter().zip(&sums);
+        let indices =
+            indices.map(|(index, sum)| sum.as_ref().map_or_else(|| index.clone(), |of| of.sum.clone())).collect();
+        if into.is_none()
+            && let Some(copy) = self.copies.get(&key)
+        {
+            return Some((*copy, indices));
+        }
+        let steps = steps(&sums)?;
+        let last = steps.len();
+        let mut source = (read.array, region);
+        if let Some(constant) = outside {
+            let target = self.target(read, "bordered", into.filter(|_| last == 0));
+            source = self.bordered(read.span, source, target, &values, constant);
+        } else {
+            source.1 = values;
+        }
+        let mut origin = source.clone();
+        for (place, step) in steps.into_iter().enumerate() {
+            let target = self.target(read, "moved", into.filter(|_| place + 1 == last));
+            if step.covered.is_none() {
+                origin = source.clone();
+            }
+            source = self.moved(read.span, [origin.0, source.0], &source.1, target, &step);
+        }
+        if into.is_none() {
+            self.copies.insert(key, source.0);
+        }
+        Some((source.0, indices))
+    }
+
+    /// A copy of an array as it is.
+    fn begun_anew(&mut self, array: usize, span: Span) -> usize {
+        let region = self.arrays.boxes[array].clone().unwrap_or_default();
+        let copy = self.target(&Read { array, indices: &[], outside: None, span, ranges: &[] }, "so_far", None);
+        self.arrays.boxes[copy] = Some(region.clone());
+        self.nest(span, copy, &region, |_, indices| load(array, indices, span));
+        copy
+    }
+
+    /// The array that a copy goes to.
+    fn target(&mut self, read: &Read, what: &str, into: Option<usize>) -> usize {
+        if let Some(into) = into {
+            return into;
+        }
+        let Arrays { plan, boxes, held } = &mut self.arrays;
+        let of = &plan.arrays[read.array];
+        let array = Array {
+            name: format!("{}_{what}", of.name),
+            storage: Storage::Buffer,
+            value: of.value,
+            is_wide: of.is_wide,
+            dimensions: of.dimensions,
+            said: None,
+            span: read.span,
+        };
+        plan.arrays.push(array);
+        boxes.push(None);
+        held.push(held[read.array]);
+        plan.arrays.len() - 1
+    }
+
+    /// Copies an array, with a constant around it.
+    fn bordered(
+        &mut self,
+        span: Span,
+        (source, region): (usize, Box),
+        target: usize,
+        values: &Box,
+        constant: i64,
+    ) -> (usize, Box) {
+        self.enlarge(target, values);
+        let whole = self.arrays.boxes[target].clone().unwrap_or_default();
+        let filling = Rc::new(Value::Number(constant, self.arrays.held[target]));
+        self.nest(span, target, &whole, |_, _| filling.clone());
+        let inner: Box =
+            whole.iter().zip(&region).map(|(one, other)| (one.0.max(other.0), one.1.min(other.1))).collect();
+        if inner.iter().all(|(low, high)| low <= high) {
+            self.nest(span, target, &inner, |_, indices| load(source, indices, span));
+        }
+        (target, whole)
+    }
+
+    /// Copies an array, `origin`, with other places along a dimension, and what the copy `before` has already.
+    fn moved(
+        &mut self,
+        span: Span,
+        [origin, before]: [usize; 2],
+        region: &Box,
+        target: usize,
+        step: &Step,
+    ) -> (usize, Box) {
+        let &Step { dimension, ref parts, covered } = step;
+        let mut whole = region.clone();
+        whole[dimension] = hull(step);
+        self.enlarge(target, &whole);
+        if let Some(covered) = covered {
+            let mut inner = whole.clone();
+            inner[dimension] = covered;
+            self.nest(span, target, &inner, |_, indices| load(before, indices, span));
+        }
+        for part in parts {
+            let mut others = whole.clone();
+            others[dimension] = (0, part.length - 1);
+            let turn = (part.turns > 1).then(|| self.variable("turn".to_owned()));
+            let place = |at: &Index, start: i64, step: i64, stride: i64| {
+                let index = Index::constant(start).plus(at, step)?;
+                turn.map_or(Some(index.clone()), |turn| index.plus(&Index::variable(turn), stride))
+            };
+            self.nest(span, target, &others, |target, indices| {
+                let at = indices[dimension].clone();
+                let mut from = indices.to_vec();
+                from[dimension] = place(&at, part.value, part.slope, part.value_stride).unwrap_or_default();
+                target[dimension] = place(&at, part.first, 1, part.stride).unwrap_or_default();
+                load(origin, &from, span)
+            });
+            if let (Some(turn), Some(block)) = (turn, self.done.last_mut()) {
+                let at = block.loops.len() - 1 - dimension;
+                block
+                    .loops
+                    .insert(at, Loop { variable: turn, range: (0, part.turns - 1), unroll: 1, is_dimension: true });
+            }
+        }
+        (target, whole)
+    }
+
+    fn enlarge(&mut self, target: usize, region: &Box) {
+        let of = &mut self.arrays.boxes[target];
+        *of = Some(match of.take() {
+            None => region.clone(),
+            Some(own) => own.iter().zip(region).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1))).collect(),
+        });
+    }
+
+    /// Adds a nest over a box, one loop for each dimension, with the first dimension innermost.
+    fn nest(
+        &mut self,
+        span: Span,
+        array: usize,
+        region: &Box,
+        value: impl Fn(&mut Vec<Index>, &[Index]) -> Rc<Value<Element>>,
+    ) {
+        let variables: Vec<Variable> =
+            (0..region.len()).map(|dimension| self.variable(format!("i{dimension}"))).collect();
+        let indices: Vec<Index> = variables.iter().map(|variable| Index::variable(*variable)).collect();
+        let of = |(variable, range): (&Variable, &(i64, i64))| Loop {
+            variable: *variable,
+            range: *range,
+            unroll: 1,
+            is_dimension: true,
+        };
+        let loops = variables.iter().zip(region).rev().map(of).collect();
+        let mut target = indices.clone();
+        let value = value(&mut target, &indices);
+        let target = Element::new(array, target, span);
+        self.done.push(Block { loops, statements: vec![Statement { target, value, updates: false }], span });
+    }
+}
+
+fn load(array: usize, indices: &[Index], span: Span) -> Rc<Value<Element>> {
+    Rc::new(Value::Load(Element::new(array, indices.to_vec(), span)))
+}
+
+/// A copy with other places along a dimension.
+struct Step {
+    dimension: usize,
+    parts: Vec<Run>,
+    /// The range that it takes over from the copy before.
+    covered: Option<(i64, i64)>,
+}
+
+/// The copies of a read, one after the other.
+fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    for (dimension, of) in sums.iter().enumerate() {
+        let Some(of) = of else { continue };
+        let mut parts = runs(&|at| of.at(at), of.range);
+        if parts.len() > MOST_RUNS {
+            return None;
+        }
+        parts.sort_by_key(|part| std::cmp::Reverse(part.length * part.turns));
+        let mut covered: Option<(i64, i64)> = None;
+        while !parts.is_empty() {
+            let room = MOST_WRITERS - usize::from(covered.is_some());
+            let mut taken = Vec::new();
+            for _ in 0..room.min(parts.len()) {
+                // A later copy takes over one range.
+                let is_beside = |part: &Run| {
+                    let (low, high) = part.range();
+                    covered.is_none_or(|(first, last)| low == last + 1 || high + 1 == first)
+                };
+                let next = parts.iter().position(is_beside).or((parts.len() <= room).then_some(0))?;
+                let part = parts.remove(next);
+                let (low, high) = part.range();
+                covered = Some(covered.map_or((low, high), |(first, last)| (first.min(low), last.max(high))));
+                taken.push(part);
+            }
+            let before = steps.last().filter(|step: &&Step| step.dimension == dimension);
+            let before = before.map(hull);
+            steps.push(Step { dimension, parts: taken, covered: before });
+        }
+    }
+    Some(steps)
+}
+
+/// The range that a copy has.
+fn hull(step: &Step) -> (i64, i64) {
+    let ranges = step.parts.iter().map(Run::range).chain(step.covered);
+    ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or((0, 0))
+}
+
+/// After how many iterations of a loop an index that depends on it by terms that are no sums moves on by a constant.
+fn repeated(index: &Index, each: &Loop) -> Option<i64> {
+    let mut variables = index.pieces.iter().flat_map(|(_, piece)| piece.of().variables());
+    if index.pieces.is_empty() || !variables.all(|variable| variable == each.variable) {
+        return None;
+    }
+    let values = values(index, each)?;
+    let by = period(&values)?;
+    along(index, each, by).map(|_| by)
+}
+
+/// The values of the terms of an index that are no sums.
+fn values(index: &Index, each: &Loop) -> Option<Vec<i64>> {
+    let (low, high) = each.range;
+    if high - low >= MOST_VALUES {
+        return None;
+    }
+    let pieces = Index { affine: Default::default(), pieces: index.pieces.clone() };
+    let of = OfSum::new(&pieces, &single(each))?;
+    let factor = of.sum.affine.coefficient(each.variable);
+    Some((low..=high).map(|at| of.at(factor * at)).collect())
+}
+
+fn single(each: &Loop) -> Box {
+    let mut ranges = vec![(0, 0); each.variable + 1];
+    ranges[each.variable] = each.range;
+    ranges
+}
+
+/// The terms of an index that are no sums as a sum of the two loops that a loop is divided into: the first value and the steps of the
+/// outer and of the inner one.
+fn along(index: &Index, each: &Loop, by: i64) -> Option<[i64; 3]> {
+    let values = values(index, each)?;
+    let period = by as usize;
+    let stride = values.get(period)? - values[0];
+    let step = values[1] - values[0];
+    let fits = values
+        .iter()
+        .enumerate()
+        .all(|(at, value)| *value == values[0] + stride * (at / period) as i64 + step * (at % period) as i64);
+    fits.then_some([values[0], stride, step])
+}
+
+/// A block with two variables in the place of one.
+fn divided(
+    block: &Block,
+    each: &Loop,
+    [outer, inner]: [Variable; 2],
+    by: i64,
+    parts: &HashMap<Index, [i64; 3]>,
+) -> Option<Block> {
+    let sum = |first: i64, stride: i64, step: i64| {
+        let index = Index::constant(first).plus(&Index::variable(outer), stride)?;
+        index.plus(&Index::variable(inner), step)
+    };
+    let whole = sum(each.range.0, by, 1)?;
+    let index = |index: &Index| match parts.get(index) {
+        Some([first, stride, step]) => {
+            let rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
+            rest.substituted(each.variable, &whole)?.plus(&sum(*first, *stride, *step)?, 1)
+        }
+        None => index.substituted(each.variable, &whole),
+    };
+    let mut statements = Vec::new();
+    for statement in &block.statements {
+        let mut is_whole = true;
+        let mut part = |value: &Value<Element>| match value {
+            Value::Variable(variable) if *variable == each.variable => Some(value_of(&whole)),
+            Value::Load(Element::Array { array, indices, outside, place }) => {
+                let indices: Option<Vec<Index>> = indices.iter().map(index).collect();
+                is_whole &= indices.is_some();
+                let (array, indices, outside, place) = (*array, indices.unwrap_or_default(), *outside, *place);
+                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
+            }
+            _ => None,
+        };
+        let mut known = HashMap::new();
+        let value = rewritten(&statement.value, &mut known, &mut part);
+        let target = Rc::new(Value::Load(statement.target.clone()));
+        let Value::Load(target) = (*rewritten(&target, &mut known, &mut part)).clone() else { return None };
+        if !is_whole {
+            return None;
+        }
+        statements.push(Statement { target, value, updates: statement.updates });
+    }
+    Some(Block { statements, ..block.clone() })
+}

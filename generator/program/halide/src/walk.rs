@@ -1,0 +1,120 @@
+//! Walks over terms: what they load, and for which values of the variables.
+
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Type, Unary};
+
+use crate::fit::{constant_of, index_of};
+use crate::plan::{Box, Point, Stage, Term};
+use crate::value::Value;
+
+/// The most terms that are looked at with what conditions say of them; others are looked at without.
+const MOST_GUARDED: usize = 1 << 18;
+
+/// All arrays that a stage loads.
+pub(crate) fn arrays_of(stage: &Stage) -> BTreeSet<usize> {
+    let (mut found, mut seen) = (BTreeSet::new(), HashSet::new());
+    for term in stage.values.iter().flatten().chain(&stage.targets) {
+        arrays(term, &mut seen, &mut found);
+    }
+    found
+}
+
+/// Adds the arrays that a term loads.
+pub(crate) fn arrays(term: &Term, seen: &mut HashSet<usize>, found: &mut BTreeSet<usize>) {
+    if !seen.insert(Rc::as_ptr(term) as usize) {
+        return;
+    }
+    if let Value::Load(point) = &**term {
+        found.insert(point.array);
+        point.indices.iter().for_each(|index| arrays(index, seen, found));
+    }
+    term.operands().into_iter().for_each(|operand| arrays(operand, seen, found));
+}
+
+/// The action for a load, and the ranges that the variables have there.
+type OnLoad<'a> = dyn FnMut(&Point, &[(i64, i64)]) + 'a;
+
+/// A walk over the loads of terms.
+pub(crate) struct Walk<'a> {
+    load: &'a mut OnLoad<'a>,
+    left: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(load: &'a mut OnLoad<'a>) -> Self {
+        Self { load, left: MOST_GUARDED }
+    }
+
+    /// Shows all loads of a term. Those of a value that a condition on the variables chooses are shown with the values of the variables
+    /// for which it is chosen.
+    pub fn term(&mut self, term: &Term, ranges: &Box, seen: &mut HashSet<usize>) {
+        if !seen.insert(Rc::as_ptr(term) as usize) {
+            return;
+        }
+        self.left = self.left.saturating_sub(1);
+        match &**term {
+            Value::Load(point) => {
+                (self.load)(point, ranges);
+                point.indices.iter().for_each(|index| self.term(index, ranges, seen));
+            }
+            Value::Select(condition, then, otherwise) => {
+                self.term(condition, ranges, seen);
+                for (truth, chosen) in [(true, then), (false, otherwise)] {
+                    match refined(condition, truth, ranges).filter(|_| self.left > 0) {
+                        Some(inner) if inner != *ranges => self.term(chosen, &inner, &mut HashSet::new()),
+                        None if self.left > 0 => {}
+                        _ => self.term(chosen, ranges, seen),
+                    }
+                }
+            }
+            other => other.operands().into_iter().for_each(|operand| self.term(operand, ranges, seen)),
+        }
+    }
+}
+
+/// The ranges of the variables within which a condition may have this value; nothing, if it never has.
+pub(crate) fn refined(condition: &Term, truth: bool, ranges: &Box) -> Option<Box> {
+    match &**condition {
+        Value::Number(number, _) => ((*number != 0) == truth).then(|| ranges.clone()),
+        Value::Unary(Unary::Not, of) => refined(of, !truth, ranges),
+        Value::Binary(operator @ (Binary::And | Binary::Or), left, right) => {
+            match (*operator == Binary::And) == truth {
+                true => refined(right, truth, &refined(left, truth, ranges)?),
+                false => match (refined(left, truth, ranges), refined(right, truth, ranges)) {
+                    (Some(one), Some(other)) => {
+                        let hull = one.iter().zip(&other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)));
+                        Some(hull.collect())
+                    }
+                    (one, other) => one.or(other),
+                },
+            }
+        }
+        Value::Binary(operator, left, right) if operator.is_comparison() && !operator.is_of_numbers() => {
+            let compared = compared(*operator, left, right, truth, ranges);
+            compared.unwrap_or_else(|| Some(ranges.clone()))
+        }
+        other => match constant_of(other, ranges) {
+            Some(value) if (value != 0) != truth => None,
+            _ => Some(ranges.clone()),
+        },
+    }
+}
+
+/// The ranges within which a comparison of two sums of at most one variable may have this value.
+fn compared(operator: Binary, left: &Term, right: &Term, truth: bool, ranges: &Box) -> Option<Option<Box>> {
+    let difference = index_of(&**left, ranges)?.plus(&index_of(&**right, ranges)?, -1)?;
+    let affine = difference.as_affine()?;
+    let holds = |value: i64| (operator.apply(Type::I32, value, 0) != 0) == truth;
+    let &[(variable, factor)] = &affine.terms[..] else {
+        return affine.terms.is_empty().then(|| holds(affine.constant).then(|| ranges.clone()));
+    };
+    // Beyond the first and the last value that it holds for, it holds for none.
+    let (low, high) = ranges[variable];
+    let at = |value: &i64| holds(affine.constant + factor * value);
+    let (Some(first), Some(last)) = ((low..=high).find(at), (low..=high).rev().find(at)) else { return Some(None) };
+    let mut inner = ranges.clone();
+    inner[variable] = (first, last);
+    Some(Some(inner))
+}
