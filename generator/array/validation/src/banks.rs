@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use pushmem_bitstream::Configuration;
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place};
 use pushmem_graph::{Accelerator, Stream};
 use pushmem_nest::Program;
+use pushmem_netlist::{BankLanes, Lane};
 
-use crate::validate::{Invalid, Site};
+use crate::validate::{BankSite, Invalid, Site};
 
 /// Checks that the banks of an array's global buffer load and store the elements of the program's streams, each in its order: the words that a DMA
 /// addresses are those of the elements in an image that lies in a half as in memory. No two images of a bank overlap, and no bank moves words for a
@@ -38,6 +40,9 @@ pub(crate) fn check_banks(
                 let Some((bank, transfer)) = transfer else {
                     return Err(refuse(format!("no bank {}s it", direction.transfer())));
                 };
+                if configuration.banks[&bank].common_time {
+                    return Err(refuse(format!("bank {bank} counts the time of a memory")));
+                }
                 let sram = transfer.sram.as_ref().ok_or_else(|| refuse("its DMA has no addresses".to_owned()))?;
                 let loops = &accelerator.counters[stream.counter].extent;
                 let (found, expected) = (transfer.extent.iterations(), loops.iterations());
@@ -76,6 +81,64 @@ pub(crate) fn check_banks(
         }
     }
     Ok(())
+}
+
+/// The lanes of a memory that is a bank, whose DMAs count one time: a word is loaded as it was stored last before that time. `beats` has the beats of
+/// the streams of the array.
+///
+/// # Errors
+/// When array and bank would wait for each other, as the bank does not have the schedules of the streams, a number of cycles apart that the bank
+/// allows.
+pub(crate) fn bank_lanes(
+    site: &BankSite,
+    configuration: &Configuration,
+    spec: &ArraySpec,
+    beats: &dyn Fn(Place, Direction) -> Option<Lane>,
+) -> Result<BankLanes, Invalid> {
+    let refuse = |fault: String| Invalid::Bank { stream: site.name.clone(), fault };
+    let places = [(site.load, Direction::In), (site.store, Direction::Out)];
+    let number = |(place, direction): (Place, Direction)| spec.global_buffer.as_ref()?.bank(place.column, direction);
+    let bank = match places.map(number) {
+        [Some(load), Some(store)] if load == store => load,
+        _ => return Err(refuse("its words do not enter and leave at one bank".to_owned())),
+    };
+    let configured = configuration.banks.get(&bank).filter(|configured| configured.common_time);
+    let configured = configured.ok_or_else(|| refuse(format!("the DMAs of bank {bank} do not count one time")))?;
+    let port = |(place, direction): (Place, Direction)| -> Result<(Lane, Vec<(i64, i64)>, i64), Invalid> {
+        let transfer = configured.transfer(direction);
+        let accesses = transfer.and_then(|transfer| accesses(transfer, spec));
+        let accesses = accesses.ok_or_else(|| refuse(format!("bank {bank} does not {} it", direction.transfer())))?;
+        let lane = beats(place, direction).ok_or_else(|| refuse(format!("its {} has no beats", direction.stream())))?;
+        let apart = |(cycle, (of_bank, _)): (&i64, &(i64, i64))| cycle - of_bank;
+        let distance = lane.cycles.first().zip(accesses.first()).map_or(0, apart);
+        let is_same = lane.cycles.len() == accesses.len() && lane.cycles.iter().zip(&accesses).map(apart).all(|found| found == distance);
+        match is_same {
+            true => Ok((lane, accesses, distance)),
+            false => Err(refuse(format!("bank {bank} has another schedule than the array where it {}s", direction.transfer()))),
+        }
+    };
+    let [(load, loaded, load_distance), (store, stored, store_distance)] = [port(places[0])?, port(places[1])?];
+    let (latency, latencies) = (load_distance - store_distance, spec.bank_latencies());
+    if !u32::try_from(latency).is_ok_and(|latency| latencies.contains(&latency)) {
+        let (least, most) = (latencies.start(), latencies.end());
+        return Err(refuse(format!("bank {bank} has {latency} cycles for a word, of {least} to {most}")));
+    }
+    let mut words: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut stores = stored.iter().enumerate().peekable();
+    let origin = |(cycle, address): &(i64, i64)| {
+        while let Some((number, (_, address))) = stores.next_if(|(_, (stored, _))| stored < cycle) {
+            words.insert(*address, number);
+        }
+        words.get(address).copied()
+    };
+    Ok(BankLanes { origins: loaded.iter().map(origin).collect(), store, load })
+}
+
+/// The cycle and the address of each access of a DMA; nothing where it has no addresses.
+fn accesses(transfer: &ControllerConfiguration, spec: &ArraySpec) -> Option<Vec<(i64, i64)>> {
+    let words = 1_i64 << spec.bank_address_bits();
+    let addresses = transfer.extent.values(transfer.sram.as_ref()?).map(|address| address.rem_euclid(words));
+    Some(transfer.extent.values(&transfer.cycle).zip(addresses).collect())
 }
 
 /// Elements of the array of a stream.
