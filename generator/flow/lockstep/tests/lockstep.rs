@@ -234,9 +234,8 @@ fn a_bank_is_a_memory_in_the_rtl_as_in_the_model() {
 }
 
 /// Faults of a bank that is a memory: the interlock that is removed, and the place where it is.
-const BANK_FAULTS: [[&str; 2]; 3] = [
+const BANK_FAULTS: [[&str; 2]; 2] = [
     ["loads do not wait for words that are to be stored", "(common_time & store_lacks)"],
-    ["stores do not wait for words that are to be loaded", "(common_time & ~load_free)"],
     ["each DMA counts its own time", "{control_q[2:2]}"],
 ];
 
