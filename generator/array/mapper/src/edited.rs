@@ -63,7 +63,8 @@ impl Lowered {
         let (inputs, outputs) = (streams(&self.inputs)?, streams(&self.outputs)?);
         let names = |netlist: &Netlist| netlist.banks.iter().map(|bank| bank.name.clone()).collect_vec();
         if names(&netlist) != names(&self.netlist) {
-            let error = document.error(&FieldPath::root().key("cells"), "the memories in banks are others than those of the program");
+            let error = document
+                .error(&FieldPath::root().key("cells"), "the memories in banks are others than those of the program");
             return Err(error.with_help("keep the cells with `bank`, in their order"));
         }
         // Cells keep their stages by their names.

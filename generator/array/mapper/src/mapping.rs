@@ -326,11 +326,8 @@ fn unfit_memory(compiled: &Compiled, memory: &BankMemory, spec: &ArraySpec, find
 fn site(lowered: &Lowered, implementation: &Implementation) -> Site {
     let places = |cells: &Vec<CellId>| cells.iter().map(|cell| implementation.placement.places[*cell]).collect();
     let place = |cell: CellId| implementation.placement.places[cell];
-    let bank = |bank: &BankCells| BankSite {
-        name: bank.name.clone(),
-        load: place(bank.load),
-        store: place(bank.store),
-    };
+    let bank =
+        |bank: &BankCells| BankSite { name: bank.name.clone(), load: place(bank.load), store: place(bank.store) };
     Site {
         inputs: lowered.inputs.iter().map(places).collect(),
         outputs: lowered.outputs.iter().map(places).collect(),

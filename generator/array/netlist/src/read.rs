@@ -129,7 +129,11 @@ impl Reader {
             let (Some(load), Some(store), 2) = (find(Core::Input), find(Core::Output), cells.len()) else {
                 let path = FieldPath::root().key("cells").index(cells[0].index()).key("bank");
                 let message = format!("the bank `{name}` has {} cells", cells.len());
-                return Err(Fault::new(path, message, "give it two: one with `stream: input` and one with `stream: output`"));
+                return Err(Fault::new(
+                    path,
+                    message,
+                    "give it two: one with `stream: input` and one with `stream: output`",
+                ));
             };
             netlist.banks.push(BankCells { name, load, store });
         }

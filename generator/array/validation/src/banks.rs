@@ -111,10 +111,14 @@ pub(crate) fn bank_lanes(
         let lane = beats(place, direction).ok_or_else(|| refuse(format!("its {} has no beats", direction.stream())))?;
         let apart = |(cycle, (of_bank, _)): (&i64, &(i64, i64))| cycle - of_bank;
         let distance = lane.cycles.first().zip(accesses.first()).map_or(0, apart);
-        let is_same = lane.cycles.len() == accesses.len() && lane.cycles.iter().zip(&accesses).map(apart).all(|found| found == distance);
+        let is_same = lane.cycles.len() == accesses.len()
+            && lane.cycles.iter().zip(&accesses).map(apart).all(|found| found == distance);
         match is_same {
             true => Ok((lane, accesses, distance)),
-            false => Err(refuse(format!("bank {bank} has another schedule than the array where it {}s", direction.transfer()))),
+            false => Err(refuse(format!(
+                "bank {bank} has another schedule than the array where it {}s",
+                direction.transfer()
+            ))),
         }
     };
     let [(load, loaded, load_distance), (store, stored, store_distance)] = [port(places[0])?, port(places[1])?];

@@ -133,7 +133,9 @@ impl<'a> Host<'a> {
             let first = (row.row * spec.words_per_row()) as usize;
             let places = (0..spec.words_per_row()).filter(|place| row.words >> place & 1 != 0);
             let data = row.data;
-            places.map(move |place| (first + place as usize, (data >> (16 * place)) as u32 & 0xffff)).collect::<Vec<_>>()
+            places
+                .map(move |place| (first + place as usize, (data >> (16 * place)) as u32 & 0xffff))
+                .collect::<Vec<_>>()
         };
         for (bank, row) in &loaded {
             words(row).into_iter().for_each(|(word, value)| self.model.bank_mut(*bank).half_mut(half)[word] = value);
