@@ -304,9 +304,10 @@ impl<'a> Annealer<'a> {
     }
 }
 
-/// The banks of the memories of a netlist, spread over the array.
+/// The banks of the memories of a netlist, spread over the columns of the array, which may be fewer than those of all banks.
 fn bank_numbers(netlist: &Netlist, spec: &ArraySpec) -> impl Iterator<Item = u32> {
-    let (memories, banks) = (netlist.banks.len() as u32, spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks));
+    let banks = spec.global_buffer.as_ref().map_or(0, |buffer| spec.columns / buffer.columns);
+    let memories = netlist.banks.len() as u32;
     (0..memories).map(move |memory| (2 * memory + 1) * banks / (2 * memories))
 }
 

@@ -1,6 +1,6 @@
 //! The comparison of the banks of a global buffer with the streams of a program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_bitstream::Configuration;
 use pushmem_configuration::ControllerConfiguration;
@@ -104,45 +104,59 @@ pub(crate) fn bank_lanes(
     };
     let configured = configuration.banks.get(&bank).filter(|configured| configured.common_time);
     let configured = configured.ok_or_else(|| refuse(format!("the DMAs of bank {bank} do not count one time")))?;
-    let port = |(place, direction): (Place, Direction)| -> Result<(Lane, Vec<(i64, i64)>, i64), Invalid> {
+    let port = |(place, direction): (Place, Direction)| -> Result<BankPort, Invalid> {
         let transfer = configured.transfer(direction);
         let accesses = transfer.and_then(|transfer| accesses(transfer, spec));
         let accesses = accesses.ok_or_else(|| refuse(format!("bank {bank} does not {} it", direction.transfer())))?;
         let lane = beats(place, direction).ok_or_else(|| refuse(format!("its {} has no beats", direction.stream())))?;
-        let apart = |(cycle, (of_bank, _)): (&i64, &(i64, i64))| cycle - of_bank;
-        let distance = lane.cycles.first().zip(accesses.first()).map_or(0, apart);
-        let is_same = lane.cycles.len() == accesses.len()
-            && lane.cycles.iter().zip(&accesses).map(apart).all(|found| found == distance);
-        match is_same {
-            true => Ok((lane, accesses, distance)),
-            false => Err(refuse(format!(
-                "bank {bank} has another schedule than the array where it {}s",
-                direction.transfer()
-            ))),
+        let later = |(cycle, access): (&i64, &Access)| cycle - access.cycle;
+        let all: BTreeSet<i64> = lane.cycles.iter().zip(&accesses).map(later).collect();
+        match all.first() {
+            Some(&later) if all.len() == 1 && lane.cycles.len() == accesses.len() => {
+                Ok(BankPort { lane, accesses, later })
+            }
+            _ => {
+                let transfer = direction.transfer();
+                Err(refuse(format!("bank {bank} has another schedule than the array where it {transfer}s")))
+            }
         }
     };
-    let [(load, loaded, load_distance), (store, stored, store_distance)] = [port(places[0])?, port(places[1])?];
-    let (latency, latencies) = (load_distance - store_distance, spec.bank_latencies());
+    let [load, store] = [port(places[0])?, port(places[1])?];
+    let (latency, latencies) = (load.later - store.later, spec.bank_latencies());
     if !u32::try_from(latency).is_ok_and(|latency| latencies.contains(&latency)) {
         let (least, most) = (latencies.start(), latencies.end());
         return Err(refuse(format!("bank {bank} has {latency} cycles for a word, of {least} to {most}")));
     }
     let mut words: BTreeMap<i64, usize> = BTreeMap::new();
-    let mut stores = stored.iter().enumerate().peekable();
-    let origin = |(cycle, address): &(i64, i64)| {
-        while let Some((number, (_, address))) = stores.next_if(|(_, (stored, _))| stored < cycle) {
-            words.insert(*address, number);
+    let mut stores = store.accesses.iter().enumerate().peekable();
+    let origin = |access: &Access| {
+        while let Some((number, stored)) = stores.next_if(|(_, stored)| stored.cycle < access.cycle) {
+            words.insert(stored.address, number);
         }
-        words.get(address).copied()
+        words.get(&access.address).copied()
     };
-    Ok(BankLanes { origins: loaded.iter().map(origin).collect(), store, load })
+    Ok(BankLanes { origins: load.accesses.iter().map(origin).collect(), store: store.lane, load: load.lane })
 }
 
-/// The cycle and the address of each access of a DMA; nothing where it has no addresses.
-fn accesses(transfer: &ControllerConfiguration, spec: &ArraySpec) -> Option<Vec<(i64, i64)>> {
+/// A port of a memory that is a bank: its beats in the array, its accesses in the bank, and how many cycles later those are than these.
+struct BankPort {
+    lane: Lane,
+    accesses: Vec<Access>,
+    later: i64,
+}
+
+/// An access of a DMA.
+struct Access {
+    cycle: i64,
+    address: i64,
+}
+
+/// The accesses of a DMA; nothing where it has no addresses.
+fn accesses(transfer: &ControllerConfiguration, spec: &ArraySpec) -> Option<Vec<Access>> {
     let words = 1_i64 << spec.bank_address_bits();
     let addresses = transfer.extent.values(transfer.sram.as_ref()?).map(|address| address.rem_euclid(words));
-    Some(transfer.extent.values(&transfer.cycle).zip(addresses).collect())
+    let cycles = transfer.extent.values(&transfer.cycle);
+    Some(cycles.zip(addresses).map(|(cycle, address)| Access { cycle, address }).collect())
 }
 
 /// Elements of the array of a stream.
