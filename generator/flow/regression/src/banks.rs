@@ -202,7 +202,12 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
     for run_number in 0..random.random_range(1..=3) {
         if random.random() {
-            cycles.extend(bitstream(spec, &map, run_number == 0, random));
+            let mut load = bitstream(spec, &map, run_number == 0, random);
+            // The run begins before the bitstream was read.
+            if run_number > 0 && random.random_bool(0.4) {
+                load.truncate(random.random_range(load.len() / 3..load.len()));
+            }
+            cycles.extend(load);
         }
         // The half is handed over before the run, or somewhere in it.
         let halves = random.random_range(0..4);
