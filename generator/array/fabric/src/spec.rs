@@ -576,13 +576,13 @@ impl ArraySpec {
         if let Some(file) = register_file {
             canonical += &format!("register_file={}\n", file.digest());
         }
-        // Nor does one without a global buffer change.
+        // Nor does one without a global buffer change. Banks without a common time would take bitstreams for those with it.
         if let Some(GlobalBufferSpec { banks, bank_bytes, columns, controller }) = global_buffer {
             let ControllerSpec { levels, extent_bits, cycle_bits, .. } = controller;
             canonical += &format!(
                 "global_buffer.banks={banks}\nglobal_buffer.bank_bytes={bank_bytes}\nglobal_buffer.columns={columns}\n\
                  global_buffer.levels={levels}\nglobal_buffer.extent_bits={extent_bits}\n\
-                 global_buffer.cycle_bits={cycle_bits}\n"
+                 global_buffer.cycle_bits={cycle_bits}\nglobal_buffer.common_time=true\n"
             );
         }
         Sha256::digest(canonical).into()
