@@ -52,24 +52,15 @@ static void run(const char *what)
     const unsigned half = runs++ % 2u;
     const uint32_t offset = half * ({{ registers }}_BANK_BYTES / 2u);
     struct {{ name }}_port port = simulation_port();
-    unsigned number, word, bank;
-    bool used[{{ registers }}_BANKS] = {false};
+    unsigned number, word;
     long cycles;
     for (number = 0; number < {{ loaded }}u; ++number) {
-        used[loaded[number].address / {{ registers }}_BANK_BYTES] = true;
         if (!port.write_row(port.context, loaded[number].address + offset, loaded[number].row)) {
             printf("%s: a row of an image was refused\n", what);
             exit(1);
         }
     }
-    for (number = 0; number < {{ stored }}u; ++number) {
-        used[stored[number].address / {{ registers }}_BANK_BYTES] = true;
-    }
-    for (bank = 0; bank < {{ registers }}_BANKS; ++bank) {
-        if (used[bank]) {
-            port.write_register(port.context, {{ registers }}_BANK_ADDRESS(bank, {{ registers }}_BANK_HAND_OVER_NUMBER), 1u << half);
-        }
-    }
+    port.write_register(port.context, {{ registers }}_ALL_BANKS_ADDRESS({{ registers }}_BANK_HAND_OVER_NUMBER), 1u << half);
     cycles = simulation_run(LIMIT);
     if (cycles < 0) {
         printf("%s: the run does not end\n", what);

@@ -16,6 +16,8 @@ pub struct BankConfiguration {
     pub load: Option<ControllerConfiguration>,
     /// The DMA that takes a stream out of the array, if it works.
     pub store: Option<ControllerConfiguration>,
+    /// Whether both count one time, as the ports of one memory.
+    pub common_time: bool,
 }
 
 impl BankConfiguration {
@@ -35,9 +37,9 @@ impl BankConfiguration {
         }
     }
 
-    /// Whether no DMA works.
+    /// Whether all its registers are 0.
     pub fn is_idle(&self) -> bool {
-        self.load.is_none() && self.store.is_none()
+        *self == Self::default()
     }
 
     /// The words of the registers that are not 0, by their numbers.
@@ -55,6 +57,7 @@ impl BankConfiguration {
                 *words.entry(register).or_default() |= (value as u32) << field.low;
             }
         };
+        set(BankMeaning::CommonTime, self.common_time.into());
         for direction in Direction::ALL {
             let Some(transfer) = self.transfer(direction) else { continue };
             let registers = ControllerRegisters::of(transfer, &controller(spec, direction))?;
@@ -86,7 +89,8 @@ impl BankConfiguration {
             let (register, field) = map.field(meaning);
             u64::from((words.get(&register).copied().unwrap_or(0) & field.mask()) >> field.low)
         };
-        let mut bank = BankConfiguration::default();
+        let common_time = value(BankMeaning::CommonTime) != 0;
+        let mut bank = BankConfiguration { common_time, ..BankConfiguration::default() };
         for direction in
             Direction::ALL.into_iter().filter(|direction| value(BankMeaning::Enable { direction: *direction }) != 0)
         {

@@ -89,7 +89,8 @@ fn bank_lines(bank: &BankConfiguration) -> impl Iterator<Item = String> {
         let extents = extent.iter().join(", ");
         Some(format!("{}: {{extent: [{extents}], cycle: {}{sram}}}", direction.transfer(), affine(cycle)))
     };
-    Direction::ALL.into_iter().filter_map(line)
+    let common_time = bank.common_time.then(|| "common_time: true".to_owned());
+    common_time.into_iter().chain(Direction::ALL.into_iter().filter_map(line))
 }
 
 /// The streams of an IO tile. Registers of one that has no beats, or a schedule that no program would ask for, are shown as they

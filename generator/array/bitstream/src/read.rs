@@ -30,6 +30,8 @@ struct ConfigurationFile {
 #[serde(deny_unknown_fields)]
 struct BankFile {
     #[serde(default)]
+    common_time: bool,
+    #[serde(default)]
     load: Option<ControllerConfiguration>,
     #[serde(default)]
     store: Option<ControllerConfiguration>,
@@ -157,7 +159,7 @@ impl Reader<'_> {
             };
             return Err(self.document.error_at_key(path, message).with_help(help));
         };
-        let mut configuration = BankConfiguration::default();
+        let mut configuration = BankConfiguration { common_time: file.common_time, ..BankConfiguration::default() };
         for (direction, transfer) in [(Direction::In, &file.load), (Direction::Out, &file.store)] {
             let Some(transfer) = transfer else { continue };
             let controller = self.spec.bank_controller(direction).expect("the array has banks");

@@ -317,7 +317,7 @@ fn configurations_of_banks_read_back() {
                 *transfer = random.random::<bool>().then_some(beats);
             }
             let [load, store] = transfers;
-            configuration.banks.insert(bank, BankConfiguration { load, store });
+            configuration.banks.insert(bank, BankConfiguration { load, store, common_time: random.random() });
         }
         let bitstream = configuration.encode(&spec, &graph).unwrap();
         configuration.banks.retain(|_, bank| !bank.is_idle());
@@ -334,7 +334,7 @@ fn faults_of_banks_are_located() {
     let (spec, graph) = array("global_buffer: {banks: 2, bank_bytes: 256}\n");
     let digest = spec.digest_word();
     for (write, message) in [
-        ("ff001000 00000004", "sets unused bits of `control` of a bank"),
+        ("ff001000 00000008", "sets unused bits of `control` of a bank"),
         ("ff001001 00000001", "`hand_over` of a bank, which is no part of a configuration"),
         ("ff011000 00000001", "ff011000 is no address of `a`"),
         ("ff00103f 00000001", "ff00103f is no address of `a`"),
@@ -380,7 +380,7 @@ fn bitstreams_are_divided_among_banks() {
         sram: Some(Affine { start: 0, stride: vec![1] }),
         ..ControllerConfiguration::default()
     };
-    configuration.banks.insert(1, BankConfiguration { load: Some(transfer), store: None });
+    configuration.banks.insert(1, BankConfiguration { load: Some(transfer), ..BankConfiguration::default() });
     let mut bitstream = configuration.encode(&spec, &graph).unwrap();
     // One for all memories, of which bank 1 alone has some, and one for all processing elements.
     let common = |kind: TileKind| Common { kind, column: None, feature: 0, register: 0 }.address().word();

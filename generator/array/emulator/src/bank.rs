@@ -201,7 +201,7 @@ impl Bank {
             host_done: self.host_answer.is_some(),
             host_read_data: self.host_answer.unwrap_or(0),
             load: self.offers,
-            store_ready: self.can_store(self.reads(inputs.load_ready)),
+            store_ready: self.can_store(inputs),
             busy: self.runs,
             column: self.offered(inputs).filter(|write| self.own(*write).is_none()),
             configures: self.configuration.is_busy()
@@ -283,17 +283,17 @@ impl Bank {
 
     /// Takes the bank to the next cycle.
     pub fn clock(&mut self, inputs: &BankInputs) {
-        let (grant, reads) = (self.grant(), self.reads(inputs.load_ready));
+        let (grant, reads) = (self.grant(), self.reads(inputs));
         let begun = self.begun(inputs.access).map(|row| (row, self.is_taken(row)));
-        let (fetches, writes) = (self.fetches(inputs.load_ready), self.writes() && !reads);
-        let takes = inputs.store.filter(|_| self.can_store(reads));
+        let (fetches, writes) = (self.fetches(inputs), self.writes() && !reads);
+        let takes = inputs.store.filter(|_| self.can_store(inputs));
         let over = self.runs && !self.load_is_busy() && !self.store_is_busy();
         let answers =
             (inputs.access.and_then(|access| self.config(access)), inputs.host.and_then(|host| self.host(host)));
         (self.config_answer, self.host_answer) = answers;
         let stores = self.store.schedule.fires();
 
-        let could_fetch = grant && (self.offers.is_none() || inputs.load_ready);
+        let (could_fetch, holds_store) = (self.can_fetch(inputs), self.holds_store(inputs));
         if fetches {
             let address = self.wrapped(&self.load);
             let (row, place) = (address / self.words_per_row, address % self.words_per_row);
@@ -312,6 +312,7 @@ impl Bank {
         }
 
         if writes {
+            self.shown.take_if(|(row, _)| !fetches && *row == self.gathered_row);
             let first = (self.gathered_row * self.words_per_row) as usize;
             for (place, word) in self.gathered.iter_mut().enumerate() {
                 if let Some(word) = word.take() {
@@ -325,7 +326,7 @@ impl Bank {
             self.gathered[(address % self.words_per_row) as usize] = Some(word);
             self.store.step();
         }
-        if grant && (takes.is_some() || !stores) {
+        if grant && !holds_store && (takes.is_some() || !stores) {
             self.store.schedule.advance();
         }
 
@@ -403,15 +404,52 @@ impl Bank {
         (transfer.address & ((1 << self.address_bits) - 1)) as u32
     }
 
+    /// Whether both DMAs count one time.
+    fn has_common_time(&self) -> bool {
+        self.value(BankMeaning::CommonTime) != 0
+    }
+
+    /// Whether the load DMA has room for a word.
+    fn is_free(&self, inputs: &BankInputs) -> bool {
+        self.grant() && (self.offers.is_none() || inputs.load_ready)
+    }
+
+    /// Whether the time of the load DMA goes on.
+    fn can_fetch(&self, inputs: &BankInputs) -> bool {
+        let lacks = self.is_due() && inputs.store.is_none();
+        self.is_free(inputs) && !(self.has_common_time() && (lacks || self.stores_first()))
+    }
+
     /// Whether the load DMA goes on to its next word.
-    fn fetches(&self, ready: bool) -> bool {
-        self.load.fires() && self.grant() && (self.offers.is_none() || ready)
+    fn fetches(&self, inputs: &BankInputs) -> bool {
+        self.load.fires() && self.can_fetch(inputs)
+    }
+
+    /// The row of the next word of the load DMA.
+    fn load_row(&self) -> u32 {
+        self.wrapped(&self.load) / self.words_per_row
+    }
+
+    /// Whether that row is not the one that the SRAM shows.
+    fn wants_row(&self) -> bool {
+        self.load.fires() && self.shown.as_ref().is_none_or(|(shown, _)| *shown != self.load_row())
     }
 
     /// Whether the load DMA reads the SRAM.
-    fn reads(&self, ready: bool) -> bool {
-        let row = self.wrapped(&self.load) / self.words_per_row;
-        self.fetches(ready) && self.shown.as_ref().is_none_or(|(shown, _)| *shown != row)
+    fn reads(&self, inputs: &BankInputs) -> bool {
+        self.wants_row() && self.can_fetch(inputs)
+    }
+
+    /// Whether the gathered row goes first, in a time of both DMAs: a load is of it, or both want the SRAM.
+    fn stores_first(&self) -> bool {
+        let is_of_gathered = self.load.fires() && self.has_gathered() && self.load_row() == self.gathered_row;
+        let meet = self.wants_row() && self.is_due() && self.has_gathered() && self.is_other_row();
+        self.has_common_time() && (is_of_gathered || meet)
+    }
+
+    /// Whether the load DMA holds the time of the store DMA.
+    fn holds_store(&self, inputs: &BankInputs) -> bool {
+        self.has_common_time() && (!self.is_free(inputs) || self.stores_first())
     }
 
     /// Whether the store DMA has a word to take, if one is offered and there is room.
@@ -430,12 +468,14 @@ impl Bank {
     /// Whether the store DMA wants to write the row that it gathered.
     fn writes(&self) -> bool {
         let is_full = self.gathered.iter().all(Option::is_some);
-        self.has_gathered() && (is_full || self.is_due() && self.is_other_row() || !self.store.is_active)
+        let is_wanted = self.is_due() && self.is_other_row() || !self.store.is_active || self.stores_first();
+        self.has_gathered() && (is_full || is_wanted)
     }
 
-    /// Whether the store DMA takes a word, where the load DMA reads or not.
-    fn can_store(&self, reads: bool) -> bool {
-        self.is_due() && (!self.has_gathered() || !self.is_other_row() || self.writes() && !reads)
+    /// Whether the store DMA takes a word that is offered.
+    fn can_store(&self, inputs: &BankInputs) -> bool {
+        let is_room = !self.has_gathered() || !self.is_other_row() || self.writes() && !self.reads(inputs);
+        self.is_due() && !self.holds_store(inputs) && is_room
     }
 
     fn load_is_busy(&self) -> bool {

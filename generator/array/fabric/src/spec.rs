@@ -1,10 +1,12 @@
 //! The specification with every default filled in.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use num_integer::Integer;
 use pushmem_pe::PeSpec;
-use pushmem_tile::{AddressGenerator, Controller, ControllerSpec, Memory, Reset, Role, TileSpec};
+use pushmem_tile::{AddressGenerator, Controller, ControllerSpec, Kind, Memory, Reset, Role, TileSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -436,6 +438,56 @@ impl ArraySpec {
         })
     }
 
+    /// Cycles from a word's read in a bank that is a memory of the array, in the time of its DMAs, to the cycle in which it enters the array, if
+    /// a word that leaves the array is in the bank in the same cycle.
+    ///
+    /// A word is at the IO tile two cycles after its read, and one that leaves in the bank after one; the tile decides more cycles ahead than a
+    /// stall takes. So much is enough for the array not to wait. With less than a stall takes, array and bank would wait for each other; so they would with
+    /// more than the beats between them, those of the buffer and the one that the bank offers.
+    pub fn bank_latency(&self) -> u32 {
+        (self.stall_latency() + 4).min(self.most_bank_latency())
+    }
+
+    /// The latencies of banks with which array and bank do not wait for each other.
+    pub fn bank_latencies(&self) -> RangeInclusive<u32> {
+        self.stall_latency() + 2..=self.most_bank_latency()
+    }
+
+    fn most_bank_latency(&self) -> u32 {
+        self.io.buffer + 1
+    }
+
+    /// The memory of programs that a bank of the global buffer is: of a half, with a word in and one out in a cycle, on the streams of its
+    /// columns. None without a global buffer, or without memory tiles, on which programs depend.
+    pub fn bank_memory(&self) -> Option<TileSpec> {
+        let (buffer, memory) = (self.global_buffer.as_ref()?, self.memory.as_ref()?);
+        let (bank, stream) = (&buffer.controller, &self.io.controller);
+        let bits = self.bank_address_bits();
+        let controller = ControllerSpec {
+            levels: bank.levels.min(stream.levels),
+            extent_bits: bank.extent_bits.min(stream.extent_bits),
+            cycle_bits: bank.cycle_bits.min(stream.cycle_bits),
+            address_bits: BTreeMap::from([(Memory::Sram, bits)]),
+        };
+        Some(TileSpec {
+            name: format!("{}_bank", self.name),
+            kind: Kind::DualPort,
+            word_bits: self.word_bits(),
+            rows: 1 << bits,
+            count: Some(buffer.banks),
+            inputs: 1,
+            outputs: 1,
+            sram_latency: self.bank_latency(),
+            chaining: false,
+            stencil_valid: false,
+            rom_mode: false,
+            bist: false,
+            shadow_registers: false,
+            controllers: Kind::DualPort.roles().iter().map(|role| (*role, controller.clone())).collect(),
+            ..memory.tile.clone()
+        })
+    }
+
     /// Whether a column has a stream in a direction: with a global buffer, only those of its banks.
     pub fn has_stream(&self, column: u32, direction: Direction) -> bool {
         self.global_buffer.as_ref().is_none_or(|buffer| buffer.bank(column, direction).is_some())
@@ -524,13 +576,13 @@ impl ArraySpec {
         if let Some(file) = register_file {
             canonical += &format!("register_file={}\n", file.digest());
         }
-        // Nor does one without a global buffer change.
+        // Nor does one without a global buffer change. Banks without a common time would take bitstreams for those with it.
         if let Some(GlobalBufferSpec { banks, bank_bytes, columns, controller }) = global_buffer {
             let ControllerSpec { levels, extent_bits, cycle_bits, .. } = controller;
             canonical += &format!(
                 "global_buffer.banks={banks}\nglobal_buffer.bank_bytes={bank_bytes}\nglobal_buffer.columns={columns}\n\
                  global_buffer.levels={levels}\nglobal_buffer.extent_bits={extent_bits}\n\
-                 global_buffer.cycle_bits={cycle_bits}\n"
+                 global_buffer.cycle_bits={cycle_bits}\nglobal_buffer.common_time=true\n"
             );
         }
         Sha256::digest(canonical).into()

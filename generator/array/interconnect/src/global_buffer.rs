@@ -144,14 +144,14 @@ fn kept(register: &MapRegister<BankMeaning>) -> Register<'_> {
 fn signals(map: &BankMap) -> Vec<Signal> {
     let fields = map.registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)));
     let fields = fields.filter_map(|(register, field)| Some((field.meaning.signal()?, register, field)));
-    let chunks = fields.chunk_by(|(signal, ..)| *signal);
-    let signal = |((direction, name), fields): ((Direction, &str), Vec<_>)| {
+    let chunks = fields.chunk_by(|(signal, ..)| signal.clone());
+    let signal = |(name, fields): (String, Vec<_>)| {
         let slices = fields.iter().rev().map(|(_, register, field): &(_, &MapRegister<_>, &pushmem_csr::Field<_>)| {
             let (name, high, low) = (&register.name, field.high(), field.low);
             format!("{name}_q[{high}:{low}]")
         });
         Signal {
-            name: format!("{}_{name}", direction.transfer()),
+            name,
             bits: fields.iter().map(|(.., field)| field.bits).sum(),
             value: format!("{{{}}}", slices.format(", ")),
         }

@@ -6,7 +6,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::Driver;
-use pushmem_nest::{Level, Program};
+use pushmem_nest::{Array, ArrayKind, Level, Program};
 use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
 
@@ -54,7 +54,8 @@ pub fn compile_unplaced(
     constraints: &Constraints,
 ) -> Result<Compiled, Diagnostic> {
     check_addresses(program)?;
-    compile(program.clone(), &hardware(target, beside)?, constraints).map_err(Diagnostic::from)
+    let Levels { program, memories, .. } = Levels::of(program, target).remove(0);
+    compile(program, &hardware(target, beside, memories)?, constraints).map_err(Diagnostic::from)
 }
 
 /// Checks that no data choose elements of arrays: memory tiles have addresses of controllers alone.
@@ -86,19 +87,94 @@ pub(crate) fn within_budgets<Found>(
     edited: Option<&Edited>,
     map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Course), Diagnostic> {
+    let graph = edited.and_then(|edited| edited.graph.as_ref());
     check_addresses(program)?;
-    let hardware = hardware(target, beside)?;
-    let found = attempts(program, &hardware, constraints, edited.and_then(|edited| edited.graph.as_ref()), map);
+    let mut refused: Option<Diagnostic> = None;
+    for levels in Levels::of(program, target) {
+        let hardware = hardware(target, beside, levels.memories)?;
+        match attempts(&levels.program, &hardware, constraints, graph, map) {
+            Ok((compiled, found, course)) => {
+                return Ok((levels.explained(compiled, refused.as_ref()), found, course));
+            }
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let refused = refused.expect("programs have levels");
     let is_unedited = edited.is_none_or(Edited::is_empty);
     // Words that wait are no reason why an edited stage is refused.
-    found.map_err(|refused| match is_unedited && !hardware.hold_words {
+    let hardware = hardware(target, beside, 0)?;
+    Err(match is_unedited && !hardware.hold_words {
         true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
         false => refused,
     })
 }
 
-/// The hardware that an array is for the compiler: memory tiles are its only level of memory.
-fn hardware(target: &ArrayTarget, beside: &pushmem_graph::Target) -> Result<pushmem_graph::Target, Diagnostic> {
+/// A program whose arrays are at levels that an array has.
+struct Levels {
+    program: Program,
+    /// The arrays in memory tiles for which the program names the global buffer.
+    in_tiles: Vec<usize>,
+    /// The inputs and outputs for which it does.
+    images: Vec<usize>,
+    /// The arrays that are in banks.
+    memories: usize,
+}
+
+impl Levels {
+    /// The levels that may do, the best first. An input or an output for which a program names the global buffer is there already: its bank moves its
+    /// words in the order of the stream. Other arrays are in banks of their own, fewer and fewer of them. If all else fails, copies of the images are in
+    /// memory tiles, too.
+    fn of(program: &Program, target: &ArrayTarget) -> Vec<Levels> {
+        let named = |(number, array): (usize, &Array)| (array.level == Some(Level::GlobalBuffer)).then_some(number);
+        let named: Vec<usize> = program.arrays.iter().enumerate().filter_map(named).collect();
+        let whole = || Levels { program: program.clone(), in_tiles: Vec::new(), images: Vec::new(), memories: 0 };
+        if target.spec.global_buffer.is_none() || named.is_empty() {
+            return vec![whole()];
+        }
+        let is_buffer = |number: &usize| program.arrays[*number].kind == ArrayKind::Buffer;
+        let (buffers, images): (Vec<usize>, Vec<usize>) = named.iter().partition(|number| is_buffer(number));
+        let with = |memories: usize| {
+            // Without levels, a program could become another sort of pipeline.
+            let mut program = Program { schedule: Some(program.policy()), ..program.clone() };
+            images.iter().for_each(|number| program.arrays[*number].level = None);
+            let in_tiles = buffers[memories..].to_vec();
+            in_tiles.iter().for_each(|number| program.arrays[*number].level = Some(Level::Memory));
+            Levels { program, in_tiles, images: images.clone(), memories }
+        };
+        let mut levels: Vec<Levels> = (0..=buffers.len()).rev().map(with).collect();
+        if !images.is_empty() {
+            let mut copies = Levels { in_tiles: named.clone(), ..whole() };
+            named.iter().for_each(|number| copies.program.arrays[*number].level = Some(Level::Memory));
+            levels.push(copies);
+        }
+        levels
+    }
+
+    /// The result with the reasons why arrays are in memory tiles. `refused` says why better levels do not do.
+    fn explained(&self, mut compiled: Compiled, refused: Option<&Diagnostic>) -> Compiled {
+        let because = |refused: &Diagnostic| format!("with it in the global buffer, {}", first_line(refused));
+        let reason = refused.map_or_else(|| "there is no bank for it".to_owned(), because);
+        compiled.without_level.extend(self.in_tiles.iter().map(|number| (*number, reason.clone())));
+        let kept: Vec<usize> = compiled.accelerator.arrays.iter().map(|stored| stored.array).collect();
+        let again = self.images.iter().filter(|number| kept.contains(number));
+        let reason = "more than one statement reads it, or one in another order than it can come from its bank";
+        compiled.without_level.extend(again.map(|number| (*number, reason.to_owned())));
+        compiled
+    }
+}
+
+/// The first line of a refusal.
+fn first_line(refused: &Diagnostic) -> String {
+    refused.message().lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
+}
+
+/// The hardware that an array is for the compiler, with so many memories in banks of its global buffer: without one, memory tiles are its only
+/// level of memory.
+fn hardware(
+    target: &ArrayTarget,
+    beside: &pushmem_graph::Target,
+    memories: usize,
+) -> Result<pushmem_graph::Target, Diagnostic> {
     let Some(memory) = &target.spec.memory else {
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
@@ -110,7 +186,8 @@ fn hardware(target: &ArrayTarget, beside: &pushmem_graph::Target) -> Result<push
     }
     let hold_words = target.spec.pe.held_operands;
     let hardware = beside.clone().with_memory(memory.tile.clone());
-    let hardware = hardware.with_level(Level::GlobalBuffer, None).with_level(Level::RegisterFile, None);
+    let bank = target.spec.bank_memory().filter(|_| memories > 0);
+    let hardware = hardware.with_level(Level::GlobalBuffer, bank).with_level(Level::RegisterFile, None);
     Ok(pushmem_graph::Target { hold_words, ..hardware })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Diagnostic, Document, FieldPath};
@@ -60,10 +61,16 @@ impl Lowered {
             streams.iter().map(|lanes| lanes.iter().map(lane).collect()).collect()
         };
         let (inputs, outputs) = (streams(&self.inputs)?, streams(&self.outputs)?);
+        let names = |netlist: &Netlist| netlist.banks.iter().map(|bank| bank.name.clone()).collect_vec();
+        if names(&netlist) != names(&self.netlist) {
+            let error = document
+                .error(&FieldPath::root().key("cells"), "the memories in banks are others than those of the program");
+            return Err(error.with_help("keep the cells with `bank`, in their order"));
+        }
         // Cells keep their stages by their names.
         let named = |cell: &CellId| cells.get(self.netlist.cells[*cell].name.as_str()).copied();
         let stage = |stage: &Stage| Stage { cells: stage.cells.iter().filter_map(named).collect(), ..stage.clone() };
         let stages = self.stages.iter().map(stage).collect();
-        Ok(Lowered { operations: self.operations, netlist, inputs, outputs, stages })
+        Ok(Lowered { operations: self.operations, netlist, inputs, outputs, banks: self.banks, stages })
     }
 }

@@ -4,6 +4,7 @@
 //! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
 //! [`execute`] runs the bitstream on the model of the array. [`compile_side_by_side`] gives each of several programs columns of its own.
 
+mod bank_memory;
 mod buffered;
 mod compile;
 mod edited;
@@ -27,7 +28,7 @@ pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
 pub use lower::{Lowered, Sharing, Stage, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};
-pub use report::{Report, Used};
+pub use report::{BankArray, Report, Used};
 pub use side_by_side::{Region, SideBySide, compile_side_by_side};
 pub use streams::{StreamLane, join, split};
 pub use times::Times;

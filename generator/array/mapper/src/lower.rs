@@ -18,11 +18,11 @@ use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, SharedUnit, Source,
-    TileId, Variable, WireId,
+    Tile, TileId, Variable, WireId,
 };
 use pushmem_kernels::{ArrayRanges, DatapathGraph};
-use pushmem_nest::Program;
-use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
+use pushmem_nest::{Level, Program};
+use pushmem_netlist::{BankCells, Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Mode, Operation, PeSpec};
 use pushmem_placement::check_capacity;
 use pushmem_selection::{
@@ -52,6 +52,8 @@ pub struct Lowered {
     pub inputs: Vec<Vec<CellId>>,
     /// For each lane of each output stream its cell.
     pub outputs: Vec<Vec<CellId>>,
+    /// The memory of the accelerator that each bank of the netlist is.
+    pub banks: Vec<TileId>,
     /// The cells of the kernels of each stage.
     pub stages: Vec<Stage>,
 }
@@ -150,8 +152,9 @@ fn lower_with(
     let accelerator = &compiled.accelerator;
     let lowered = |shared: &[&SharedUnit], repeats: &[Repeat]| {
         let units = Units::of(accelerator, spec, shared.to_vec());
-        let Parts { netlist, inputs, outputs, stages } = lowering(compiled, spec, &operations, units, repeats).run();
-        Lowered { operations: operations.clone(), netlist, inputs, outputs, stages }
+        let parts = lowering(compiled, spec, &operations, units, repeats).run();
+        let Parts { netlist, inputs, outputs, banks, stages } = parts;
+        Lowered { operations: operations.clone(), netlist, inputs, outputs, banks, stages }
     };
     let elements = table_tiles(spec).map_or(1, |tiles| tiles.elements as usize);
     let cost = |of: &Lowered| of.netlist.count(TileKind::Pe) + elements * of.netlist.count(TileKind::Memory);
@@ -205,6 +208,7 @@ fn lowering<'a>(
         enables: BTreeMap::new(),
         inputs: Vec::new(),
         tiles: IndexVec::new(),
+        banks: Vec::new(),
         outputs: BTreeMap::new(),
         predicates: Vec::new(),
         sequences: IndexVec::new(),
@@ -322,7 +326,17 @@ struct Parts {
     netlist: Netlist,
     inputs: Vec<Vec<CellId>>,
     outputs: Vec<Vec<CellId>>,
+    banks: Vec<TileId>,
     stages: Vec<Stage>,
+}
+
+/// The cells of a memory: a memory tile, or the streams of a bank.
+#[derive(Clone, Copy)]
+struct MemoryCells {
+    /// The cell that reads the words that it stores.
+    writes: CellId,
+    /// The cell that has its words.
+    reads: CellId,
 }
 
 struct Lowering<'a> {
@@ -357,7 +371,9 @@ struct Lowering<'a> {
     /// When the held operand of a cell takes a word: in the cycles of any of these schedules.
     enables: BTreeMap<CellId, Vec<ControllerConfiguration>>,
     inputs: Vec<Vec<CellId>>,
-    tiles: IndexVec<TileId, CellId>,
+    tiles: IndexVec<TileId, MemoryCells>,
+    /// The memories that are banks of the global buffer.
+    banks: Vec<TileId>,
     /// Where each output of a tile that drives a wire comes from.
     outputs: BTreeMap<(TileId, usize), Port>,
     predicates: Vec<(ControllerConfiguration, CellId)>,
@@ -373,14 +389,20 @@ impl<'a> Lowering<'a> {
     fn run(mut self) -> Parts {
         for stream in &self.accelerator.inputs {
             let lanes = 0..stream.lanes.len();
-            let cells = lanes.map(|lane| self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
+            let cells = lanes.map(|lane| self.add_lane(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
             let cells = cells.collect();
             self.inputs.push(cells);
         }
-        for tile in &self.accelerator.tiles {
-            let configuration = tile.configuration.clone().later(tile.begin as i64);
-            let cell = self.add(tile.name.clone(), Core::Memory(configuration));
-            self.tiles.push(cell);
+        for (number, tile) in self.accelerator.tiles.iter_enumerated() {
+            let cells = match tile.level {
+                Level::GlobalBuffer => self.place_bank(number, tile),
+                Level::Memory | Level::RegisterFile => {
+                    let configuration = tile.configuration.clone().later(tile.begin as i64);
+                    let cell = self.add(tile.name.clone(), Core::Memory(configuration));
+                    MemoryCells { writes: cell, reads: cell }
+                }
+            };
+            self.tiles.push(cells);
         }
         self.join_chains();
         for (number, kernel) in self.accelerator.kernels.iter_enumerated() {
@@ -435,7 +457,7 @@ impl<'a> Lowering<'a> {
         for (tile, content) in self.accelerator.tiles.iter_enumerated() {
             for (port, wire) in content.inputs.iter().enumerate() {
                 if let Some(wire) = wire {
-                    self.connect_tile(*wire, self.tiles[tile], port as u32);
+                    self.connect_tile(*wire, self.tiles[tile].writes, port as u32);
                 }
             }
         }
@@ -457,7 +479,7 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist }.without_latency(&self.spec.pe);
-        Parts { netlist, inputs: self.inputs, outputs, stages }.without(&removed)
+        Parts { netlist, inputs: self.inputs, outputs, banks: self.banks, stages }.without(&removed)
     }
 
     /// Memories of the program that nothing reads, and the elements that join them; what they read is read no more.
@@ -511,7 +533,7 @@ impl<'a> Lowering<'a> {
             for (output, _) in content.outputs.iter().enumerate().filter(|(_, wire)| wire.is_some()) {
                 let members = std::iter::successors(Some(tile), |tile| accelerator.tiles[*tile].chain_from);
                 let ports: Vec<Port> = members
-                    .map(|tile| Port { cell: self.tiles[tile], layer: Layer::Word, port: output as u32 })
+                    .map(|tile| Port { cell: self.tiles[tile].reads, layer: Layer::Word, port: output as u32 })
                     .collect();
                 let joined = ports[1..].iter().fold(ports[0], |one, other| {
                     let name = format!("{}_{output}_or_{}", content.name, self.netlist.cells.len());
@@ -527,13 +549,26 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds a cell. Streams have their names, which hosts use; another cell of the same name gets a number.
+    /// Adds a cell. Another one of the same name gets a number.
     fn add(&mut self, name: String, core: Core) -> CellId {
-        let is_stream = matches!(core, Core::Input | Core::Output);
         let others = (2..).map(|number| format!("{name}_{number}"));
         let mut names = std::iter::once(name.clone()).chain(others);
-        let name = names.find(|name| is_stream || self.names.insert(name.clone())).expect("numbers do not end");
+        let name = names.find(|name| self.names.insert(name.clone())).expect("numbers do not end");
         self.netlist.cells.push(Cell { name, core })
+    }
+
+    /// Adds the cell of a lane of a stream. It has its name, which hosts use.
+    fn add_lane(&mut self, name: String, core: Core) -> CellId {
+        self.netlist.cells.push(Cell { name, core })
+    }
+
+    /// Adds the streams of a memory that is a bank of the global buffer.
+    fn place_bank(&mut self, number: TileId, tile: &Tile) -> MemoryCells {
+        let load = self.add(format!("{}_load", tile.name), Core::Input);
+        let store = self.add(format!("{}_store", tile.name), Core::Output);
+        self.netlist.banks.push(BankCells { name: tile.name.clone(), load, store });
+        self.banks.push(number);
+        MemoryCells { writes: store, reads: load }
     }
 
     /// The cells of the operation of a kernel.
@@ -839,7 +874,7 @@ impl<'a> Lowering<'a> {
         for stream in &self.accelerator.outputs {
             let mut cells = Vec::new();
             for (lane, content) in stream.lanes.iter().enumerate() {
-                let cell = self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Output);
+                let cell = self.add_lane(lane_name(&stream.name, lane, stream.lanes.len()), Core::Output);
                 self.connect_tile(content.wire, cell, 0);
                 cells.push(cell);
             }

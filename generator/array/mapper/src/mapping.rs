@@ -5,7 +5,7 @@ use pushmem_compiler::Compiled;
 use pushmem_configuration::Finding;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind, Tracks};
 use pushmem_files::Diagnostic;
-use pushmem_netlist::{CellId, Core, Netlist};
+use pushmem_netlist::{BankCells, CellId, Core, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::Graph;
 use pushmem_routing::{
@@ -14,8 +14,9 @@ use pushmem_routing::{
 };
 use pushmem_starts::StartError;
 use pushmem_tile::ControllerSpec;
-use pushmem_validation::{Proof, Site, validate};
+use pushmem_validation::{BankSite, Proof, Site, validate};
 
+use crate::bank_memory::{BankMemory, bank_memories};
 use crate::buffered::plan;
 use crate::edited::Edited;
 use crate::lower::{Lowered, Sharing, lower};
@@ -271,6 +272,20 @@ fn configured(
             .map_err(|finding| unfit_stream(compiled, &lane, direction, spec, &finding))?;
     }
     configuration.banks = plan(compiled, lowered, |cell| placement.places[cell], spec)?;
+    let limit = 1 << spec.io.controller.extent_bits;
+    for (cells, memory) in lowered.netlist.banks.iter().zip(bank_memories(compiled, lowered)) {
+        let lag = routing.lags[cells.load];
+        for (direction, cell) in [(Direction::In, cells.load), (Direction::Out, cells.store)] {
+            let tile = configuration.tile_mut(graph, placement.places[cell]);
+            let beats = memory.beats(direction, lag, limit);
+            tile.set_stream(spec, graph.layout(TileKind::Io), direction, &beats)
+                .map_err(|finding| unfit_memory(compiled, &memory, spec, &finding))?;
+        }
+        let buffer = spec.global_buffer.as_ref().expect("memories are in banks of a global buffer");
+        let column = placement.places[cells.load].column;
+        let bank = buffer.bank(column, Direction::In).expect("memories are placed where banks are");
+        configuration.banks.insert(bank, memory.bank());
+    }
     Ok(configuration)
 }
 
@@ -299,12 +314,24 @@ fn unfit_stream(
     program.diagnostic(array.span, message).with_help(help)
 }
 
+/// The refusal of a memory in a bank, the beats of whose streams the controller of an IO tile cannot count.
+fn unfit_memory(compiled: &Compiled, memory: &BankMemory, spec: &ArraySpec, finding: &Finding) -> Diagnostic {
+    let program = &compiled.program;
+    let array = &program.arrays[memory.array];
+    let message = format!("`{}` does not fit a bank of `{}`: {}", array.name, spec.name, finding.message);
+    program.diagnostic(array.span, message).with_help("say `level: memory` in the program")
+}
+
 /// The tiles of the streams.
 fn site(lowered: &Lowered, implementation: &Implementation) -> Site {
     let places = |cells: &Vec<CellId>| cells.iter().map(|cell| implementation.placement.places[*cell]).collect();
+    let place = |cell: CellId| implementation.placement.places[cell];
+    let bank =
+        |bank: &BankCells| BankSite { name: bank.name.clone(), load: place(bank.load), store: place(bank.store) };
     Site {
         inputs: lowered.inputs.iter().map(places).collect(),
         outputs: lowered.outputs.iter().map(places).collect(),
+        banks: lowered.netlist.banks.iter().map(bank).collect(),
         others: Vec::new(),
     }
 }

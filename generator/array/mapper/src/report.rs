@@ -6,12 +6,13 @@ use std::fmt;
 use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
 use pushmem_compiler::{Bottleneck, Compiled, InitiationInterval};
-use pushmem_fabric::{Direction, Layer, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId};
 use serde::Serialize;
 
+use crate::bank_memory::bank_memories;
 use crate::buffered::{BankImage, bank_images};
 use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
@@ -81,10 +82,32 @@ pub struct Report {
     /// The images in banks of the global buffer; left out without one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub banks: Vec<BankImage>,
+    /// The arrays of the program in banks of their own; left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arrays_in_banks: Vec<BankArray>,
     /// Words that were compared to prove the bitstream.
     pub proven_words: usize,
     /// The seed of the placement.
     pub seed: u64,
+}
+
+/// An array of a program that a bank of the global buffer keeps, or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BankArray {
+    /// Number of the bank.
+    pub bank: u32,
+    /// Name of the array.
+    pub array: String,
+}
+
+/// The arrays of a program in banks.
+fn bank_arrays(compiled: &Compiled, mapped: &Mapped, spec: &ArraySpec) -> Vec<BankArray> {
+    let memories = bank_memories(compiled, &mapped.lowered).into_iter();
+    let kept = mapped.lowered.netlist.banks.iter().zip(memories).filter_map(|(cells, memory)| {
+        let bank = spec.global_buffer.as_ref()?.bank(mapped.place(cells.load).column, Direction::In)?;
+        Some(BankArray { bank, array: compiled.program.arrays[memory.array].name.clone() })
+    });
+    kept.collect()
 }
 
 impl Report {
@@ -148,6 +171,7 @@ impl Report {
             cycles: last.unwrap_or(-1) as u64 + 1,
             bottleneck: Bottleneck::of(compiled),
             banks: bank_images(compiled, mapped, spec),
+            arrays_in_banks: bank_arrays(compiled, mapped, spec),
             proven_words: mapped.proof.words,
             seed: mapped.implementation.seed,
         }
@@ -196,7 +220,9 @@ impl Report {
                 format!("bank {bank} {transfer}s `{image}`{at}")
             };
             let before_bitstream = lines.iter().position(|(name, _)| *name == "bitstream").unwrap_or(lines.len());
-            lines.insert(before_bitstream, ("global buffer", self.banks.iter().map(bank).join(", ")));
+            let array = |BankArray { bank, array }: &BankArray| format!("bank {bank} keeps `{array}`");
+            let text = self.banks.iter().map(bank).chain(self.arrays_in_banks.iter().map(array)).join(", ");
+            lines.insert(before_bitstream, ("global buffer", text));
         }
         if let Some(interval) = &self.initiation_interval {
             let before_cycles = lines.iter().position(|(name, _)| *name == "cycles").unwrap_or(lines.len());

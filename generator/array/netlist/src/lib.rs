@@ -15,5 +15,5 @@ mod run;
 pub use check::Fault;
 pub use connection::Connection;
 pub use model::Machine;
-pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Port, Sink, only_predicate};
-pub use run::{Lane, run};
+pub use netlist::{BankCells, Cell, CellId, Core, Net, NetId, Netlist, Port, Sink, only_predicate};
+pub use run::{BankLanes, Lane, run};

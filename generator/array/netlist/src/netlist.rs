@@ -31,6 +31,20 @@ pub struct Netlist {
     pub cells: IndexVec<CellId, Cell>,
     /// The nets. An output of a cell drives one net at most, and an input is the sink of one at most.
     pub nets: IndexVec<NetId, Net>,
+    /// The memories that are banks of a global buffer.
+    pub banks: Vec<BankCells>,
+}
+
+/// A memory that is a bank of a global buffer: an output whose words the bank stores, and an input whose words it loads. Both cells are at the
+/// bank and have one lag, as the ports of one memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankCells {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The input.
+    pub load: CellId,
+    /// The output.
+    pub store: CellId,
 }
 
 /// The work of a tile.

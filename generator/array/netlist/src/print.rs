@@ -19,9 +19,11 @@ impl Netlist {
         let mut text = format!("netlist: {}\narray: {}\ncells:", self.name, spec.name);
         text += if self.cells.is_empty() { " []\n" } else { "\n" };
         for (cell, Cell { name, core }) in self.cells.iter_enumerated() {
+            let bank = self.banks.iter().find(|bank| [bank.load, bank.store].contains(&cell));
+            let bank = bank.map_or(String::new(), |bank| format!(", bank: {}", bank.name));
             match core {
-                Core::Input => writeln!(text, "  - {{name: {name}, stream: input}}"),
-                Core::Output => writeln!(text, "  - {{name: {name}, stream: output}}"),
+                Core::Input => writeln!(text, "  - {{name: {name}, stream: input{bank}}}"),
+                Core::Output => writeln!(text, "  - {{name: {name}, stream: output{bank}}}"),
                 Core::Pe(pe) => writeln!(text, "  - {{name: {name}, {}}}", operation(layout(cell), pe)),
                 Core::Predicate(ControllerConfiguration { extent, cycle, .. }) => {
                     let Affine { start, stride } = cycle;

@@ -10,7 +10,7 @@ use pushmem_resources::{Port, TileLayout};
 use serde::Deserialize;
 
 use crate::check::Fault;
-use crate::netlist::{Cell, CellId, Core, Net, Netlist, Sink};
+use crate::netlist::{BankCells, Cell, CellId, Core, Net, Netlist, Sink};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +27,9 @@ struct CellFile {
     name: String,
     #[serde(default)]
     stream: Option<StreamName>,
+    /// The bank of a global buffer that stores or loads the stream.
+    #[serde(default)]
+    bank: Option<String>,
     #[serde(default)]
     memory: Option<MemoryConfiguration>,
     #[serde(default)]
@@ -113,10 +116,28 @@ struct Reader {
 impl Reader {
     fn netlist(&self, file: NetlistFile) -> Result<Netlist, Fault> {
         let mut netlist = Netlist { name: file.netlist, ..Netlist::default() };
-        for (cell, place) in file.cells.into_iter().zip(0..) {
+        let mut of_banks: BTreeMap<String, Vec<CellId>> = BTreeMap::new();
+        for (mut cell, place) in file.cells.into_iter().zip(0..) {
             let path = FieldPath::root().key("cells").index(place);
+            if let Some(bank) = cell.bank.take() {
+                of_banks.entry(bank).or_default().push(CellId::from(place));
+            }
             netlist.cells.push(self.cell(&path, cell)?);
         }
+        for (name, cells) in of_banks {
+            let find = |core: Core| cells.iter().copied().find(|cell| netlist.cells[*cell].core == core);
+            let (Some(load), Some(store), 2) = (find(Core::Input), find(Core::Output), cells.len()) else {
+                let path = FieldPath::root().key("cells").index(cells[0].index()).key("bank");
+                let message = format!("the bank `{name}` has {} cells", cells.len());
+                return Err(Fault::new(
+                    path,
+                    message,
+                    "give it two: one with `stream: input` and one with `stream: output`",
+                ));
+            };
+            netlist.banks.push(BankCells { name, load, store });
+        }
+        netlist.banks.sort_by_key(|bank| bank.load);
         let cells: HashMap<String, CellId> =
             netlist.cells.iter_enumerated().map(|(id, cell)| (cell.name.clone(), id)).collect();
         let ports = Ports { reader: self, netlist: &netlist, cells };
@@ -154,7 +175,7 @@ impl Reader {
     }
 
     fn cell(&self, path: &FieldPath, file: CellFile) -> Result<Cell, Fault> {
-        let CellFile { name, stream, memory, predicate, operation, constants, modes, lut } = file;
+        let CellFile { name, stream, memory, predicate, operation, constants, modes, lut, .. } = file;
         let of_operation = [("lut", lut.is_some()), ("constants", !constants.is_empty()), ("modes", !modes.is_empty())];
         if operation.is_none()
             && let Some((key, _)) = of_operation.into_iter().find(|(_, is_given)| *is_given)

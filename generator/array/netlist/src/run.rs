@@ -14,16 +14,29 @@ pub struct Lane {
     pub cycles: Vec<i64>,
 }
 
-/// The words that leave on each lane, while these enter: for each lane as many as it has cycles.
+/// The lanes of a memory that is a bank of a global buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankLanes {
+    /// The words that it stores.
+    pub store: Lane,
+    /// The words that it loads.
+    pub load: Lane,
+    /// The number among the stored words of each that is loaded; none where nothing was stored before.
+    pub origins: Vec<Option<usize>>,
+}
+
+/// The words that leave on each lane, while these enter, and banks load what they stored: for each lane as many as it has cycles.
 pub fn run<S: Semantics>(
     machine: &mut Machine<S>,
     entering: &[Lane],
     words: &[Vec<u32>],
     leaving: &[Lane],
+    banks: &[BankLanes],
 ) -> Vec<Vec<u32>> {
     let mut sources: Vec<Next> = entering.iter().map(Next::of).collect();
     let mut sinks: Vec<Next> = leaving.iter().map(Next::of).collect();
     let mut left = vec![Vec::new(); leaving.len()];
+    let mut banks: Vec<Stored> = banks.iter().map(Stored::of).collect();
     let last = leaving.iter().filter_map(|lane| lane.cycles.last()).max().copied();
     for cycle in 0..last.map_or(0, |last| last + 1) {
         for (source, words) in sources.iter_mut().zip(words) {
@@ -33,7 +46,13 @@ pub fn run<S: Semantics>(
                 None => machine.enter_none(cell),
             }
         }
+        for bank in &mut banks {
+            bank.load(machine, cycle);
+        }
         machine.show();
+        for bank in &mut banks {
+            bank.store(machine, cycle);
+        }
         for (sink, left) in sinks.iter_mut().zip(&mut left) {
             if sink.at(cycle).is_some() {
                 left.push(machine.arriving(sink.lane.cell));
@@ -42,6 +61,36 @@ pub fn run<S: Semantics>(
         machine.clock();
     }
     left
+}
+
+/// A bank under way.
+struct Stored<'a> {
+    store: Next<'a>,
+    load: Next<'a>,
+    origins: &'a [Option<usize>],
+    words: Vec<u32>,
+}
+
+impl<'a> Stored<'a> {
+    fn of(bank: &'a BankLanes) -> Self {
+        Stored { store: Next::of(&bank.store), load: Next::of(&bank.load), origins: &bank.origins, words: Vec::new() }
+    }
+
+    /// Lets the word of a cycle enter, if there is one that was stored.
+    fn load<S: Semantics>(&mut self, machine: &mut Machine<S>, cycle: i64) {
+        let origin = self.load.at(cycle).and_then(|number| self.origins[number]);
+        match origin.and_then(|number| self.words.get(number)) {
+            Some(word) => machine.enter(self.load.lane.cell, *word),
+            None => machine.enter_none(self.load.lane.cell),
+        }
+    }
+
+    /// Stores the word of a cycle.
+    fn store<S: Semantics>(&mut self, machine: &Machine<S>, cycle: i64) {
+        if self.store.at(cycle).is_some() {
+            self.words.push(machine.arriving(self.store.lane.cell));
+        }
+    }
 }
 
 /// A lane under way.

@@ -1,7 +1,7 @@
 //! Simulated annealing.
 
 use index_vec::IndexVec;
-use pushmem_fabric::{ArraySpec, Place};
+use pushmem_fabric::{ArraySpec, Direction, Place};
 use pushmem_netlist::{CellId, Connection, Netlist};
 use pushmem_starts::{Demand, Recurrence, prices};
 use rand::{Rng, SeedableRng};
@@ -69,6 +69,8 @@ struct Annealer<'a> {
     slots: [Slots; Class::ALL.len()],
     slot_of: SlotOf,
     places: IndexVec<CellId, Place>,
+    /// Whether a cell keeps its place.
+    is_fixed: IndexVec<CellId, bool>,
     random: ChaCha8Rng,
     /// The number of the last move that looked at each term.
     looked: Vec<u32>,
@@ -94,6 +96,20 @@ impl<'a> Annealer<'a> {
         let mut slot_of: SlotOf = netlist.cells.iter().map(|_| 0).collect();
         let mut places: IndexVec<CellId, Place> = netlist.cells.iter().map(|_| Place { row: 0, column: 0 }).collect();
         let mut free = Class::ALL.map(|class| (0..slots[class as usize].len()).collect::<Vec<usize>>());
+        // Both cells of a memory in a bank are there.
+        let mut is_fixed: IndexVec<CellId, bool> = netlist.cells.iter().map(|_| false).collect();
+        for (bank, cells) in bank_numbers(netlist, spec).zip(&netlist.banks) {
+            for (cell, class, direction) in
+                [(cells.load, Class::Input, Direction::In), (cells.store, Class::Output, Direction::Out)]
+            {
+                let buffer = spec.global_buffer.as_ref().expect("an array with banks has a global buffer");
+                let place = Place { row: 0, column: buffer.column(bank, direction) };
+                let slot = slots[class as usize].slot(place);
+                slots[class as usize].put(slot, Some(cell));
+                (slot_of[cell], places[cell], is_fixed[cell]) = (slot, place, true);
+                free[class as usize].retain(|other| *other != slot);
+            }
+        }
         let mut put = |cell: CellId, class: Class, free: &mut Vec<usize>| {
             let slot = free.swap_remove(random.random_range(0..free.len()));
             slots[class as usize].put(slot, Some(cell));
@@ -101,7 +117,8 @@ impl<'a> Annealer<'a> {
             slot
         };
         let mut beside = Vec::new();
-        for (cell, class) in classes.iter_enumerated().filter(|(_, class)| **class != Class::Predicate) {
+        let is_free = |(cell, class): &(CellId, &Class)| **class != Class::Predicate && !is_fixed[*cell];
+        for (cell, class) in classes.iter_enumerated().filter(is_free) {
             let slot = put(cell, *class, &mut free[*class as usize]);
             if *class == Class::Memory && netlist.cells[cell].core.predicate().is_none() {
                 beside.push(slot);
@@ -124,6 +141,7 @@ impl<'a> Annealer<'a> {
             slots,
             slot_of,
             places,
+            is_fixed,
             random,
             looked,
             moves: 0,
@@ -220,7 +238,8 @@ impl<'a> Annealer<'a> {
         let from = self.slot_of[cell];
         let (columns, rows) = self.slots[class].near(self.places[cell], range.max(1));
         let to = self.slots[class].at(self.random.random_range(columns), self.random.random_range(rows));
-        if to == from {
+        let keeps = |cell: CellId| self.is_fixed[cell];
+        if to == from || keeps(cell) || self.slots[class].cell(to).is_some_and(keeps) {
             return false;
         }
         let class = self.classes[cell];
@@ -283,6 +302,13 @@ impl<'a> Annealer<'a> {
         }
         change
     }
+}
+
+/// The banks of the memories of a netlist, spread over the columns of the array, which may be fewer than those of all banks.
+fn bank_numbers(netlist: &Netlist, spec: &ArraySpec) -> impl Iterator<Item = u32> {
+    let banks = spec.global_buffer.as_ref().map_or(0, |buffer| spec.columns / buffer.columns);
+    let memories = netlist.banks.len() as u32;
+    (0..memories).map(move |memory| (2 * memory + 1) * banks / (2 * memories))
 }
 
 /// The classes of the cells that move with one of this class.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use index_vec::IndexVec;
 use pushmem_bitstream::TileName;
-use pushmem_fabric::{ArraySpec, Place};
+use pushmem_fabric::{ArraySpec, Direction, Place};
 use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
 use pushmem_netlist::{CellId, Core, Fault, Netlist};
 use serde::Deserialize;
@@ -78,6 +78,17 @@ impl Placement {
                         "a tile takes one cell; an IO tile an input and an output, a MEM tile a memory and a predicate";
                     return Err(Fault::new(path, message, help));
                 }
+            }
+        }
+        for bank in &netlist.banks {
+            let number = |cell: CellId, direction: Direction| {
+                spec.global_buffer.as_ref().and_then(|buffer| buffer.bank(self.places[cell].column, direction))
+            };
+            let (load, store) = (number(bank.load, Direction::In), number(bank.store, Direction::Out));
+            if load != store {
+                let path = FieldPath::root().key("places").key(&netlist.cells[bank.load].name);
+                let message = format!("`{}` is stored in another bank than it is loaded from", bank.name);
+                return Err(Fault::new(path, message, "place both streams at the columns of one bank"));
             }
         }
         Ok(())

@@ -53,6 +53,8 @@ pub enum BankMeaning {
         /// Which: that of the stream into the array, or out of it.
         direction: Direction,
     },
+    /// Whether both DMAs count one time, as the ports of one memory: it stands still while either waits.
+    CommonTime,
     /// The host gives a half to the array. Reads 1 until the run that had it is over.
     HandOver {
         /// Number of the half.
@@ -106,9 +108,10 @@ pub enum BankMeaning {
 }
 
 impl BankMeaning {
-    /// The signal of the hardware that it is a part of, and the DMA that takes it: fields of a signal follow each other, the first lowest.
-    pub fn signal(self) -> Option<(Direction, &'static str)> {
-        Some(match self {
+    /// The signal of the hardware that it is a part of: fields of a signal follow each other, the first lowest.
+    pub fn signal(self) -> Option<String> {
+        let (direction, part) = match self {
+            BankMeaning::CommonTime => return Some("common_time".to_owned()),
             BankMeaning::Enable { direction } => (direction, "enable"),
             BankMeaning::Extent { direction, .. } => (direction, "extents"),
             BankMeaning::CycleStart { direction } => (direction, "cycle_start"),
@@ -120,7 +123,8 @@ impl BankMeaning {
             | BankMeaning::Busy { .. }
             | BankMeaning::BitstreamRow
             | BankMeaning::Bitstream { .. } => return None,
-        })
+        };
+        Some(format!("{}_{part}", direction.transfer()))
     }
 }
 
@@ -238,7 +242,10 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
         let description = format!("The {name} DMA works from the next flush on");
         Field::new(format!("enable_{name}"), 1, description, BankMeaning::Enable { direction })
     };
-    layout.group("control", "Which DMAs work.", Access::ReadWrite, Direction::ALL.map(enable).to_vec());
+    let description = "Both DMAs count one time, which stands still while either waits";
+    let common_time = Field::new("common_time", 1, description, BankMeaning::CommonTime);
+    let control = Direction::ALL.map(enable).into_iter().chain([common_time]).collect();
+    layout.group("control", "Which DMAs work, and how.", Access::ReadWrite, control);
     let half = |half: u32| {
         let description = format!("1 gives half {half} to the array, until the run that works with it is over");
         Field::new(format!("half_{half}"), 1, description, BankMeaning::HandOver { half })

@@ -31,8 +31,11 @@ pub fn align(netlist: &Netlist, demands: &[Demand], lags: &mut Lags) -> Result<(
             least: demand.least - connection.sink.cycles,
         })
         .collect();
+    // The ports of a memory in a bank start together.
+    let pairs = netlist.banks.iter().flat_map(|bank| [(bank.load, bank.store), (bank.store, bank.load)]);
+    let of_banks = pairs.map(|(from, to)| Arc { from, to, least: 0 });
     let mut leaving: IndexVec<CellId, Vec<Arc>> = netlist.cells.iter().map(|_| Vec::new()).collect();
-    for arc in arcs {
+    for arc in arcs.into_iter().chain(of_banks) {
         leaving[arc.from].push(arc);
     }
     // Each round of a loop that never ends raises its lags; in a loop that ends, none rises further than all slack there is.
@@ -77,6 +80,10 @@ fn parities(
         let difference = (demand.least - connection.sink.cycles).rem_euclid(2);
         joined[connection.of.source].push((connection.sink.cell, difference));
         joined[connection.sink.cell].push((connection.of.source, difference));
+    }
+    for bank in &netlist.banks {
+        joined[bank.load].push((bank.store, 0));
+        joined[bank.store].push((bank.load, 0));
     }
     let mut parities: IndexVec<CellId, Option<i64>> = netlist.cells.iter().map(|_| None).collect();
     for root in netlist.cells.indices() {

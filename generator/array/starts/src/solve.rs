@@ -85,6 +85,11 @@ impl Retiming {
             let longest = &mut longest[connection.net];
             *longest = (*longest).max(Some((demand.least, number)));
         }
+        // The ports of a memory in a bank start together.
+        for bank in &netlist.banks {
+            problem.require(cells[bank.load], cells[bank.store], 0);
+            problem.require(cells[bank.store], cells[bank.load], 0);
+        }
         let mut of_nets = Vec::new();
         for ((net, end), longest) in netlist.nets.iter().zip(&ends).zip(longest) {
             let (least, connection) = longest.expect("a net has a sink");

@@ -14,4 +14,4 @@ mod tables;
 mod validate;
 
 pub use lift::{LiftError, TileCells, lift};
-pub use validate::{Invalid, Proof, Site, validate};
+pub use validate::{BankSite, Invalid, Proof, Site, validate};

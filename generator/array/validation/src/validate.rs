@@ -7,7 +7,7 @@ use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
 use pushmem_nest::{Operation, Program, Word};
-use pushmem_netlist::{CellId, Core, Lane, Machine, run};
+use pushmem_netlist::{BankLanes, CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
 use pushmem_selection::Cells;
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::banks::check_banks;
+use crate::banks::{bank_lanes, check_banks};
 use crate::lift::{LiftError, lift};
 use crate::operations::Samples;
 use crate::tables::{Tables, with_tokens};
@@ -32,15 +32,30 @@ pub struct Site {
     pub inputs: Vec<Vec<Place>>,
     /// For each output stream the tile of each lane.
     pub outputs: Vec<Vec<Place>>,
+    /// The tiles of the memories that are banks of the global buffer.
+    pub banks: Vec<BankSite>,
     /// The streams of programs beside it.
     pub others: Vec<(Place, Direction)>,
 }
 
+/// The tiles of a memory that is a bank of the global buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankSite {
+    /// The name of the memory.
+    pub name: String,
+    /// Where its words enter.
+    pub load: Place,
+    /// Where they leave.
+    pub store: Place,
+}
+
 impl Site {
-    /// The streams of the program.
+    /// The streams of the program, those of its memories in banks among them.
     pub fn streams(&self) -> Vec<(Place, Direction)> {
         let inputs = self.inputs.iter().flatten().map(|place| (*place, Direction::In));
-        inputs.chain(self.outputs.iter().flatten().map(|place| (*place, Direction::Out))).collect()
+        let outputs = self.outputs.iter().flatten().map(|place| (*place, Direction::Out));
+        let of_banks = self.banks.iter().flat_map(|bank| [(bank.load, Direction::In), (bank.store, Direction::Out)]);
+        inputs.chain(outputs).chain(of_banks).collect()
     }
 }
 
@@ -80,10 +95,10 @@ pub enum Invalid {
         /// Whether it is a stream into the array.
         direction: Direction,
     },
-    /// A bank of the global buffer moves other words than those of its stream.
+    /// A bank of the global buffer moves other words than those of its stream, or is no memory.
     #[error("the stream `{stream}`: {fault}")]
     Bank {
-        /// The stream.
+        /// The stream, or the memory.
         stream: String,
         /// The difference.
         fault: String,
@@ -173,6 +188,13 @@ pub fn validate(
         };
         of_stream.map(lane).collect()
     };
+    let beats = |place: Place, direction: Direction| -> Option<Lane> {
+        let schedule = configuration.tiles.get(&place)?.stream(spec, graph.layout(TileKind::Io), direction)?;
+        let cell = *tiles.get(&(place, direction))?;
+        Some(Lane { cell, cycles: schedule.extent.values(&schedule.cycle).collect() })
+    };
+    let of_bank = |bank: &BankSite| bank_lanes(bank, &configuration, spec, &beats);
+    let banks: Vec<BankLanes> = site.banks.iter().map(of_bank).collect::<Result<_, Invalid>>()?;
     let entering = lanes(accelerator.inputs.as_raw_slice(), &site.inputs, Direction::In)?;
     let leaving = lanes(&accelerator.outputs, &site.outputs, Direction::Out)?;
     // A run each on words and tokens of its own.
@@ -184,7 +206,7 @@ pub fn validate(
         let expected = tokens_of_program(program, accelerator, cells, tokens, memory, &words);
         let netlist = with_tokens(&netlist, memory, tokens);
         let mut machine = Machine::new(&netlist, spec, tokens);
-        let found = run(&mut machine, &entering, &words, &leaving);
+        let found = run(&mut machine, &entering, &words, &leaving, &banks);
         if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
             let tile = netlist.cells[cell].name.clone();
             return Err(Invalid::Memory { tile, violation: violation.to_string() });

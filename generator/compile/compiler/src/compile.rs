@@ -54,8 +54,8 @@ pub struct Compiled {
     pub constraints: Constraints,
     /// Why stages of a program that names no schedule cannot all follow one scan, where they run as a coarse pipeline instead.
     pub no_scan: Option<Diagnostic>,
-    /// Arrays in memory tiles whose level the target does not have, each with that level.
-    pub without_level: Vec<(usize, Level)>,
+    /// Arrays in memory tiles that are not at the level that the program names, each with the reason.
+    pub without_level: Vec<(usize, String)>,
     /// Figures of the proof.
     pub proof: Proof,
 }
@@ -126,13 +126,13 @@ pub fn compile_observed(
     }
 }
 
-/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that level.
-fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, Level)>) {
+/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason.
+fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, String)>) {
     let mut without = Vec::new();
     for (number, array) in program.arrays.iter_mut().enumerate() {
         if let Some(level) = array.level.filter(|level| target.at(*level).is_none()) {
             array.level = Some(Level::Memory);
-            without.push((number, level));
+            without.push((number, format!("there is no {}", level.name().replace('_', " "))));
         }
     }
     (program, without)
@@ -317,12 +317,11 @@ impl Compiled {
         warnings
     }
 
-    /// Warnings about arrays in memory tiles whose level the target does not have.
+    /// Warnings about arrays in memory tiles that are not at the level that the program names.
     fn without_level(&self) -> impl Iterator<Item = Diagnostic> {
-        self.without_level.iter().map(|&(number, level)| {
-            let array = &self.source.arrays[number];
-            let message =
-                format!("`{}` is kept in memory tiles: there is no {}", array.name, level.name().replace('_', " "));
+        self.without_level.iter().map(|(number, reason)| {
+            let array = &self.source.arrays[*number];
+            let message = format!("`{}` is kept in memory tiles: {reason}", array.name);
             let warning = self.source.diagnostic(array.span, message);
             warning.with_help("say `level: memory` in the program to choose this").as_warning()
         })

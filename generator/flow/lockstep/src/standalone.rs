@@ -38,6 +38,8 @@ pub struct Run<'a> {
     pub cycles: u64,
     /// Whether [`buffered_testbench`] makes another testbench, which the Makefile runs, too.
     pub is_buffered: bool,
+    /// Whether memories of the program are banks of the global buffer: then the array does not run without it.
+    pub needs_banks: bool,
 }
 
 #[derive(Template)]
@@ -66,6 +68,8 @@ struct Makefile<'a> {
     array: &'a str,
     /// The testbench of a run through the global buffer, if there is one.
     buffered: Option<String>,
+    /// Whether there is a testbench of the array alone.
+    is_alone: bool,
 }
 
 /// A run of a program through the global buffer of its array, which a testbench repeats.
@@ -155,8 +159,8 @@ fn buffered_module(program: &str) -> String {
     format!("{program}_buffered_testbench")
 }
 
-/// The RTL of an array, that of its tiles with the bitstream of a run as constants, and a testbench with a Makefile that runs either.
-/// `files` are those of [`pushmem_interconnect::generate`], named with `.sv`.
+/// The RTL of an array, that of its tiles with the bitstream of a run as constants, and a testbench with a Makefile that runs either. Of a program
+/// that needs banks, the RTL and the Makefile. `files` are those of [`pushmem_interconnect::generate`], named with `.sv`.
 pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
     let (program, array) = (run.program, array_module(spec));
     let module = format!("{program}_testbench");
@@ -177,15 +181,18 @@ pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
     };
     let text = text.render().expect("templates write to memory");
     let buffered = run.is_buffered.then(|| buffered_module(program));
-    let makefile = Makefile { spec, program, module: &module, array: &array, buffered };
-    let mut made = vec![
-        (format!("testbench/{module}.sv"), text),
-        ("Makefile".to_owned(), makefile.render().expect("templates write to memory")),
-    ];
-    let frozen = freeze(spec, files, run.configuration);
-    let used = needed(&frozen, &array, &[]);
-    let used = frozen.into_iter().filter(|(name, _)| is_header(name) || used.contains(name)).collect_vec();
-    for (folder, list, files) in [("rtl", "filelist.f", files), ("testbench/frozen", "testbench/frozen.f", &used)] {
+    let is_alone = !run.needs_banks;
+    let makefile = Makefile { spec, program, module: &module, array: &array, buffered, is_alone };
+    let mut made = vec![("Makefile".to_owned(), makefile.render().expect("templates write to memory"))];
+    let mut lists = vec![("rtl", "filelist.f", files.to_vec())];
+    if is_alone {
+        made.push((format!("testbench/{module}.sv"), text));
+        let frozen = freeze(spec, files, run.configuration);
+        let used = needed(&frozen, &array, &[]);
+        let used = frozen.into_iter().filter(|(name, _)| is_header(name) || used.contains(name)).collect_vec();
+        lists.push(("testbench/frozen", "testbench/frozen.f", used));
+    }
+    for (folder, list, files) in lists {
         let names = files.iter().filter(|(name, _)| !is_header(name)).map(|(name, _)| format!("{folder}/{name}\n"));
         made.push((list.to_owned(), format!("+incdir+{folder}\n{}", names.format(""))));
         made.extend(files.iter().map(|(name, text)| (format!("{folder}/{name}"), text.clone())));

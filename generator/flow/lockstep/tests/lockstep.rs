@@ -5,15 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pushmem_bitstream::Configuration;
-use pushmem_emulator::{Beat, Emulator, Inputs, RunStreams, StreamOutputs};
+use pushmem_emulator::{
+    BankAccess, Beat, Buffered, BufferedInputs, Emulator, HostAccess, Inputs, RunStreams, StreamOutputs,
+};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_interconnect::generate;
-use pushmem_lockstep::{Agreement, Lockstep, Rtl, build};
-use pushmem_resources::Graph;
+use pushmem_lockstep::{Agreement, BufferedLockstep, Lockstep, Rtl, build, build_buffered};
+use pushmem_resources::{BankMap, BankMeaning, Graph};
 use pushmem_simulation::Verilator;
 use pushmem_systemverilog::{File, files_of};
 use pushmem_testing::verilator;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -145,5 +149,117 @@ fn a_fault_in_the_rtl_is_found() {
 fn all_faults_in_the_rtl_are_found() {
     if verilator().is_some() {
         FAULTS.into_iter().for_each(assert_found);
+    }
+}
+
+/// An array whose bank 2 is a memory: each tile of data is stored, and then loaded while the next one is stored.
+struct Banked {
+    spec: ArraySpec,
+    files: Vec<File>,
+    configuration: Configuration,
+}
+
+/// Runs of it, with a half in turn.
+const RUNS: usize = 4;
+
+/// Rows of each bank that the host writes before a run and reads after it.
+const ROWS: u32 = 72;
+
+/// Longest run, in cycles.
+const LONGEST_RUN: usize = 20_000;
+
+impl Banked {
+    fn new() -> Self {
+        let document = Document::read(&root().join("constraints/arrays/small_buffered.yaml")).unwrap();
+        let spec = ArraySpec::from_document(&document, &Folder(root().join("constraints"))).unwrap();
+        let document = Document::read(&root().join("rtl-tests/arrays/tiles_in_a_bank.yaml")).unwrap();
+        let configuration = Configuration::from_document(&document, &spec, &Graph::of(&spec)).unwrap();
+        Banked { files: files_of(generate(&spec).unwrap()), spec, configuration }
+    }
+
+    /// Runs it on the model and on RTL of these files. The host hands halves over in any order, late, and stalls the array; it reads all words.
+    fn run(&self, files: &[File]) -> Result<Agreement, Diagnostic> {
+        let executable = build_buffered(&Verilator::find()?, &self.spec, files)?;
+        let graph = Graph::of(&self.spec);
+        let bitstream = self.configuration.encode(&self.spec, &graph)?;
+        let mut lockstep = BufferedLockstep::start(&executable, &self.spec, &bitstream)?;
+        let mut model = Buffered::new(Emulator::new(&self.spec, graph)).unwrap();
+        model.load(&self.configuration);
+        let mut clock = |inputs: BufferedInputs| {
+            lockstep.observe(&inputs, model.outputs());
+            model.clock(&inputs);
+            model.outputs().busy.contains(&true)
+        };
+        let map = BankMap::of(&self.spec).unwrap();
+        let register = map.field(BankMeaning::HandOver { half: 0 }).0;
+        let random = &mut ChaCha8Rng::seed_from_u64(3);
+        let banks: Vec<usize> = self.configuration.banks.keys().map(|bank| *bank as usize).collect();
+        let rows = |half: usize, words: u32| {
+            let rows = banks.iter().flat_map(|bank| (0..ROWS).map(move |row| (*bank, row)));
+            rows.map(move |(bank, row)| (bank, HostAccess { half, row, words, data: 0 }))
+        };
+        for run in 0..RUNS {
+            let half = run % 2;
+            for (bank, access) in rows(half, 0xf) {
+                let host = Some((bank, HostAccess { data: random.random(), ..access }));
+                clock(BufferedInputs { host, ..BufferedInputs::default() });
+            }
+            let mut late: Vec<(usize, usize)> =
+                banks.iter().map(|bank| (if run == 0 { 0 } else { random.random_range(0..300) }, *bank)).collect();
+            let stalls = [0.0, 0.2, 0.0, 0.8][run];
+            clock(BufferedInputs { flush: true, ..BufferedInputs::default() });
+            let is_over = (0..LONGEST_RUN).any(|cycle| {
+                let due = late.iter().position(|(at, _)| *at <= cycle).map(|place| late.swap_remove(place).1);
+                let access = due.map(|bank| (Some(bank), BankAccess { register, write: Some(1 << half) }));
+                let is_busy =
+                    clock(BufferedInputs { access, stall: random.random_bool(stalls), ..BufferedInputs::default() });
+                cycle > 2 && late.is_empty() && !is_busy
+            });
+            assert!(is_over, "run {run}");
+            for (bank, access) in rows(half, 0) {
+                clock(BufferedInputs { host: Some((bank, access)), ..BufferedInputs::default() });
+            }
+            (0..4).for_each(|_| _ = clock(BufferedInputs::default()));
+        }
+        lockstep.finish()
+    }
+}
+
+#[test]
+fn a_bank_is_a_memory_in_the_rtl_as_in_the_model() {
+    let Some(_) = verilator() else { return };
+    let banked = Banked::new();
+    let agreement = banked.run(&banked.files).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(agreement.cycles > 4 * 370, "{agreement:?}");
+}
+
+/// Faults of a bank that is a memory: the interlock that is removed, and the place where it is.
+const BANK_FAULTS: [[&str; 2]; 2] = [
+    ["loads do not wait for words that are to be stored", "(common_time & store_lacks)"],
+    ["each DMA counts its own time", "{control_q[2:2]}"],
+];
+
+fn assert_interlocked([fault, place]: [&str; 2]) {
+    let banked = Banked::new();
+    let mut files = banked.files.clone();
+    let (_, text) = files.iter_mut().find(|(name, _)| name == "small_buffered_bank.sv").unwrap();
+    assert_eq!(text.matches(place).count(), 1, "{text}");
+    *text = text.replace(place, "1'b0");
+    let error = format!("{:?}", banked.run(&files).expect_err(fault));
+    assert!(error.contains("after the bitstream was loaded the RTL shows"), "{fault}: {error}");
+}
+
+#[test]
+fn a_bank_without_its_interlock_is_found() {
+    if verilator().is_some() {
+        assert_interlocked(BANK_FAULTS[0]);
+    }
+}
+
+#[test]
+#[ignore = "long: builds an array for each fault"]
+fn banks_without_an_interlock_are_found() {
+    if verilator().is_some() {
+        BANK_FAULTS.into_iter().for_each(assert_interlocked);
     }
 }

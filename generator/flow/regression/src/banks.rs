@@ -202,7 +202,12 @@ fn life(spec: &ArraySpec, is_busy: bool, random: &mut ChaCha8Rng) -> Vec<BankInp
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
     for run_number in 0..random.random_range(1..=3) {
         if random.random() {
-            cycles.extend(bitstream(spec, &map, run_number == 0, random));
+            let mut load = bitstream(spec, &map, run_number == 0, random);
+            // The run begins before the bitstream was read.
+            if run_number > 0 && random.random_bool(0.4) {
+                load.truncate(random.random_range(load.len() / 3..load.len()));
+            }
+            cycles.extend(load);
         }
         // The half is handed over before the run, or somewhere in it.
         let halves = random.random_range(0..4);
@@ -304,27 +309,23 @@ fn registers(map: &BankMap, spec: &ArraySpec, random: &mut ChaCha8Rng) -> Vec<(u
         let (register, field) = map.field(meaning);
         registers[register as usize] |= (value as u32) << field.low & field.mask();
     };
-    for direction in Direction::ALL {
-        set(BankMeaning::Enable { direction }, random.random_bool(0.85).into());
-        set(BankMeaning::AddressStart { direction }, random.random_range(0..words));
-        set(BankMeaning::CycleStart { direction }, random.random_range(0..4));
-        // Words that follow each other, backwards too, or anywhere.
-        let (mut iterations, mut distance) = (1, 0_i64);
-        let step = *[1, 1, 1, -1, 2, 4, -4, 0].get(random.random_range(0..8)).expect("eight steps");
-        for level in 0..buffer.controller.levels {
-            let extent = if iterations < 100 { random.random_range(1..=9) } else { 1 };
-            let extent = extent.min(1 << buffer.controller.extent_bits.min(8));
-            let delta = match level {
-                0 => step,
-                _ if random.random() => step - distance * i64::from(random.random::<bool>()),
-                _ => random.random_range(0..words) as i64,
-            };
+    // A bank as a memory: words that are stored are loaded some cycles later in a time of both.
+    let is_memory = random.random_bool(0.4);
+    set(BankMeaning::CommonTime, random.random_bool(if is_memory { 0.95 } else { 0.1 }).into());
+    let nests = Direction::ALL.map(|_| nest(buffer, words, random));
+    let first = random.random_range(0..words);
+    for (direction, own) in Direction::ALL.into_iter().zip(&nests) {
+        let is_loaded = is_memory && direction == Direction::In;
+        let Nest { extents, deltas, gaps } = if is_memory { &nests[0] } else { own };
+        set(BankMeaning::Enable { direction }, random.random_bool(if is_memory { 0.98 } else { 0.85 }).into());
+        let start = if is_memory { first } else { random.random_range(0..words) };
+        set(BankMeaning::AddressStart { direction }, start);
+        let late = if is_loaded { random.random_range(0..12) } else { 0 };
+        set(BankMeaning::CycleStart { direction }, random.random_range(0..4) + late);
+        for (level, ((extent, delta), gap)) in (0..).zip(extents.iter().zip(deltas).zip(gaps)) {
             set(BankMeaning::Extent { direction, level }, extent - 1);
-            set(BankMeaning::AddressDelta { direction, level }, delta.rem_euclid(words as i64) as u64);
-            let gap = if random.random_bool(0.8) { 0 } else { random.random_range(0..4) };
-            set(BankMeaning::CycleGap { direction, level }, gap);
-            iterations *= extent;
-            distance += step * (extent as i64 - 1);
+            set(BankMeaning::AddressDelta { direction, level }, *delta);
+            set(BankMeaning::CycleGap { direction, level }, *gap);
         }
     }
     let writable = |(number, _): &(u32, u32)| {
@@ -332,6 +333,35 @@ fn registers(map: &BankMap, spec: &ArraySpec, random: &mut ChaCha8Rng) -> Vec<(u
             || map.registers[*number as usize].fields.iter().all(|field| field.meaning.signal().is_some())
     };
     (0..).zip(registers).filter(writable).collect()
+}
+
+/// The loop nest of a DMA, by level: iterations, words and cycles from one to the next.
+struct Nest {
+    extents: Vec<u64>,
+    deltas: Vec<u64>,
+    gaps: Vec<u64>,
+}
+
+/// A random loop nest through a half of so many words: words that follow each other, backwards too, or anywhere.
+fn nest(buffer: &GlobalBufferSpec, words: u64, random: &mut ChaCha8Rng) -> Nest {
+    let mut nest = Nest { extents: Vec::new(), deltas: Vec::new(), gaps: Vec::new() };
+    let (mut iterations, mut distance) = (1, 0_i64);
+    let step = *[1, 1, 1, -1, 2, 4, -4, 0].get(random.random_range(0..8)).expect("eight steps");
+    for level in 0..buffer.controller.levels {
+        let extent = if iterations < 100 { random.random_range(1..=9) } else { 1 };
+        let extent = extent.min(1 << buffer.controller.extent_bits.min(8));
+        let delta = match level {
+            0 => step,
+            _ if random.random() => step - distance * i64::from(random.random::<bool>()),
+            _ => random.random_range(0..words) as i64,
+        };
+        nest.extents.push(extent);
+        nest.deltas.push(delta.rem_euclid(words as i64) as u64);
+        nest.gaps.push(if random.random_bool(0.8) { 0 } else { random.random_range(0..4) });
+        iterations *= extent;
+        distance += step * (extent as i64 - 1);
+    }
+    nest
 }
 
 /// The cycles of a run without its beginning.

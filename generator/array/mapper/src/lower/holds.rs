@@ -222,8 +222,9 @@ impl Parts {
         }
         self.stages.iter_mut().for_each(|stage| stage.cells.retain(|cell| numbers.contains_key(cell)));
         let streams = self.inputs.iter_mut().chain(&mut self.outputs).flatten();
+        let of_banks = self.netlist.banks.iter_mut().flat_map(|bank| [&mut bank.load, &mut bank.store]);
         let of_stages = self.stages.iter_mut().flat_map(|stage| &mut stage.cells);
-        streams.chain(of_stages).for_each(|cell| *cell = numbers[cell]);
+        streams.chain(of_banks).chain(of_stages).for_each(|cell| *cell = numbers[cell]);
         self
     }
 }

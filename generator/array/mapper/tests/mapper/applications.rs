@@ -38,7 +38,7 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let mut machine = Machine::new(&lowered.netlist, &amber, Numbers { word_bits: 16 });
         let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(accelerator)).collect::<Vec<_>>();
         let entering = in_time(lowered.input_lanes(accelerator));
-        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(accelerator)));
+        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(accelerator)), &[]);
         let found = join(&found, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
         assert!(machine.take_violations().is_empty(), "{name}");
         let found = accelerator.arrays(&compiled.program, &found).unwrap();

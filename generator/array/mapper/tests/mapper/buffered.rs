@@ -89,7 +89,7 @@ fn images_go_from_banks_to_banks() {
 fn plans_follow_the_order_of_streams() {
     let target = small("{banks: 1, bank_bytes: 32768}");
     let (compiled, mapped) = mapped(&turned(), &target).unwrap();
-    let BankConfiguration { load, store } = &mapped.configuration.banks[&0];
+    let BankConfiguration { load, store, .. } = &mapped.configuration.banks[&0];
     let (load, store) = (load.as_ref().unwrap(), store.as_ref().unwrap());
     let (load_address, store_address) = (load.sram.as_ref().unwrap(), store.sram.as_ref().unwrap());
     let mut all: Vec<i64> = load.extent.values(load_address).collect();

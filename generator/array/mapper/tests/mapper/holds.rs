@@ -254,5 +254,5 @@ nets:
     let words: Vec<u32> = (1..=20).collect();
     let expected: Vec<u32> =
         words.chunks(5).flat_map(|run| (1..=run.len()).map(|count| 100 + run[..count].iter().sum::<u32>())).collect();
-    assert_eq!(run(&mut machine, &[lane(0)], &[words], &[lane(3)]), [expected]);
+    assert_eq!(run(&mut machine, &[lane(0)], &[words], &[lane(3)], &[]), [expected]);
 }

@@ -2,6 +2,7 @@
 
 mod accumulators;
 mod applications;
+mod bank_memory;
 mod buffered;
 mod common;
 mod edited;

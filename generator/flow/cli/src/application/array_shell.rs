@@ -299,6 +299,7 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
     let buffered = buffered_testbench(spec, &run_of_banks);
     let run = Run {
         is_buffered: buffered.is_some(),
+        needs_banks: !mapped.lowered.netlist.banks.is_empty(),
         program: &mapped.lowered.netlist.name,
         configuration: &mapped.configuration,
         bitstream: &of_array(mapped, target),
@@ -308,7 +309,9 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         cycles,
     };
     add_signed(folder, spec, testbench(spec, &arrays::rtl_files(spec)?, &run));
-    add_words(folder, streams(work));
+    if !run.needs_banks {
+        add_words(folder, streams(work));
+    }
     if let Some(buffered) = buffered {
         add_signed(folder, spec, driver_check(spec, &run_of_banks).into_iter().chain([buffered]));
     }
