@@ -9,6 +9,8 @@ use std::fmt::{self, Display, Formatter};
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
+use pushmem_blocking::Capacity;
+use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_mapper::{ArrayTarget, Edited, Report as ArrayReport};
 use pushmem_nest::Program;
@@ -33,8 +35,8 @@ pub(super) struct Fit {
     #[arg(long = "fit-without", value_name = "FACT", requires = "budget")]
     without: Vec<Fact>,
     /// With --fit: let nests that add, as products of matrices and convolutions, go block by block where the memory tiles of the budget do not
-    /// hold their arrays. Whole arrays are in the global buffer. The sizes of blocks, and the orders of loops between them and within, are chosen.
-    #[arg(long = "fit-blocks", requires = "budget", conflicts_with = "array")]
+    /// hold their arrays. Whole arrays are in the global buffer, which an array must have. The sizes of blocks, and the orders of loops between them and within, are chosen.
+    #[arg(long = "fit-blocks", requires = "budget")]
     blocks: bool,
 }
 
@@ -148,7 +150,11 @@ impl Build {
             let (parallelization, fitted) = search.run(compiled, spinner)?;
             return Ok((parallelization.applied(&program), Some(fitted)));
         }
-        let capacity = chosen.capacity(budget.most.get(&Resource::Tiles).copied());
+        let tiles = budget.most.get(&Resource::Tiles).copied();
+        let capacity = match array {
+            None => chosen.capacity(tiles),
+            Some(target) => capacity_of(&target.spec, tiles)?,
+        };
         let refused = RefCell::default();
         let blocks = blocks::Search { budget, capacity, compiled: &compiled, spinner, refused };
         let (program, fitted) = search.run_in_blocks(&blocks)?;
@@ -171,4 +177,19 @@ impl Fit {
 /// So many copies of a nest at most.
 fn copies(most: u64) -> String {
     if most == 1 { "1 copy".to_owned() } else { format!("{most} copies") }
+}
+
+/// So many memory tiles of an array, or all that it has.
+///
+/// # Errors
+/// When it has none, or no global buffer.
+fn capacity_of(spec: &ArraySpec, tiles: Option<u64>) -> Result<Capacity, Diagnostic> {
+    let Some(memory) = spec.memory.as_ref().filter(|_| spec.global_buffer.is_some()) else {
+        let refused = Diagnostic::new(format!("`{}` has no global buffer to keep whole arrays", spec.name));
+        return Err(
+            refused.with_help("choose an array with a global buffer, as `amber_buffered`, or leave out `--fit-blocks`")
+        );
+    };
+    let all = u64::from(spec.count(TileKind::Memory));
+    Ok(Capacity { tiles: tiles.map_or(all, |tiles| tiles.min(all)), words: memory.tile.words() })
 }
