@@ -1,5 +1,6 @@
 // Proof of the store DMA of a bank, for any loop nest, however its stream and the load wait, and for any place in the half: the word there is
-// the last one that was taken for it, unless that is still gathered. After the run nothing is.
+// the last one that was taken for it, unless that is still gathered. After the run nothing is. No word is taken while the store is held, and
+// gathered words are written when they are to be first.
 module bank_store_proof #(
     parameter int unsigned AddressBits = 3
 ) (
@@ -8,6 +9,8 @@ module bank_store_proof #(
     input logic flush_i,
     input logic clear_i,
     input logic grant_i,
+    input logic hold_i,
+    input logic first_i,
     input logic wait_i,
     input logic valid_i,
     input logic word_i,
@@ -21,14 +24,15 @@ module bank_store_proof #(
     logic [1:0] write;
     logic [AddressBits-2:0] row;
     logic [1:0] words;
+    logic gathers;
     logic ready;
     logic busy;
     pushmem_bank_store #(
         .Levels(1), .ExtentBits(2), .CycleBits(1), .AddressBits(AddressBits), .WordBits(1), .Words(2)
     ) u_store (
         .clk_i, .rst_ni, .flush_i, .clear_i, .enable_i(1'b1), .extents_i, .cycle_start_i(start_i), .gaps_i, .address_start_i,
-        .deltas_i, .grant_i, .wait_i, .write_o(write), .row_o(row), .words_o(words), .valid_i, .word_i, .ready_o(ready),
-        .busy_o(busy)
+        .deltas_i, .grant_i, .hold_i, .first_i, .wait_i, .write_o(write), .row_o(row), .words_o(words), .gathers_o(gathers), .needs_o(),
+        .lacks_o(), .valid_i, .word_i, .ready_o(ready), .busy_o(busy)
     );
 
     // The place stays the same. Whether a word was taken for it in this run, the last one, and the word that is there.
@@ -57,6 +61,10 @@ module bank_store_proof #(
         // Everything is unknown until a reset.
         assume (!(first_q && rst_ni));
         if (!first_q) assume (place_i == place_q);
+        if (rst_ni && !first_q) begin
+            if (hold_i) assert (!ready);
+            if (first_i && gathers && !wait_i) assert (write != '0);
+        end
         if (rst_ni && !first_q && taken_q) begin
             if (gathered) assert (u_store.words_q[place_i[0]] == last_q);
             else assert (word_q == last_q);

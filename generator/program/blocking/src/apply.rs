@@ -105,6 +105,7 @@ impl Blocked<'_> {
                 // All that is left of it are its blocks: it is one.
                 whole.shape = sums.layout.iter().map(|dimension| sums.of.shape[*dimension]).collect();
                 whole.min = vec![0; whole.shape.len()];
+                whole.level = None;
             } else if !stays || whole.kind == ArrayKind::Buffer {
                 whole.level.get_or_insert(Level::GlobalBuffer);
             }
