@@ -159,7 +159,7 @@ struct Banked {
     configuration: Configuration,
 }
 
-/// Runs of it, with a half in turn.
+/// Runs of it, each with the other half.
 const RUNS: usize = 4;
 
 /// Rows of each bank that the host writes before a run and reads after it.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use pushmem_files::{Diagnostic, Document};
 use pushmem_nest::{
-    Access, AffineIndex, Array, ArrayKind, Expression, ExpressionKind, Index, Level, Load, Loop, Node, Operation,
-    Program, Span,
+    Access, AffineIndex, Array, ArrayKind, Expression, ExpressionKind, Index, Level, Load, Loop, MOST_DIMENSIONS, Node,
+    Operation, Program, Span,
 };
 
 use crate::block::{Block, Cut};
@@ -21,8 +21,13 @@ impl Reduction {
     /// # Errors
     /// As those of a program that is read: for example if it has too many elements. Nothing if an index is beyond the limits.
     pub fn blocked(&self, blocking: &Blocking) -> Result<Option<Program>, Diagnostic> {
-        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names: self.names() }).program()
-        else {
+        let names = self.names();
+        // Of copies, a loop for each dimension: only loops between blocks are around them.
+        let is_free =
+            |prefix: &String| (0..MOST_DIMENSIONS).all(|dimension| !names.contains(&format!("{prefix}{dimension}")));
+        let prefixes = std::iter::successors(Some("i".to_owned()), |prefix| Some(format!("{prefix}_")));
+        let copied = { prefixes }.find(is_free).expect("names do not end");
+        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names, copied }).program() else {
             return Ok(None);
         };
         let document = Document::parse(program.source.name(), program.to_string())?;
@@ -59,6 +64,8 @@ struct Blocked<'a> {
     cut: Cut<'a>,
     /// The names that are taken.
     names: BTreeSet<String>,
+    /// The beginning of the names of the loops of copies, before the number of the dimension.
+    copied: String,
 }
 
 /// An array in blocks.
@@ -83,7 +90,7 @@ impl Blocked<'_> {
         let mut operands = Vec::new();
         for operand in &reduction.operands {
             let Some(block) = self.cut.block(&operand.loads).filter(|block| block.depth > 0) else {
-                // What comes from outside comes once.
+                // Words from outside come once.
                 if program.arrays[operand.array].kind == ArrayKind::Input {
                     program.arrays[operand.array].level.get_or_insert(Level::Memory);
                 }
@@ -279,7 +286,8 @@ impl Blocked<'_> {
         let level = |dimension: &usize| {
             let extent = of.shape[*dimension];
             let unroll = if *dimension == 0 { self.lanes(*whole, extent) } else { 1 };
-            Loop { variable: format!("i{dimension}"), min: 0, extent, unroll, body: Vec::new(), span }
+            let variable = format!("{}{dimension}", self.copied);
+            Loop { variable, min: 0, extent, unroll, body: Vec::new(), span }
         };
         around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()
     }

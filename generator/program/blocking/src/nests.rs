@@ -1,7 +1,7 @@
 //! Perfect nests: loops of which each has only the next one in it, the innermost one statement.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, Loop, Node, Operation};
+use pushmem_nest::{Access, Index, Loop, Node, Operation};
 
 /// A perfect nest.
 #[derive(Clone, Debug)]
@@ -26,6 +26,22 @@ impl PerfectNest {
                 }
             }
         }
+    }
+
+    /// Whether the statement accesses an array.
+    pub fn accesses(&self, array: usize) -> bool {
+        let Operation { target, loads, .. } = &self.operation;
+        loads.iter().map(|load| &load.access).chain([target]).any(|access| access.array == array)
+    }
+
+    /// Whether each iteration writes an element of its own, so that their order changes nothing: each loop has a dimension to itself.
+    pub fn writes_apart(&self) -> bool {
+        let target = &self.operation.target;
+        let is_along = |place: usize| {
+            let mut indices = target.indices.iter().filter_map(Index::as_affine);
+            indices.any(|index| matches!(index.terms[..], [(variable, _)] if variable == place))
+        };
+        target.computed.is_none() && (0..self.loops.len()).all(|place| self.loops[place].extent == 1 || is_along(place))
     }
 }
 

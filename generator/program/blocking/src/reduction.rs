@@ -75,8 +75,12 @@ impl Reduction {
         let result = others.iter().filter(|other| **other > place).exactly_one().ok();
         let result = result.and_then(|result| Some((*result, Elementwise::reading(program, *result, sums)?)));
         let result = result.filter(|(result, each)| {
+            let written = each.nest.operation.target.array;
+            // The results of a block are there before the next one begins.
+            let stays_unread =
+                start.iter().all(|(_, start)| !start.nest.accesses(written)) && !update.accesses(written);
             let is_buffer = declared.kind == ArrayKind::Buffer && start.is_some();
-            is_buffer && may_move(program, &each.nest, place, *result)
+            is_buffer && stays_unread && may_move(program, &each.nest, place, *result)
         });
         let arrays = loads.iter().map(|load| load.access.array).unique();
         let operand = |array: usize| {
@@ -133,8 +137,9 @@ impl Elementwise {
     fn reading(program: &Program, place: usize, array: usize) -> Option<Self> {
         let nest = PerfectNest::of(&program.nest[place])?;
         let load = nest.operation.loads.iter().filter(|load| load.access.array == array).exactly_one().ok()?;
-        let writes_other = nest.operation.reduction.is_none() && nest.operation.target.array != array;
-        if !writes_other || load.outside.is_some() || !is_affine(&nest.operation.target) {
+        let target = &nest.operation.target;
+        let reads_own = nest.operation.loads.iter().any(|load| load.access.array == target.array);
+        if nest.operation.reduction.is_some() || reads_own || load.outside.is_some() || !nest.writes_apart() {
             return None;
         }
         let access = load.access.clone();

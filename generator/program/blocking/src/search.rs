@@ -57,13 +57,6 @@ pub struct ArrayBlock {
     pub words: i64,
 }
 
-impl ArrayBlock {
-    /// Whether each of its words is moved once: its blocks stay until all of their uses are over.
-    pub fn stays(&self) -> bool {
-        self.moved <= self.words
-    }
-}
-
 /// A blocking that is worth a compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
@@ -74,8 +67,8 @@ pub struct Candidate {
 }
 
 impl Reduction {
-    /// Blockings that may be the fastest within these tiles, at most so many, the most promising first: of each order of the loops within a block,
-    /// and each width of the copies, the next one in turn.
+    /// Blockings that may be the fastest within these tiles, at most so many, the most promising first: the best of each order of the
+    /// loops within a block and each width of the copies, then the next best of each.
     pub fn candidates(&self, capacity: Capacity, most: usize) -> Vec<Candidate> {
         let mut by_order: BTreeMap<(bool, Vec<usize>), Vec<Candidate>> = BTreeMap::new();
         let inner_orders = self.inner_orders();
@@ -170,7 +163,8 @@ impl Reduction {
             let blocks = cut.iterations(block.depth);
             let is_sums = array == self.sums();
             let moved = match is_sums && self.sums_stay(cut, &block) {
-                true => 0,
+                true if self.result.is_some() => 0,
+                true => size * blocks,
                 false if is_sums => 2 * size * blocks,
                 false => size * blocks,
             };

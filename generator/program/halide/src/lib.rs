@@ -143,7 +143,9 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let missed = missed.map_err(|fault| located(&source, fault))?;
     if !missed.is_empty() {
         let names = missed.iter().map(|name| format!("`{name}`")).join(", ");
-        let message = format!("{names} was not compared with the pipeline: even one pixel takes too many operations");
+        let message = format!(
+            "{names} was not compared with the pipeline: even one pixel takes too many operations, or Halide leaves all of them open"
+        );
         let help = "import it with smaller extents and the same schedule, too: that is compared";
         checked.warnings.push(Diagnostic::new(message).with_help(help).as_warning());
     }

@@ -132,7 +132,7 @@ impl<'a> Evaluation<'a> {
         Ok(values)
     }
 
-    /// What an update stores along these indices.
+    /// The elements that an update stores along these indices.
     fn written(&mut self, func: usize, update: usize, along: Indices, arithmetic: Arithmetic) -> Found<Rc<Written>> {
         if let Some(found) = self.written.get(&(func, update)).and_then(|written| written.get(&along)) {
             return Ok(found.clone());

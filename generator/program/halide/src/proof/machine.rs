@@ -75,7 +75,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Executes an operation. What depends on an element that was never written, or on none, is not written.
+    /// Executes an operation. A value that depends on an element that was never written, or on none, is not written.
     pub fn execute(&mut self, operation: &Operation, variables: &[i64]) {
         let loads: Vec<Option<i64>> =
             operation.loads.iter().map(|load| self.load(load, operation, variables)).collect();

@@ -108,7 +108,7 @@ pub(crate) fn meanings(sizes: &Sizes) -> Vec<Defined> {
     defined
 }
 
-/// Whether no image is behind the values of a Func, and none of them is updated.
+/// Whether the values of a Func depend on no image, and none of them is updated.
 fn depends_on_variables_only(func: usize, defined: &[Defined], known: &mut [Option<bool>]) -> bool {
     if let Some(found) = known[func] {
         return found;

@@ -8,7 +8,7 @@
 //! | [`machine`], [`slice`] | elements of arrays, by the operations of the nest |
 //! | [`worlds`], [`samples`] | images, and which pixels are compared |
 //!
-//! The passes decide nothing here: of them the proof knows the names of inputs and outputs alone.
+//! The passes decide nothing here: of them the proof knows the sizes, and the names of inputs and outputs alone.
 
 mod funcs;
 mod functions;
@@ -19,6 +19,7 @@ mod scalar;
 mod slice;
 mod worlds;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
@@ -68,6 +69,8 @@ struct Output {
     value: usize,
     /// Its array in the nest.
     array: usize,
+    /// Whether the pipeline has decided some pixel that was compared: Halide leaves those open that depend on broken promises.
+    is_decided: Cell<bool>,
 }
 
 /// A pipeline and its nest.
@@ -83,7 +86,7 @@ struct Proof<'a> {
 
 /// Compares a pipeline with its nest: all pixels if the limits allow it, and otherwise samples. `called` are the names of inputs and
 /// outputs in the nest, by those in the text of the pipeline. Gives the names of the outputs of which no pixel was compared: even one takes
-/// more operations than are allowed.
+/// more operations than are allowed, or Halide leaves all of them open.
 ///
 /// # Errors
 /// If a pixel differs.
@@ -120,7 +123,7 @@ impl<'a> Proof<'a> {
                         Fault::new(pipeline.funcs[func].span, format!("the nest has no output `{shown}`")).of_ours()
                     );
                 };
-                outputs.push(Output { func, value, array });
+                outputs.push(Output { func, value, array, is_decided: Cell::default() });
             }
         }
         let mut inputs = vec![None; program.arrays.len()];
@@ -139,16 +142,17 @@ impl<'a> Proof<'a> {
         let cost = machine::whole_cost(&self.program.nest).saturating_mul(worlds::KINDS as u64);
         let rounds = (limits.again / cost.max(1)).clamp(1, ROUNDS);
         let worlds = worlds::worlds(&integers, &numbers, rounds);
+        let name = |output: &Output| self.program.arrays[output.array].name.clone();
         if cost <= limits.whole && self.whole(&worlds, limits)? {
-            return Ok(Vec::new());
+            return Ok(self.outputs.iter().filter(|output| !output.is_decided.get()).map(name).collect());
         }
         let worlds = &worlds[..worlds::KINDS];
         let mut evaluations: Vec<Evaluation> =
             worlds.iter().map(|world| Evaluation::new(self.pipeline, &self.defined, world)).collect();
         let mut missed = Vec::new();
         for output in &self.outputs {
-            if !self.sampled(worlds, &mut evaluations, output, limits.samples)? {
-                missed.push(self.program.arrays[output.array].name.clone());
+            if !self.sampled(worlds, &mut evaluations, output, limits.samples)? || !output.is_decided.get() {
+                missed.push(name(output));
             }
         }
         Ok(missed)
@@ -220,6 +224,7 @@ impl<'a> Proof<'a> {
             // Any value is right.
             Err(Stop::Open | Stop::Foreign) => return Ok(Some(())),
         };
+        output.is_decided.set(true);
         let found = machine.element(output.array, place);
         let is_same = match (expected, found) {
             (Scalar::Integer(expected), Some(found)) => expected == found,

@@ -137,30 +137,30 @@ impl Search<'_> {
             tried += 1;
             let name = reduction.name();
             self.spinner.say(&format!("compiling blocks of `{name}`, {tried} of at most {MOST_COMPILED}"));
-            let Ok(Some(program)) = reduction.blocked(&blocking) else { continue };
-            let outcome = (self.compiled)(&program);
+            let Some(program) = reduction.blocked(&blocking).transpose() else { continue };
+            let outcome = program.and_then(|program| Ok(((self.compiled)(&program)?, program)));
             let sizes =
                 reduction.loops().zip(&blocking.tiles).map(|(level, tile)| format!("{} {tile}", level.variable));
             let sizes = { sizes }.join(", ");
             let told = match &outcome {
-                Ok(cost) => format!("{cost}, {} moved", counted(estimate.moved, "word")),
+                Ok((cost, _)) => format!("{cost}, {} moved", counted(estimate.moved, "word")),
                 Err(refused) => format!("refused, {}", reason(refused)),
             };
             self.spinner.above(|| output::note(&format!("`{name}` in blocks of {sizes}: {told}")));
-            let cost = match outcome {
-                Ok(cost) => cost,
+            let (cost, program) = match outcome {
+                Ok(found) => found,
                 Err(refused) => {
                     self.refused.replace(Some(format!("`{name}` in blocks of {sizes}: {}", reason(&refused))));
                     too_large.push((blocking, estimate.words));
                     continue;
                 }
             };
-            // Blocks change neither multipliers nor elements.
-            let others = [Resource::Multipliers, Resource::Elements];
-            if others.iter().any(|other| self.budget.most.get(other).is_some_and(|most| cost.has(*other) > *most)) {
+            let fits = cost.is_within(self.budget);
+            // Blocks do not change how many lanes the nest has.
+            let most = self.budget.most.get(&Resource::Multipliers);
+            if compiled.is_empty() && most.is_some_and(|most| cost.multipliers > *most) {
                 return None;
             }
-            let fits = cost.is_within(self.budget);
             if !fits {
                 too_large.push((blocking.clone(), estimate.words));
             }
