@@ -95,14 +95,13 @@ impl Series {
         self.first + number * self.step
     }
 
-    /// The greatest index that is early; the first one is.
-    fn last(self, mut is_early: impl FnMut(i64) -> bool) -> i64 {
-        let (mut early, mut late) = (0, self.count);
-        while late - early > 1 {
-            let middle = early + (late - early) / 2;
-            if is_early(self.at(middle)) { early = middle } else { late = middle }
-        }
-        self.at(early)
+    /// The greatest index that is less than so many cycles after the first one, where indices are so far apart; the first one is.
+    fn last_within(self, cycles: i64, stride: i64) -> i64 {
+        let number = match self.step * stride {
+            ..=0 => self.count - 1,
+            apart => ((cycles - 1) / apart).min(self.count - 1),
+        };
+        self.at(number)
     }
 }
 
@@ -150,7 +149,7 @@ impl Loads {
         for level in (0..index.len()).rev() {
             // The greatest index with which the least of all loops inside come before the cycle.
             let (first, stride) = (index[level], stride[level]);
-            let found = series[level].last(|candidate| loaded + (candidate - first) * stride < cycle);
+            let found = series[level].last_within(cycle - loaded, stride);
             loaded += (found - first) * stride;
             index[level] = found;
         }
