@@ -394,10 +394,7 @@ impl<'a> Search<'a> {
         let follows = !options.match_rates || coarse.matches_rates();
         let plan = Plan { coarse, options: options.clone() };
         let is_shorter = self.cycles(&plan.coarse.schedule) < below;
-        if !follows || !is_shorter {
-            return None;
-        }
-        Some(self.tried(self.candidate_of(plan)))
+        (follows && is_shorter).then(|| self.tried(self.candidate_of(plan)))
     }
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.

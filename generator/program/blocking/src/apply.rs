@@ -1,14 +1,9 @@
 //! A program whose reduction goes block by block.
 
-use std::collections::BTreeSet;
-
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{
-    Access, AffineIndex, Array, ArrayKind, Expression, ExpressionKind, Index, Level, Load, Loop, MOST_DIMENSIONS, Node,
-    Operation, Program, Span,
-};
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Level, Load, Loop, Node, Operation, Program};
 
-use crate::block::{Block, Cut};
+use crate::block::{Block, Cut, follows};
 use crate::blocking::Blocking;
 use crate::nests::around;
 use crate::reduction::{Elementwise, Reduction};
@@ -21,13 +16,8 @@ impl Reduction {
     /// # Errors
     /// As those of a program that is read: for example if it has too many elements. Nothing if an index is beyond the limits.
     pub fn blocked(&self, blocking: &Blocking) -> Result<Option<Program>, Diagnostic> {
-        let names = self.names();
-        // Of copies, a loop for each dimension: only loops between blocks are around them.
-        let is_free =
-            |prefix: &String| (0..MOST_DIMENSIONS).all(|dimension| !names.contains(&format!("{prefix}{dimension}")));
-        let prefixes = std::iter::successors(Some("i".to_owned()), |prefix| Some(format!("{prefix}_")));
-        let copied = { prefixes }.find(is_free).expect("names do not end");
-        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names, copied }).program() else {
+        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names: self.variables() }).program()
+        else {
             return Ok(None);
         };
         let document = Document::parse(program.source.name(), program.to_string())?;
@@ -41,20 +31,19 @@ impl Reduction {
 
     /// Whether all products of a sum come one after the other, so that sums of no other block are begun before.
     pub(crate) fn sums_stay(&self, cut: Cut, sums: &Block) -> bool {
-        let indices = self.sum_indices();
-        let follows = |place: &usize| indices.iter().any(|index| index.coefficient(*place) != 0);
+        let indices = [self.sum_indices()];
         let blocks: i64 = cut.iterations(sums.depth) * sums.shape.iter().product::<i64>();
         let is_whole = blocks == self.program.arrays[self.sums()].size() as i64;
-        self.start.is_some() && sums.is_apart && is_whole && cut.blocking.outer[..sums.depth].iter().all(follows)
+        self.start.is_some()
+            && sums.is_apart
+            && is_whole
+            && cut.blocking.outer[..sums.depth].iter().all(|place| follows(&indices, *place))
     }
 
-    /// The names of all arrays, tables and variables.
-    fn names(&self) -> BTreeSet<String> {
-        let Program { arrays, tables, .. } = &self.program;
-        let declared = arrays.iter().map(|array| &array.name).chain(tables.iter().map(|table| &table.name));
+    /// The names of all loop variables.
+    fn variables(&self) -> Vec<String> {
         let operations = self.program.operations();
-        let variables = operations.iter().flat_map(|(loops, _)| loops.iter().map(|level| &level.variable));
-        declared.chain(variables).cloned().collect()
+        operations.iter().flat_map(|(loops, _)| loops.iter().map(|level| level.variable.clone())).collect()
     }
 }
 
@@ -62,10 +51,8 @@ impl Reduction {
 struct Blocked<'a> {
     reduction: &'a Reduction,
     cut: Cut<'a>,
-    /// The names that are taken.
-    names: BTreeSet<String>,
-    /// The beginning of the names of the loops of copies, before the number of the dimension.
-    copied: String,
+    /// The names that are taken beside those of arrays and tables.
+    names: Vec<String>,
 }
 
 /// An array in blocks.
@@ -167,13 +154,17 @@ impl Blocked<'_> {
         Some(program)
     }
 
-    /// A name like this that nothing has.
-    fn unused(&mut self, like: String) -> String {
-        let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
-        let name = std::iter::once(like.clone()).chain(numbered).find(|name| !self.names.contains(name));
-        let name = name.expect("numbers do not end");
-        self.names.insert(name.clone());
+    /// A name like this that nothing has, and now is taken.
+    fn new_name(&mut self, like: &str) -> String {
+        let name = self.unused(like);
+        self.names.push(name.clone());
         name
+    }
+
+    /// A name like this that nothing has.
+    fn unused(&self, like: &str) -> String {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        self.reduction.program.unused_name(like, &names)
     }
 
     /// The loops from block to block.
@@ -181,7 +172,7 @@ impl Blocked<'_> {
         let Cut { loops, blocking } = self.cut;
         let from_block_to_block = |place: &usize| {
             let level = &loops[*place];
-            let variable = self.unused(format!("{}_block", level.variable));
+            let variable = self.new_name(&format!("{}_block", level.variable));
             Loop {
                 variable,
                 min: 0,
@@ -212,7 +203,7 @@ impl Blocked<'_> {
             let (min, variable) = match unroll {
                 1 if !self.cut.is_cut(place) => (min, variable.clone()),
                 1 => (0, variable.clone()),
-                _ if steps > 1 => (0, self.unused(format!("{variable}_step"))),
+                _ if steps > 1 => (0, self.new_name(&format!("{variable}_step"))),
                 _ => continue,
             };
             if steps > 1 {
@@ -255,7 +246,7 @@ impl Blocked<'_> {
         let declared = program.arrays[whole].clone();
         let layout = self.cut.layout(&accesses[0]);
         program.arrays.push(Array {
-            name: self.unused(format!("{}_block", declared.name)),
+            name: self.new_name(&format!("{}_block", declared.name)),
             kind: ArrayKind::Buffer,
             shape: layout.iter().map(|dimension| of.shape[*dimension]).collect(),
             min: vec![0; of.shape.len()],
@@ -282,11 +273,12 @@ impl Blocked<'_> {
         let of_whole = Access::new(*whole, in_whole.collect::<Option<_>>()?, span);
         let of_block = Access::new(*block, (0..rank).map(variable).collect(), span);
         let (target, access) = if to_block { (of_block, of_whole) } else { (of_whole, of_block) };
-        let operation = moved(target, access, element, name.clone(), span);
+        let load = Load { access, outside: None };
+        let operation = Operation::copy(name.clone(), target, load, element);
         let level = |dimension: &usize| {
             let extent = of.shape[*dimension];
             let unroll = if *dimension == 0 { self.lanes(*whole, extent) } else { 1 };
-            let variable = format!("{}{dimension}", self.copied);
+            let variable = self.unused(&format!("i{dimension}"));
             Loop { variable, min: 0, extent, unroll, body: Vec::new(), span }
         };
         around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()
@@ -362,11 +354,4 @@ fn mapped(index: &Index, values: &[Index]) -> Option<Index> {
     let apart = (0..values.len())
         .try_fold(index.clone(), |index, variable| index.substituted(variable, &Index::variable(beyond + variable)))?;
     values.iter().enumerate().try_fold(apart, |index, (variable, value)| index.substituted(beyond + variable, value))
-}
-
-/// A statement that copies an element.
-fn moved(target: Access, access: Access, element: pushmem_nest::Type, name: String, span: Span) -> Operation {
-    let expression = Expression { kind: ExpressionKind::Load(0), value: element, span };
-    let loads = vec![Load { access, outside: None }];
-    Operation { name, function: None, target, reduction: None, loads, expression, share: None, span }
 }

@@ -73,8 +73,7 @@ impl Cut<'_> {
     /// Whether the blocks of an array are all of its words, in the order in which they lie, each once: parts of the outermost dimension.
     pub fn is_in_order(&self, block: &Block, accesses: &[Vec<AffineIndex>], shape: &[i64]) -> bool {
         let Some((outermost, others)) = block.shape.split_last() else { return false };
-        let follows = |place: &usize| accesses.iter().flatten().any(|index| index.coefficient(*place) != 0);
-        let is_once = self.blocking.outer[..block.depth].iter().all(follows) && block.depth == 1;
+        let is_once = block.depth == 1 && follows(accesses, self.blocking.outer[0]);
         is_once
             && others == &shape[..others.len()]
             && block.is_apart
@@ -113,4 +112,9 @@ impl Cut<'_> {
         };
         digits(inner.collect(), 1).and_then(|weight| digits(outer.collect(), weight)).is_some()
     }
+}
+
+/// Whether the element of some of these accesses changes with a loop.
+pub(crate) fn follows(accesses: &[Vec<AffineIndex>], place: usize) -> bool {
+    accesses.iter().flatten().any(|index| index.coefficient(place) != 0)
 }

@@ -1,7 +1,7 @@
 //! Perfect nests: loops of which each has only the next one in it, the innermost one statement.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, Index, Loop, Node, Operation};
+use pushmem_nest::{Index, Loop, Node, Operation};
 
 /// A perfect nest.
 #[derive(Clone, Debug)]
@@ -29,9 +29,8 @@ impl PerfectNest {
     }
 
     /// Whether the statement accesses an array.
-    pub fn accesses(&self, array: usize) -> bool {
-        let Operation { target, loads, .. } = &self.operation;
-        loads.iter().map(|load| &load.access).chain([target]).any(|access| access.array == array)
+    pub fn uses(&self, array: usize) -> bool {
+        self.operation.accesses().any(|access| access.array == array)
     }
 
     /// Whether each iteration writes an element of its own, so that their order changes nothing: each loop has a dimension to itself.
@@ -50,27 +49,12 @@ pub(crate) fn around(loops: Vec<Loop>, body: Vec<Node>) -> Vec<Node> {
     loops.into_iter().rev().fold(body, |body, level| vec![Node::Loop(Loop { body, ..level })])
 }
 
-/// All accesses in a node.
-pub(crate) fn accesses(node: &Node) -> Vec<&Access> {
+/// The arrays that the statements in a node write.
+fn written(node: &Node) -> Vec<usize> {
     match node {
-        Node::Operation(operation) => {
-            operation.loads.iter().map(|load| &load.access).chain([&operation.target]).collect()
-        }
-        Node::Loop(level) => level.body.iter().flat_map(accesses).collect(),
+        Node::Operation(operation) => vec![operation.target.array],
+        Node::Loop(level) => level.body.iter().flat_map(written).collect(),
     }
-}
-
-/// Whether some statement in a node writes an array.
-pub(crate) fn writes(node: &Node, array: usize) -> bool {
-    match node {
-        Node::Operation(operation) => operation.target.array == array,
-        Node::Loop(level) => level.body.iter().any(|node| writes(node, array)),
-    }
-}
-
-/// Whether some statement in a node accesses an array.
-pub(crate) fn uses(node: &Node, array: usize) -> bool {
-    accesses(node).iter().any(|access| access.array == array)
 }
 
 /// A node as several, with loops that go around one of them each where that changes no value (loop distribution). `depth` loops are around it.
@@ -89,12 +73,11 @@ pub(crate) fn distributed(node: Node, depth: usize) -> Vec<Node> {
 /// Whether each iteration of the loop with this variable can be cut between the nodes of its body: it has elements of its own in all arrays
 /// that some of them write and others access.
 fn may_distribute(body: &[Node], variable: usize) -> bool {
-    let written = body.iter().flat_map(accesses).map(|access| access.array).unique();
-    let shared = written.filter(|array| {
-        body.iter().any(|node| writes(node, *array)) && body.iter().filter(|node| uses(node, *array)).count() > 1
-    });
+    let is_shared = |array: &usize| body.iter().filter(|node| node.uses(*array)).count() > 1;
+    let shared = body.iter().flat_map(written).unique().filter(is_shared);
     { shared }.all(|array| {
-        let accesses = body.iter().flat_map(accesses).filter(|access| access.array == array).collect_vec();
+        let mut accesses = Vec::new();
+        body.iter().for_each(|node| node.accesses(array, &mut accesses));
         let first = accesses[0];
         let dimensions = 0..first.indices.len();
         { dimensions }.any(|dimension| {

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_nest::{Access, AffineIndex, ArrayKind, Expression, ExpressionKind, Index, Loop, Node, Operation, Program};
 
-use crate::nests::{PerfectNest, distributed, uses, writes};
+use crate::nests::{PerfectNest, distributed};
 
 /// A nest that adds to the elements of an array, or joins with them otherwise, in any order, with the nests beside it that begin and use its
 /// sums.
@@ -67,7 +67,7 @@ impl Reduction {
         if !is_free || !is_plain || has_variables(expression) {
             return None;
         }
-        let others = (program.nest.iter().enumerate()).filter(|(other, node)| *other != place && uses(node, sums));
+        let others = (program.nest.iter().enumerate()).filter(|(other, node)| *other != place && node.uses(sums));
         let others = others.map(|(other, _)| other).collect_vec();
         let start = others.iter().filter(|other| **other < place).exactly_one().ok();
         let start = start.and_then(|start| Some((*start, Elementwise::writing(program, *start, sums)?)));
@@ -77,8 +77,7 @@ impl Reduction {
         let result = result.filter(|(result, each)| {
             let written = each.nest.operation.target.array;
             // The results of a block are there before the next one begins.
-            let stays_unread =
-                start.iter().all(|(_, start)| !start.nest.accesses(written)) && !update.accesses(written);
+            let stays_unread = start.iter().all(|(_, start)| !start.nest.uses(written)) && !update.uses(written);
             let is_buffer = declared.kind == ArrayKind::Buffer && start.is_some();
             is_buffer && stays_unread && may_move(program, &each.nest, place, *result)
         });
@@ -168,8 +167,8 @@ impl Elementwise {
 /// Whether a nest may go from one of two places of the program to the other: nothing between writes what it reads, or uses what it writes.
 fn may_move(program: &Program, nest: &PerfectNest, from: usize, to: usize) -> bool {
     let between = &program.nest[from + 1..to];
-    let reads = |node: &Node| nest.operation.loads.iter().any(|load| writes(node, load.access.array));
-    !between.iter().any(|node| reads(node) || uses(node, nest.operation.target.array))
+    let reads = |node: &Node| nest.operation.loads.iter().any(|load| node.writes(load.access.array));
+    !between.iter().any(|node| reads(node) || node.uses(nest.operation.target.array))
 }
 
 fn is_affine(access: &Access) -> bool {

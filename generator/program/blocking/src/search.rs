@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_nest::AffineIndex;
 use serde::Serialize;
 
-use crate::block::Cut;
+use crate::block::{Cut, follows};
 use crate::blocking::Blocking;
 use crate::reduction::Reduction;
 
@@ -127,10 +127,9 @@ impl Reduction {
     /// The orders of the loops within a block: that of the program, and for each array the one in which its words stay the longest in the lanes.
     fn inner_orders(&self) -> Vec<Vec<usize>> {
         let own = (0..self.update.loops.len()).collect_vec();
-        let kept = self.arrays().map(|(_, accesses)| {
-            let follows = |place: &usize| accesses.iter().flatten().any(|index| index.coefficient(*place) != 0);
-            own.iter().copied().sorted_by_key(|place| !follows(place)).collect_vec()
-        });
+        let kept = self
+            .arrays()
+            .map(|(_, accesses)| own.iter().copied().sorted_by_key(|place| !follows(&accesses, *place)).collect_vec());
         std::iter::once(own.clone()).chain(kept).unique().collect()
     }
 
@@ -199,10 +198,10 @@ impl Reduction {
     /// The memory tiles of an array: banks for the lanes that access words of their own in a cycle. Lanes that keep their words while as many
     /// cycles go by as there are lanes load them one after the other.
     fn tiles(&self, cut: Cut, accesses: &[Vec<AffineIndex>], words: i64, capacity: Capacity) -> i64 {
-        let follows = |place: &usize| accesses.iter().flatten().any(|index| index.coefficient(*place) != 0);
         let loops = &self.update.loops;
-        let lanes: i64 = (0..loops.len()).filter(follows).map(|place| loops[place].unroll).product();
-        let within = cut.blocking.inner.iter().rev().take_while(|place| !follows(place));
+        let lanes: i64 =
+            (0..loops.len()).filter(|place| follows(accesses, *place)).map(|place| loops[place].unroll).product();
+        let within = cut.blocking.inner.iter().rev().take_while(|place| !follows(accesses, **place));
         let kept: i64 = within.map(|place| cut.blocking.tiles[*place] / loops[*place].unroll).product();
         let banks = if kept >= lanes { 1 } else { lanes };
         banks * ((words / banks) as u64).div_ceil(capacity.words).max(1) as i64

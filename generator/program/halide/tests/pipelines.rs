@@ -250,7 +250,7 @@ fn no_array_needs_to_be_written_by_three_nests() {
     assert!(!self::nest("recursive").contains("so_far"));
 }
 
-/// No part of a file can be left away.
+/// No part of a file can be left out.
 #[test]
 fn every_part_of_a_file_is_needed() {
     let whole = bytes("line_buffer_unrolled");

@@ -149,7 +149,7 @@ impl Program {
     }
 
     /// A name like this that no array, no table and none of these loops has.
-    pub(crate) fn unused_name(&self, like: &str, around: &[&str]) -> String {
+    pub fn unused_name(&self, like: &str, around: &[&str]) -> String {
         let declared = self.arrays.iter().map(|array| &array.name).chain(self.tables.iter().map(|table| &table.name));
         let taken = declared.map(String::as_str).chain(around.iter().copied()).collect_vec();
         let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
@@ -191,7 +191,7 @@ impl Node {
     }
 
     /// All accesses of an array.
-    pub(crate) fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
+    pub fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
         match self {
             Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
             Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),
@@ -207,14 +207,14 @@ impl Node {
     }
 
     /// Whether it reads or writes an array.
-    pub(crate) fn uses(&self, array: usize) -> bool {
+    pub fn uses(&self, array: usize) -> bool {
         let mut found = Vec::new();
         self.accesses(array, &mut found);
         !found.is_empty()
     }
 
     /// Whether it writes an array.
-    pub(crate) fn writes(&self, array: usize) -> bool {
+    pub fn writes(&self, array: usize) -> bool {
         match self {
             Node::Operation(operation) => operation.target.array == array,
             Node::Loop(inner) => inner.body.iter().any(|node| node.writes(array)),
@@ -224,7 +224,7 @@ impl Node {
 
 impl Operation {
     /// The elements that it reads and the one that it writes.
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = &Access> {
+    pub fn accesses(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain([&self.target])
     }
 }

@@ -235,7 +235,7 @@ pub struct Share {
 
 impl Operation {
     /// A statement that copies an element of this type, with the name of the array that it writes.
-    pub(crate) fn copy(name: String, target: Access, load: Load, element: Type) -> Operation {
+    pub fn copy(name: String, target: Access, load: Load, element: Type) -> Operation {
         let span = target.span;
         let expression = Expression { kind: ExpressionKind::Load(0), value: element, span };
         let loads = vec![load];

@@ -5,9 +5,7 @@ use pushmem_compiler::Compiled;
 use pushmem_emulator::{BankAccess, Buffered, BufferedInputs, Emulator, HostAccess};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Code, Document};
-use pushmem_mapper::{
-    ArrayTarget, Edited, ImageRows, Loading, Mapped, Occupant, Report, compile_side_by_side, execute_buffered,
-};
+use pushmem_mapper::{ArrayTarget, Edited, ImageRows, Mapped, Occupant, Report, compile_side_by_side};
 use pushmem_nest::{Level, Program};
 use pushmem_netlist::Netlist;
 use pushmem_programs::random_network;
@@ -17,7 +15,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside, built, mapped};
+use crate::common::{app, array, assert_compute_through_banks, beside, built, mapped};
 
 /// Runs of a program one after the other, each in the next half.
 const RUNS: usize = 4;
@@ -207,18 +205,7 @@ fn programs_side_by_side_keep_arrays_in_their_banks() {
     let together =
         compile_side_by_side(&programs, &target, &beside(), &constraints, Options::default(), &|_| ()).unwrap();
     assert_eq!(together.configuration.banks.values().filter(|bank| bank.common_time).count(), 3);
-    let random = &mut ChaCha8Rng::seed_from_u64(3);
-    let images: Vec<_> = together.regions.iter().map(|region| region.compiled.program.random_inputs(random)).collect();
-    let occupants: Vec<Occupant> = together
-        .regions
-        .iter()
-        .zip(&images)
-        .map(|(region, images)| Occupant { compiled: &region.compiled, mapped: &region.mapped, images })
-        .collect();
-    let found = execute_buffered(&occupants, &together.configuration, &target, Loading::Banks, &mut |_, _| ()).unwrap();
-    for (occupant, found) in occupants.iter().zip(&found.executions) {
-        assert_eq!(found.outputs, occupant.compiled.source.run(occupant.images).unwrap());
-    }
+    assert_compute_through_banks(&together, &target);
 }
 
 /// The banks of the images are all that there are, a bank is too small, or the array is one that a bank cannot be.

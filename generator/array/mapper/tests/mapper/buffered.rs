@@ -17,7 +17,7 @@ use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside, built, mapped};
+use crate::common::{app, array, assert_compute_through_banks, beside, built, mapped};
 
 /// The array `small` with this global buffer.
 fn small(global_buffer: &str) -> ArrayTarget {
@@ -147,18 +147,7 @@ fn programs_side_by_side_have_banks_of_their_own() {
     let programs = ["gaussian", "rom", "harris"].map(app);
     let together =
         compile_side_by_side(&programs, &target, &beside(), &Default::default(), Options::default(), &|_| ()).unwrap();
-    let random = &mut ChaCha8Rng::seed_from_u64(3);
-    let images: Vec<_> = together.regions.iter().map(|region| region.compiled.program.random_inputs(random)).collect();
-    let occupants: Vec<Occupant> = together
-        .regions
-        .iter()
-        .zip(&images)
-        .map(|(region, images)| Occupant { compiled: &region.compiled, mapped: &region.mapped, images })
-        .collect();
-    let found = execute_buffered(&occupants, &together.configuration, &target, Loading::Banks, &mut |_, _| ()).unwrap();
-    for (occupant, found) in occupants.iter().zip(&found.executions) {
-        assert_eq!(found.outputs, occupant.compiled.source.run(occupant.images).unwrap());
-    }
+    assert_compute_through_banks(&together, &target);
 }
 
 /// The refusal of a program whose configuration has a fault.

@@ -8,7 +8,9 @@ use pushmem_compiler::{Compiled, compile};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::Target;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for, execute};
+use pushmem_mapper::{
+    ArrayTarget, Edited, Loading, Mapped, Occupant, SideBySide, compile_for, execute, execute_buffered,
+};
 use pushmem_nest::{Level, Program};
 use pushmem_routing::Options;
 use pushmem_tile::TileSpec;
@@ -66,4 +68,20 @@ pub fn is_right(compiled: &Compiled, mapped: &Mapped, configuration: &Configurat
     let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
     let found = execute(mapped, configuration, compiled, target, &images).unwrap();
     found.outputs == compiled.source.run(&images).unwrap()
+}
+
+/// Checks that programs side by side, whose images are in banks, compute what the interpreter does of random ones.
+pub fn assert_compute_through_banks(together: &SideBySide, target: &ArrayTarget) {
+    let random = &mut ChaCha8Rng::seed_from_u64(3);
+    let images: Vec<_> = together.regions.iter().map(|region| region.compiled.program.random_inputs(random)).collect();
+    let occupants: Vec<Occupant> = together
+        .regions
+        .iter()
+        .zip(&images)
+        .map(|(region, images)| Occupant { compiled: &region.compiled, mapped: &region.mapped, images })
+        .collect();
+    let found = execute_buffered(&occupants, &together.configuration, target, Loading::Banks, &mut |_, _| ()).unwrap();
+    for (occupant, found) in occupants.iter().zip(&found.executions) {
+        assert_eq!(found.outputs, occupant.compiled.source.run(occupant.images).unwrap());
+    }
 }

@@ -204,13 +204,11 @@ fn compare(program: &Program, in_blocks: &Program) -> Result<bool, Diagnostic> {
     let images = images::inputs(program, &[])?;
     let expected = program.run(&images)?;
     let found = in_blocks.run(&images)?;
-    match expected.iter().find(|(name, image)| found.get(*name) != Some(image)) {
-        None => Ok(true),
-        Some((name, _)) => {
-            let message = format!("`{}` in blocks computes another `{name}` than as it is written", program.name);
-            Err(Diagnostic::new(message).as_fault("program"))
-        }
+    for (name, image) in &expected {
+        images::compare(name, image, &found[name], "the program in blocks")
+            .map_err(|error| error.as_fault("program"))?;
     }
+    Ok(true)
 }
 
 fn not_compared(program: &Program) -> Diagnostic {
