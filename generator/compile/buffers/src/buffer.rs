@@ -108,4 +108,17 @@ impl UnifiedBuffer {
     pub fn reads(&self) -> impl Iterator<Item = (usize, &Port)> {
         self.directed(Direction::Read)
     }
+
+    /// The same accesses, without the names of the buffer, the ports and the loops.
+    pub fn without_names(&self) -> UnifiedBuffer {
+        let loops = |level: &Loop| Loop { name: String::new(), extent: level.extent };
+        let port = |port: &Port| Port {
+            name: String::new(),
+            direction: port.direction,
+            domain: port.domain.iter().map(loops).collect(),
+            access: port.access.clone(),
+            schedule: port.schedule.clone(),
+        };
+        UnifiedBuffer { name: String::new(), ports: self.ports.iter().map(port).collect() }
+    }
 }

@@ -12,29 +12,39 @@ use crate::map::map;
 /// Result of mapping a buffer.
 type Outcome = Result<MappedBuffer, Box<MappingError>>;
 
+/// By buffer without its names: the one of those alike that was mapped last.
+type OfTile = HashMap<UnifiedBuffer, (UnifiedBuffer, Outcome)>;
+
 /// The mappings of a search for a schedule, and the refusals. Schedules that differ in some stages leave the buffers of the
-/// others as they are: these are mapped once.
+/// others as they are: these are mapped once. So are buffers that differ in names only, as the halves of 32-bit elements.
 #[derive(Debug, Default)]
 pub struct Mappings {
-    known: Mutex<HashMap<TileSpec, HashMap<UnifiedBuffer, Outcome>>>,
+    known: Mutex<HashMap<TileSpec, OfTile>>,
     /// Names of buffers of which one was refused.
     refused: Mutex<HashSet<String>>,
 }
 
 impl Mappings {
-    /// As [`map`](crate::map), which is called for the first buffer of those that are equal.
+    /// As [`map`](crate::map), which is called for the first buffer of those that are alike. A mapping comes without the
+    /// attempts before it, as they have names of ports.
     ///
     /// # Errors
     /// As those of [`map`](crate::map).
     pub fn map(&self, buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
         let known = || self.known.lock().expect("no thread ends while it has the mappings");
-        let found = known().get(spec).and_then(|known| known.get(buffer)).cloned();
+        let nameless = buffer.without_names();
+        let serves = |(other, outcome): &(UnifiedBuffer, Outcome)| {
+            let has_no_names = outcome.is_ok();
+            (has_no_names || other == buffer).then(|| outcome.clone())
+        };
+        let found = known().get(spec).and_then(|known| known.get(&nameless)).and_then(serves);
         let outcome = found.unwrap_or_else(|| {
             let outcome = map(buffer, spec).map_err(Box::new);
+            let outcome = outcome.map(|mapped| MappedBuffer { tried: Vec::new(), ..mapped });
             if outcome.is_err() {
                 self.refused.lock().expect("no thread ends while it has the names").insert(buffer.name.clone());
             }
-            known().entry(spec.clone()).or_default().insert(buffer.clone(), outcome.clone());
+            known().entry(spec.clone()).or_default().insert(nameless, (buffer.clone(), outcome.clone()));
             outcome
         });
         outcome.map_err(|error| *error)
@@ -56,6 +66,15 @@ mod tests {
     use super::*;
 
     fn delay(cycles: i64) -> UnifiedBuffer {
+        named("delay", cycles)
+    }
+
+    /// The mapping by itself, without the attempts before it.
+    fn alone(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
+        map(buffer, spec).map(|mapped| MappedBuffer { tried: Vec::new(), ..mapped })
+    }
+
+    fn named(buffer: &str, cycles: i64) -> UnifiedBuffer {
         let port = |name: &str, direction, start| Port {
             name: name.to_owned(),
             direction,
@@ -64,7 +83,21 @@ mod tests {
             schedule: Affine { start, stride: vec![1] },
         };
         let ports = vec![port("in", Direction::Write, 0), port("out", Direction::Read, cycles)];
-        UnifiedBuffer { name: "delay".to_owned(), ports }
+        UnifiedBuffer { name: buffer.to_owned(), ports }
+    }
+
+    #[test]
+    fn buffers_that_differ_in_names_share_a_mapping_but_no_message() {
+        let mappings = Mappings::default();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints/tiles");
+        let spec = TileSpec::read(&folder.join("dual_port.yaml")).unwrap();
+        for cycles in [100, 1 << 20] {
+            for name in ["low", "high", "low"] {
+                let buffer = named(name, cycles);
+                assert_eq!(mappings.map(&buffer, &spec), alone(&buffer, &spec), "{name} {cycles}");
+            }
+        }
+        assert_eq!(mappings.known.lock().unwrap()[&spec].len(), 2);
     }
 
     #[test]
@@ -76,7 +109,7 @@ mod tests {
             for spec in &specs {
                 for cycles in [8, 100, 20000] {
                     let buffer = delay(cycles);
-                    assert_eq!(mappings.map(&buffer, spec), map(&buffer, spec), "{cycles}");
+                    assert_eq!(mappings.map(&buffer, spec), alone(&buffer, spec), "{cycles}");
                 }
             }
         }

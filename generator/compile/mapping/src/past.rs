@@ -1,10 +1,12 @@
 //! Which write each read takes its word from, where several ports write the same elements, by enumeration.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_affine::deltas;
+use pushmem_affine::{Affine, Domain, deltas};
 
 use crate::nest::Nest;
 use crate::rounds::cut;
@@ -205,7 +207,7 @@ pub(crate) fn ranges(nests: &[&Nest]) -> Vec<(i64, i64)> {
 }
 
 /// A firing of one of several nests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Firing {
     pub cycle: i64,
     /// Number of the nest.
@@ -214,24 +216,55 @@ pub(crate) struct Firing {
     pub value: i64,
 }
 
+/// The firings of one nest, one after the other.
+struct Walk<'a> {
+    extent: &'a Domain,
+    /// How the cycle and the value change when each level increments.
+    gaps: Vec<i64>,
+    steps: Vec<i64>,
+    index: Vec<u64>,
+    next: Firing,
+}
+
+impl<'a> Walk<'a> {
+    fn of((number, nest): (usize, &'a Nest)) -> Walk<'a> {
+        let changes =
+            |function: &Affine| deltas(&function.stride, &nest.extent).into_iter().map(|of| of as i64).collect();
+        Walk {
+            extent: &nest.extent,
+            gaps: changes(&nest.cycle),
+            steps: changes(&nest.functions[0]),
+            index: vec![0; nest.depth()],
+            next: Firing { cycle: nest.cycle.start, nest: number, value: nest.functions[0].start },
+        }
+    }
+
+    /// Goes to the next firing, if there is one.
+    fn advance(&mut self) -> Option<()> {
+        let level = self.extent.advance(&mut self.index)?;
+        self.next.cycle += self.gaps[level];
+        self.next.value += self.steps[level];
+        Some(())
+    }
+}
+
 /// The first firings of nests in the order of time, within a cycle in the order of the nests.
 pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
-    fn of_nest((number, nest): (usize, &Nest)) -> impl Iterator<Item = Firing> {
-        let gaps = deltas(&nest.cycle.stride, &nest.extent);
-        let steps = deltas(&nest.functions[0].stride, &nest.extent);
-        let mut index = vec![0; nest.depth()];
-        let mut next = Some(Firing { cycle: nest.cycle.start, nest: number, value: nest.functions[0].start });
-        std::iter::from_fn(move || {
-            let firing = next?;
-            next = nest.extent.advance(&mut index).map(|level| {
-                let (cycle, value) = (firing.cycle + gaps[level] as i64, firing.value + steps[level] as i64);
-                Firing { cycle, nest: number, value }
-            });
-            Some(firing)
-        })
-    }
-    // The merge moves iterators in a heap: small ones.
-    nests.iter().enumerate().map(|nest| Box::new(of_nest(nest))).kmerge().take(ENUMERATION_LIMIT)
+    let mut walks = nests.iter().enumerate().map(Walk::of).collect_vec();
+    // The heap has two numbers a nest: it is sorted anew at each firing.
+    let mut order: BinaryHeap<Reverse<(i64, usize)>> =
+        walks.iter().map(|walk| Reverse((walk.next.cycle, walk.next.nest))).collect();
+    let in_time = std::iter::from_fn(move || {
+        let mut first = order.peek_mut()?;
+        let walk = &mut walks[first.0.1];
+        let firing = walk.next;
+        match walk.advance() {
+            Some(()) => first.0.0 = walk.next.cycle,
+            None => drop(PeekMut::pop(first)),
+        }
+        Some(firing)
+    });
+    in_time.take(ENUMERATION_LIMIT)
 }
 
 /// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place
@@ -268,7 +301,6 @@ pub(crate) fn most_at_once(spans: impl Iterator<Item = (i64, i64)>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pushmem_affine::Affine;
 
     /// A nest that goes through words from a cycle on, in rounds, with the word as its only function.
     fn words(first: i64, count: u64, start: i64, rounds: u64, round: i64) -> Nest {
