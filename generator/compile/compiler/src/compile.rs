@@ -156,12 +156,17 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
 /// Result of compiling a program with its arrays at the levels that it names.
 pub(crate) enum AtLevels {
     Compiled(Box<Compiled>),
-    /// Memory tiles have no room for this array: it is to be in the global buffer.
-    Moves(usize),
+    /// Memory tiles have no room for this array: it is to be in the global buffer. `ahead`: not all schedules were tried, as the first
+    /// one is much shorter than others.
+    Moves {
+        array: usize,
+        ahead: bool,
+    },
 }
 
 /// Compiles a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
-/// the `known` cycles of another form by more than memory is worth are not tried.
+/// the `known` cycles of another form by more than memory is worth are not tried. Arrays may move to the global buffer for a much
+/// shorter schedule, before others are tried, if `ahead`.
 ///
 /// # Errors
 /// As [`compile`].
@@ -170,6 +175,7 @@ pub(crate) fn compile_at_levels(
     tiles: Tiles,
     constraints: &Constraints,
     known: Option<u64>,
+    ahead: bool,
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
     let program = with_complete_outputs(source.clone()).with_copies();
@@ -205,7 +211,8 @@ pub(crate) fn compile_at_levels(
         tiles,
         constraints,
     };
-    let search = Search::new(&passes, known, observe);
+    let may_move = |array| ahead && moves(source, array, tiles.target);
+    let search = Search::new(&passes, known, &may_move, observe);
     let planned = match program.policy() {
         Policy::Stencil => search.stencil(),
         Policy::Dnn => search.coarse(),
@@ -214,12 +221,12 @@ pub(crate) fn compile_at_levels(
     let Planned { schedule, recurrence, coarse, graph, accelerator } = match planned {
         Ok(planned) => planned,
         Err(error) => match error.array().filter(|array| moves(source, *array, tiles.target)) {
-            Some(array) => return Ok(AtLevels::Moves(array)),
+            Some(array) => return Ok(AtLevels::Moves { array, ahead: search.moves_ahead() }),
             None => return Err(refusal(&program, &extraction, error)),
         },
     };
     if let Some(array) = too_large(source, &program, &extraction, &accelerator)? {
-        return Ok(AtLevels::Moves(array));
+        return Ok(AtLevels::Moves { array, ahead: false });
     }
     check_names(&accelerator)?;
     Ok(AtLevels::Compiled(Box::new(Compiled {

@@ -93,23 +93,62 @@ impl Forms<'_> {
         }
     }
 
-    /// Arrays that memory tiles have no room for are in the global buffer.
-    fn with_moves(&self, mut source: Program, known: Option<u64>) -> Result<Compiled, CompileError> {
+    /// Arrays that memory tiles have no room for are in the global buffer. Those of a schedule that is much shorter than others move
+    /// before these are tried; if that does not lead to such a schedule, all are tried.
+    fn with_moves(&self, source: Program, known: Option<u64>) -> Result<Compiled, CompileError> {
+        let first = self.moved(source.clone(), known, true);
+        let follows_rates = |compiled: &Compiled| compiled.coarse.as_ref().is_some_and(|plan| plan.options.match_rates);
+        let is_final = match &first.outcome {
+            Ok(compiled) => !first.ahead || follows_rates(compiled),
+            Err(error) => !first.ahead || matches!(error, CompileError::Fault(_)),
+        };
+        let chosen = if is_final { first } else { first.or_cheaper(self.moved(source, known, false)) };
+        self.moved.borrow_mut().extend(chosen.too_large);
+        chosen.outcome
+    }
+
+    /// A program with arrays in the global buffer, some of them `ahead` of other schedules if that is allowed.
+    fn moved(&self, mut source: Program, known: Option<u64>, ahead: bool) -> Moved {
         for array in source.arrays.iter_mut().filter(|array| self.moved.borrow().contains(&array.name)) {
             array.level.get_or_insert(Level::GlobalBuffer);
         }
-        loop {
-            match compile_at_levels(&source, self.tiles, self.constraints, known, self.observe)? {
-                AtLevels::Compiled(compiled) => return Ok(*compiled),
-                AtLevels::Moves(array) => {
+        let mut any_ahead = false;
+        let mut too_large = Vec::new();
+        let outcome = loop {
+            match compile_at_levels(&source, self.tiles, self.constraints, known, ahead, self.observe) {
+                Ok(AtLevels::Compiled(compiled)) => break Ok(*compiled),
+                Err(error) => break Err(error),
+                Ok(AtLevels::Moves { array, ahead }) => {
+                    any_ahead |= ahead;
                     let moved = &mut source.arrays[array];
                     moved.level = Some(Level::GlobalBuffer);
                     // Others move because tiles are too few, which they may not be in another form.
                     if moved.size() as u64 > self.tiles.target.memory().largest_memory() {
-                        self.moved.borrow_mut().insert(moved.name.clone());
+                        too_large.push(moved.name.clone());
                     }
                 }
             }
+        };
+        Moved { outcome, ahead: any_ahead, too_large }
+    }
+}
+
+/// A program whose arrays have moved to the global buffer as far as needed.
+struct Moved {
+    outcome: Result<Compiled, CompileError>,
+    /// Whether one moved before all schedules were tried.
+    ahead: bool,
+    /// Names of the arrays that moved because they are too large for memory tiles.
+    too_large: Vec<String>,
+}
+
+impl Moved {
+    /// This, or the other, if that is cheaper, or a fault.
+    fn or_cheaper(self, other: Moved) -> Moved {
+        match (&self.outcome, &other.outcome) {
+            (Ok(_), Err(CompileError::Refused(_) | CompileError::Unmapped { .. })) => self,
+            (Ok(own), Ok(others)) if cost(own) < cost(others) => self,
+            _ => other,
         }
     }
 }

@@ -160,6 +160,10 @@ impl Problem for Passes<'_> {
 /// A search for a schedule.
 pub(crate) struct Search<'a> {
     passes: Passes<'a>,
+    /// Whether an array may move to the global buffer for a schedule that is much shorter.
+    may_move: &'a dyn Fn(usize) -> bool,
+    /// Whether the search ended with such an array.
+    moves_ahead: Cell<bool>,
     driver: Driver<'a, Passes<'a>>,
     /// The most cycles that a schedule may take that is tried.
     most: u64,
@@ -172,14 +176,26 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search by these passes for a schedule that competes with one of so many cycles, if one is known. `observe` is told of each
+    /// A search by these passes for a schedule that competes with one of so many cycles, if one is known. It ends where a schedule
+    /// that is much shorter than others lacks memory for an array that `may_move` to the global buffer. `observe` is told of each
     /// schedule that was tried.
-    pub fn new(passes: &'a Passes<'a>, known: Option<u64>, observe: &'a dyn Fn(&Trial)) -> Self {
+    pub fn new(
+        passes: &'a Passes<'a>,
+        known: Option<u64>,
+        may_move: &'a dyn Fn(usize) -> bool,
+        observe: &'a dyn Fn(&Trial),
+    ) -> Self {
         let driver = Driver::new(passes, MOST_REFUSED, observe);
         // A schedule that is longer by less may be preferred to one whose rows follow the slowest, for its tiles.
         let most = known.map_or(u64::MAX, |known| known.saturating_add(known.div_ceil(LEAST_GAIN - 1)));
-        let (too_long, last, refused) = (Cell::default(), RefCell::default(), RefCell::default());
-        Search { passes: *passes, driver, most, too_long, last, refused }
+        let (moves_ahead, too_long) = (Cell::default(), Cell::default());
+        let (last, refused) = (RefCell::default(), RefCell::default());
+        Search { passes: *passes, may_move, moves_ahead, driver, most, too_long, last, refused }
+    }
+
+    /// Whether the search ended, before all schedules were tried, with an array that may move.
+    pub fn moves_ahead(&self) -> bool {
+        self.moves_ahead.get()
     }
 
     /// The schedules that were tried.
@@ -276,8 +292,13 @@ impl<'a> Search<'a> {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        if let Some(planned) = self.much_shorter(&best) {
-            return Ok(planned);
+        match self.much_shorter(&best) {
+            Some(Ok(planned)) => return Ok(planned),
+            Some(Err(refused)) if refused.array().is_some_and(self.may_move) => {
+                self.moves_ahead.set(true);
+                return Err(refused);
+            }
+            _ => {}
         }
         match self.matched(&best, self.dense(&best)) {
             // An array that was refused before may move.
@@ -287,8 +308,8 @@ impl<'a> Search<'a> {
     }
 
     /// A plan whose rows follow the rate of the slowest nest, where it is so much shorter than the shortest with dense nests that no tiles
-    /// make up for that. It is tried first: mapping the arrays of large programs takes most of the time.
-    fn much_shorter(&self, best: &CoarseOptions) -> Option<Planned> {
+    /// make up for that, if there is one. It is tried first: mapping the arrays of large programs takes most of the time.
+    fn much_shorter(&self, best: &CoarseOptions) -> Option<Result<Planned, AssemblyError>> {
         let pipeline = &self.passes.extraction.pipeline;
         let options = CoarseOptions { overlap: true, match_rates: true, ..best.clone() };
         let plan = Plan { coarse: coarse(pipeline, &options).ok().filter(Coarse::matches_rates)?, options };
@@ -304,7 +325,7 @@ impl<'a> Search<'a> {
         let schedule = plan.coarse.schedule.clone();
         let outcome = self.driver.attempt_ahead(self.candidate_of(plan));
         self.remember(schedule, &outcome);
-        outcome.ok()
+        Some(outcome)
     }
 
     /// Whether a plan takes longer than so many cycles. One that is refused may be the rest of those that take too long.

@@ -1,7 +1,9 @@
 //! Levels of the memory hierarchy: arrays are at the levels that the program names, or where there is room.
 
+use std::cell::RefCell;
+
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, compile};
+use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, Trial, compile, compile_observed};
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_nest::{ArrayKind, Level, Program};
@@ -94,6 +96,62 @@ fn what_memory_tiles_have_no_room_for_is_in_the_global_buffer() {
         "`backwards` needs 3 `global_buffer` tiles, and the specification has `count: 2`; this array has the most, 3"
     );
     assert_eq!(error.diagnostic().offending_text(), Some("kept"));
+}
+
+/// Layers of sums whose rows follow each other, and the last one read backwards.
+const LAYERS: &str = "
+name: layers
+inputs: {input: {type: i16, shape: [30, 30]}}
+outputs: {output: {type: i16, shape: [24, 24]}}
+buffers:
+  one: {type: i16, shape: [28, 28]}
+  two: {type: i16, shape: [26, 26]}
+  kept: {type: i16, shape: [24, 24]}
+nest:
+  - for y in 0..28:
+    - for x in 0..28:
+      - one[x, y] = 0
+      - for t in 0..3:
+        - one[x, y] += input[x + t, y]
+  - for y in 0..26:
+    - for x in 0..26:
+      - two[x, y] = 0
+      - for t in 0..3:
+        - two[x, y] += one[x + t, y + 2]
+  - for y in 0..24:
+    - for x in 0..24:
+      - kept[x, y] = 0
+      - for t in 0..3:
+        - kept[x, y] += two[x + t, y + 2]
+  - for y in 0..24:
+    - for x in 0..24:
+      - output[x, y] = kept[x, 23 - y]
+";
+
+/// The schedules that were tried in their order, and whether the memories serve them.
+fn trials(text: &str, target: &Target) -> (Result<Compiled, CompileError>, Vec<(String, bool)>) {
+    let tried = RefCell::new(Vec::new());
+    let observe = |trial: &Trial| tried.borrow_mut().push((trial.schedule.clone(), trial.short.is_none()));
+    let outcome = compile_observed(program(text), target, &Constraints::default(), &observe);
+    (outcome, tried.into_inner())
+}
+
+#[test]
+fn an_array_moves_for_a_much_shorter_schedule_before_others_are_tried() {
+    let single = TileSpec { chaining: false, rows: 256, ..spec("dual_port") };
+    let (found, tried) = trials(LAYERS, &target(single.clone()));
+    let rows_follow = "stages overlap, paths are balanced, rows follow the slowest";
+    assert_eq!(tried[..2], [(rows_follow.to_owned(), false), (rows_follow.to_owned(), true)]);
+    let found = found.unwrap();
+    assert_eq!(tiles(&found), [2, 1, 0]);
+    compare(&found);
+    // Where that leads to no schedule, all are tried before the array moves.
+    let small = TileSpec { rows: 64, count: Some(2), ..spec("global_buffer") };
+    let (refused, tried) = trials(LAYERS, &target(single).with_level(Level::GlobalBuffer, Some(small)));
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("`global_buffer` tiles, and the specification has `count: 2`"), "{refused}");
+    assert_eq!(tried[..3], [false, true, false].map(|is_served| (rows_follow.to_owned(), is_served)));
+    assert_ne!(tried[3].0, rows_follow);
 }
 
 #[test]
