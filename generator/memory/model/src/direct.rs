@@ -3,7 +3,7 @@
 use pushmem_tile::{Kind, Role, TileSpec};
 
 use crate::context::Context;
-use crate::memory::{Delay, Memory, ReadPort, Row};
+use crate::memory::{Delay, Memory, ReadPort};
 use crate::ports::Inputs;
 use crate::violation::ViolationKind;
 use crate::word::Word;
@@ -21,8 +21,8 @@ pub(crate) struct Direct {
     kind: Kind,
     inputs: u32,
     latency: u32,
-    memory: Memory,
-    read_ports: Vec<ReadPort>,
+    memory: Memory<1>,
+    read_ports: Vec<ReadPort<1>>,
     /// Whether the tile owns the word, and its address, on the way beside the SRAM, by output.
     delays: Vec<Delay<(bool, u64)>>,
 }
@@ -85,9 +85,6 @@ impl Direct {
     /// Ends an unstalled cycle. Reads see the state before the writes of the same cycle.
     pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
         self.check(context);
-        let reads: Vec<Option<Row>> = (0..self.kind.memory_ports())
-            .map(|memory_port| self.read_address(context, memory_port).map(|address| *self.memory.row(address)))
-            .collect();
         for port in 0..self.delays.len() as u32 {
             let departing = self.departing(context, port);
             if let Some((true, address)) = self.delays[port as usize].arriving(departing) {
@@ -101,13 +98,14 @@ impl Direct {
             }
             self.delays[port as usize].clock(departing);
         }
+        if self.latency > 0 {
+            for memory_port in 0..self.kind.memory_ports() {
+                let address = self.read_address(context, memory_port);
+                self.read_ports[memory_port as usize].clock(address.map(|address| self.memory.row(address)));
+            }
+        }
         for memory_port in 0..self.kind.memory_ports() {
             self.write(context, inputs, memory_port);
-        }
-        if self.latency > 0 {
-            for (port, read) in self.read_ports.iter_mut().zip(reads) {
-                port.clock(read.as_ref());
-            }
         }
     }
 

@@ -2,39 +2,36 @@
 
 use crate::word::Word;
 
-/// Words in the widest row.
-pub(crate) const MAX_LANES: usize = 8;
-
-/// A row of up to [`MAX_LANES`] words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Row {
-    pub words: [Word; MAX_LANES],
+/// A row of up to `LANES` words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<const LANES: usize> {
+    pub words: [Word; LANES],
 }
 
-impl Row {
+impl<const LANES: usize> Row<LANES> {
+    /// A row that nothing wrote.
+    pub const UNDEFINED: Row<LANES> = Row { words: [Word { value: 0, defined: false }; LANES] };
+
     /// The output of a one-hot multiplexer that selects two rows.
-    pub fn or(self, other: Row) -> Row {
+    pub fn or(self, other: Row<LANES>) -> Row<LANES> {
         Row { words: std::array::from_fn(|lane| self.words[lane].or(other.words[lane])) }
     }
 }
 
-/// A row that nothing wrote.
-static UNDEFINED: Row = Row { words: [Word { value: 0, defined: false }; MAX_LANES] };
-
 /// A memory of rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
-    rows: Vec<Row>,
+pub(crate) struct Memory<const LANES: usize> {
+    rows: Vec<Row<LANES>>,
 }
 
-impl Memory {
+impl<const LANES: usize> Memory<LANES> {
     pub fn new(rows: u32) -> Self {
-        Memory { rows: vec![Row::default(); rows as usize] }
+        Memory { rows: vec![Row::UNDEFINED; rows as usize] }
     }
 
     /// The row at an address; an undefined one beyond the end.
-    pub fn row(&self, address: u64) -> &Row {
-        self.rows.get(address as usize).unwrap_or(&UNDEFINED)
+    pub fn row(&self, address: u64) -> &Row<LANES> {
+        self.rows.get(address as usize).unwrap_or(&Row::UNDEFINED)
     }
 
     pub fn word(&self, row: u64, lane: u64) -> Word {
@@ -42,7 +39,7 @@ impl Memory {
     }
 
     /// Writes a row; nothing happens beyond the end.
-    pub fn write_row(&mut self, address: u64, row: Row) {
+    pub fn write_row(&mut self, address: u64, row: Row<LANES>) {
         if let Some(place) = self.rows.get_mut(address as usize) {
             *place = row;
         }
@@ -57,22 +54,22 @@ impl Memory {
 
 /// A read port of an SRAM: the row that was read appears `latency` enabled cycles later and stays until the next.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadPort {
-    stages: Vec<Row>,
+pub(crate) struct ReadPort<const LANES: usize> {
+    stages: Vec<Row<LANES>>,
 }
 
-impl ReadPort {
+impl<const LANES: usize> ReadPort<LANES> {
     pub fn new(latency: u32) -> Self {
-        ReadPort { stages: vec![Row::default(); latency as usize] }
+        ReadPort { stages: vec![Row::UNDEFINED; latency as usize] }
     }
 
     /// The row on the port.
-    pub fn row(&self) -> &Row {
-        self.stages.last().unwrap_or(&UNDEFINED)
+    pub fn row(&self) -> &Row<LANES> {
+        self.stages.last().unwrap_or(&Row::UNDEFINED)
     }
 
     /// Ends an enabled cycle in which `read` was read, if anything.
-    pub fn clock(&mut self, read: Option<&Row>) {
+    pub fn clock(&mut self, read: Option<&Row<LANES>>) {
         for stage in (1..self.stages.len()).rev() {
             self.stages[stage] = self.stages[stage - 1];
         }

@@ -10,8 +10,8 @@ use crate::word::Word;
 
 pub(crate) struct Rom {
     rows: u64,
-    memory: Memory,
-    read_port: ReadPort,
+    memory: Memory<1>,
+    read_port: ReadPort<1>,
     /// The address on the way beside the SRAM.
     delay: Delay<u64>,
 }
@@ -52,7 +52,7 @@ impl Rom {
         {
             context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {arriving}"));
         }
-        let read: Option<&Row> = fires.then(|| self.memory.row(address));
+        let read: Option<&Row<1>> = fires.then(|| self.memory.row(address));
         self.read_port.clock(read);
         self.delay.clock(fires.then_some(address));
     }

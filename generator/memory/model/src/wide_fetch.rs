@@ -3,11 +3,18 @@
 use pushmem_tile::{Role, TileSpec};
 
 use crate::context::Context;
-use crate::memory::{Delay, Memory, ReadPort, Row};
+use crate::memory::{self, Delay};
 use crate::order::ReadOrder;
 use crate::ports::{Inputs, MAX_PORTS};
 use crate::violation::{UnreadRows, ViolationKind};
 use crate::word::Word;
+
+/// Words in the widest row.
+const MAX_LANES: usize = 8;
+
+type Row = memory::Row<MAX_LANES>;
+type Memory = memory::Memory<MAX_LANES>;
+type ReadPort = memory::ReadPort<MAX_LANES>;
 
 /// Address generators of a controller, in the order of [`Role::memories`].
 const AGG_OF_IN2AGG: usize = 0;
