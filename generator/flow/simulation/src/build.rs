@@ -130,7 +130,7 @@ impl Verilator {
         self.tell(|| format!("verilating `{top}`"));
         run(&mut verilate)?;
         self.tell(|| format!("compiling the model of `{top}`"));
-        self.compile(work.path(), &objects, wave, flatten.then_some(OF_INNERMOST))?;
+        self.compile(work.path(), &objects, wave)?;
         keep(work, &models.join(&key));
         if !executable.is_file() {
             return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
@@ -189,16 +189,10 @@ impl Verilator {
     }
 
     /// Compiles the Verilated sources and the harness, side by side if they are many.
-    fn compile(
-        &self,
-        folder: &Path,
-        objects: &[PathBuf],
-        wave: bool,
-        optimization: Option<&str>,
-    ) -> Result<(), Diagnostic> {
+    fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
         let mut units = units(verilated_sources(folder)?);
         units[0].sources.push("../harness.cpp".to_owned());
-        let compiled = self.compile_units(folder, &units, optimization)?;
+        let compiled = self.compile_units(folder, &units, None)?;
         let mut link = self.compiler_command();
         link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
         if wave {
