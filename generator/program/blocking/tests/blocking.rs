@@ -1,13 +1,12 @@
 //! Blocked programs compute what the programs do.
 
 use itertools::Itertools;
-use proptest::prelude::*;
-use proptest::sample::Index;
 use pushmem_blocking::{Blocking, Candidate, Capacity, Reduction};
 use pushmem_files::Document;
-use pushmem_nest::Program;
-use rand::SeedableRng;
+use pushmem_nest::{Node, Program};
+use pushmem_proof::prove_blocks;
 use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
 
 fn program(text: &str) -> Program {
     Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
@@ -133,12 +132,17 @@ nest:
     - output[i] = d[i]
 ";
 
+/// Random blockings.
+const BLOCKINGS: usize = 500;
+
+/// Faults that are put into blocked programs.
+const FAULTS: usize = 3_000;
+
 const PROGRAMS: [&str; 6] = [PRODUCT, CONVOLUTION, POOLING, DIAGONALS, IN_PLACE, LAST_ONE];
 
 /// A blocking of any blocks and orders.
-fn blocking(reduction: &Reduction, choices: &[Index], is_wide: bool) -> Blocking {
-    let mut choices = choices.iter().cycle();
-    let mut choose = |count: usize| choices.next().expect("there are some").index(count);
+fn blocking(reduction: &Reduction, random: &mut SmallRng) -> Blocking {
+    let mut choose = |count: usize| random.random_range(0..count);
     let tiles = { reduction.loops() }
         .map(|level| {
             let steps = level.extent / level.unroll;
@@ -153,24 +157,119 @@ fn blocking(reduction: &Reduction, choices: &[Index], is_wide: bool) -> Blocking
     let cut = reduction.loops().enumerate().filter(|(place, level)| tiles[*place] < level.extent);
     let outer = shuffled(cut.map(|(place, _)| place).collect());
     let inner = shuffled((0..tiles.len()).collect());
-    Blocking { tiles, outer, inner, is_wide }
+    Blocking { tiles, outer, inner, is_wide: random.random() }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    #[test]
-    fn any_blocking_computes_the_same(
-        which in 0..PROGRAMS.len(), choices in prop::collection::vec(any::<Index>(), 24), is_wide: bool, seed: u64,
-    ) {
-        let program = program(PROGRAMS[which]);
-        let reductions = Reduction::all(&program);
-        let reduction = &reductions[0];
-        let blocking = blocking(reduction, &choices, is_wide);
-        let blocked = reduction.blocked(&blocking).unwrap().unwrap();
-        let inputs = program.random_inputs(&mut SmallRng::seed_from_u64(seed));
-        prop_assert_eq!(program.run(&inputs).unwrap(), blocked.run(&inputs).unwrap(), "{}", blocked);
+#[test]
+fn any_blocking_computes_the_same() {
+    let mut random = SmallRng::seed_from_u64(0);
+    for text in PROGRAMS.iter().cycle().take(BLOCKINGS) {
+        let program = program(text);
+        let reduction = &Reduction::all(&program)[0];
+        let blocked = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
+        let inputs = program.random_inputs(&mut random);
+        assert_eq!(program.run(&inputs).unwrap(), blocked.run(&inputs).unwrap(), "{blocked}");
+        prove_blocks(&program, &blocked).unwrap_or_else(|error| panic!("{error} {blocked}"));
     }
+}
+
+/// The proof lets no fault pass that changes an output, and it does not refuse whatever is changed.
+#[test]
+fn faults_are_not_proven() {
+    let mut random = SmallRng::seed_from_u64(1);
+    let (mut refused, mut harmless, mut proven) = (0, 0, 0);
+    for case in 0..FAULTS {
+        let program = program(PROGRAMS[case % PROGRAMS.len()]);
+        let reduction = &Reduction::all(&program)[0];
+        let blocked = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
+        let Some(wrong) = with_fault(&blocked, &mut random) else { continue };
+        let inputs = program.random_inputs(&mut random);
+        let is_right = wrong.run(&inputs).is_ok_and(|outputs| outputs == program.run(&inputs).unwrap());
+        match prove_blocks(&program, &wrong) {
+            Ok(()) => assert!(is_right, "{wrong}"),
+            Err(_) if is_right => harmless += 1,
+            Err(_) => refused += 1,
+        }
+        proven += usize::from(prove_blocks(&program, &wrong).is_ok());
+    }
+    eprintln!("{refused} {harmless} {proven}");
+    assert!(
+        refused > FAULTS / 5 && proven > FAULTS / 50,
+        "{refused} refused, {harmless} of them harmless, {proven} proven"
+    );
+}
+
+/// Calls for each body of loops, from the outermost.
+fn each_body(body: &mut Vec<Node>, visit: &mut dyn FnMut(&mut Vec<Node>)) {
+    visit(body);
+    for node in body {
+        if let Node::Loop(level) = node {
+            each_body(&mut level.body, visit);
+        }
+    }
+}
+
+/// The text of a program in which a loop or a statement has moved out of the loop around it, before or after that.
+fn moved_out(text: &str, random: &mut SmallRng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    let end = |lines: &[String], first: usize| {
+        let inside = lines[first + 1..].iter().take_while(|line| depth(line) > depth(&lines[first]));
+        first + 1 + inside.count()
+    };
+    let nest = lines.iter().position(|line| line == "nest:").expect("a program has a nest") + 1;
+    let first = random.random_range(nest..lines.len());
+    let around = (nest..first).rev().find(|line| depth(&lines[*line]) < depth(&lines[first]));
+    let Some(around) = around else { return text.to_owned() };
+    let (inner_end, outer_end) = (end(&lines, first), end(&lines, around));
+    let moved = lines.drain(first..inner_end).map(|line| line[2..].to_owned()).collect_vec();
+    let place = if random.random() { around } else { outer_end - moved.len() };
+    lines.splice(place..place, moved);
+    lines.join("\n")
+}
+
+/// A program with a random change: nodes or loops in another order, a statement outside of its loop, an access of another element, fewer
+/// iterations. Nothing if that is no program, or the same.
+fn with_fault(program: &Program, random: &mut SmallRng) -> Option<Program> {
+    let mut wrong = program.clone();
+    let mut bodies = 0;
+    each_body(&mut wrong.nest, &mut |_| bodies += 1);
+    let (chosen, kind) = (random.random_range(0..bodies), random.random_range(0..5));
+    let mut number = 0;
+    each_body(&mut wrong.nest, &mut |body| {
+        number += 1;
+        if number - 1 != chosen {
+            return;
+        }
+        let place = random.random_range(0..body.len());
+        match (kind, &mut body[place]) {
+            (0, _) if place > 0 => body.swap(place - 1, place),
+            (2, Node::Loop(level)) => match &mut level.body[..] {
+                [Node::Loop(inner)] => {
+                    std::mem::swap(&mut level.extent, &mut inner.extent);
+                    std::mem::swap(&mut level.min, &mut inner.min);
+                }
+                _ => level.extent -= 1,
+            },
+            (3, Node::Loop(level)) if level.extent % 2 == 0 && level.unroll == 1 => level.extent /= 2,
+            (_, Node::Operation(operation)) => {
+                let target = [&mut operation.target].into_iter();
+                let mut accesses = operation.loads.iter_mut().map(|load| &mut load.access).chain(target).collect_vec();
+                let access = random.random_range(0..accesses.len());
+                let indices = &mut accesses[access].indices;
+                let dimension = random.random_range(0..indices.len());
+                match random.random() {
+                    true => indices[dimension].affine.constant += if random.random() { 1 } else { -1 },
+                    false => indices.swap(0, dimension),
+                }
+            }
+            _ => {}
+        }
+    });
+    let text = if kind == 1 { moved_out(&program.to_string(), random) } else { wrong.to_string() };
+    let document = Document::parse("wrong.yaml", text).ok()?;
+    let read = Program::from_document(&document).ok()?.program;
+    (read.to_string() != program.to_string()).then_some(read)
 }
 
 #[test]

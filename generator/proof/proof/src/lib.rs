@@ -6,6 +6,7 @@
 //! takes the order of statements and the element of each access, and the schedule is data. Stages are checked to be copies of
 //! the operations first; then the parts of the accelerator; then each value that is read.
 
+mod blocks;
 mod copied;
 mod counters;
 mod dependence;
@@ -37,6 +38,7 @@ use pushmem_nest::Program;
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
+pub use blocks::prove_blocks;
 pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use halves::prove_halves;

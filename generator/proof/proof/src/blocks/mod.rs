@@ -1,0 +1,120 @@
+//! The proof that a program whose nests go block by block computes what the program says.
+//!
+//! [Copies of blocks](copies) are taken out first: an access of a block becomes that of the whole array where its elements come from or go
+//! to. Then each statement must be [one of the program](pairs), each iteration once, with the same elements. And of two iterations that access
+//! one element, and one of which writes it, the [order](orders) must be the same, unless both add to it. Such programs compute
+//! the same.
+
+mod affine;
+mod copies;
+mod orders;
+mod pairs;
+
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Loop, Operation, Program, Table};
+
+use crate::error::{PartError, require};
+
+/// Proves that `blocked`, whose loops may be cut, in another order, apart or together, and which may copy blocks of arrays, computes the same
+/// outputs as `source`.
+///
+/// # Errors
+/// The first statement or array that is wrong, or that the proof does not cover.
+pub fn prove_blocks(source: &Program, blocked: &Program) -> Result<(), PartError> {
+    let whole = || "the program".to_owned();
+    require(same_tables(source, blocked), whole, "a table is another")?;
+    for array in source.arrays.iter().filter(|array| array.kind != ArrayKind::Buffer) {
+        let is_same = |other: &Array| {
+            (other.kind, other.element, &other.shape, &other.min)
+                == (array.kind, array.element, &array.shape, &array.min)
+        };
+        require(blocked.array(&array.name).is_some_and(is_same), || array.name.clone(), "it is another array")?;
+    }
+    let (statements, blocks) = copies::without(source, blocked)?;
+    orders::check(&pairs::of(Statement::all(source), statements, &blocks)?)
+}
+
+/// Tables without the places where they are declared.
+fn same_tables(source: &Program, blocked: &Program) -> bool {
+    let entries = |program: &Program| {
+        let entries = |table: &Table| (table.name.clone(), table.element, table.values.clone(), table.function);
+        program.tables.iter().map(entries).collect::<Vec<_>>()
+    };
+    entries(source) == entries(blocked)
+}
+
+/// A statement in its loops.
+#[derive(Clone)]
+struct Statement<'a> {
+    /// The loops around it, outermost first.
+    loops: Vec<&'a Loop>,
+    operation: &'a Operation,
+    /// Its number in the text.
+    number: usize,
+    target: Place<'a>,
+    loads: Vec<Place<'a>>,
+}
+
+/// An element of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place<'a> {
+    array: &'a str,
+    indices: Vec<Index>,
+}
+
+impl Place<'_> {
+    /// The element of a whole array that this element of its block is. The elements of the block are functions of the loops around it, of
+    /// which there are `depth`, and of the indices of the block, numbered after these.
+    fn of_block<'a>(&self, array: &'a str, depth: usize, elements: &[AffineIndex]) -> Option<Place<'a>> {
+        let around = (0..depth).map(AffineIndex::variable);
+        let own = self.indices.iter().map(|index| index.as_affine().cloned()).collect::<Option<Vec<_>>>()?;
+        let values: Vec<AffineIndex> = around.chain(own).collect();
+        let index = |index: &AffineIndex| Index { affine: affine::composed(index, &values), pieces: Vec::new() };
+        Some(Place { array, indices: elements.iter().map(index).collect() })
+    }
+}
+
+impl<'a> Statement<'a> {
+    /// The statements of a program in the order of the text.
+    fn all(program: &'a Program) -> Vec<Self> {
+        let place = |access: &Access| Place {
+            array: program.arrays[access.array].name.as_str(),
+            indices: access.indices.clone(),
+        };
+        let statement = |(number, (loops, operation)): (usize, (Vec<&'a Loop>, &'a Operation))| Statement {
+            loops,
+            operation,
+            number,
+            target: place(&operation.target),
+            loads: operation.loads.iter().map(|load| place(&load.access)).collect(),
+        };
+        program.operations().into_iter().enumerate().map(statement).collect()
+    }
+
+    /// The elements that it accesses.
+    fn places(&self) -> impl Iterator<Item = &Place<'a>> {
+        std::iter::once(&self.target).chain(&self.loads)
+    }
+
+    fn places_mut(&mut self) -> impl Iterator<Item = &mut Place<'a>> {
+        std::iter::once(&mut self.target).chain(&mut self.loads)
+    }
+
+    fn uses(&self, array: &str) -> bool {
+        self.places().any(|place| place.array == array)
+    }
+
+    /// The loops that are around another statement, too.
+    fn shared(&self, other: &Statement) -> usize {
+        self.loops.iter().zip(&other.loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
+    }
+
+    /// Whether some element depends on data.
+    fn chooses(&self) -> bool {
+        let loads = self.operation.loads.iter().map(|load| &load.access);
+        loads.chain([&self.operation.target]).any(|access| access.computed.is_some())
+    }
+
+    fn error(&self, reason: &str) -> PartError {
+        PartError { part: self.operation.name.clone(), reason: reason.to_owned() }
+    }
+}

@@ -1,0 +1,109 @@
+//! The order of iterations that access one element.
+
+use itertools::Itertools;
+use pushmem_nest::{AffineIndex, Index, ranges};
+
+use super::pairs::Pair;
+use super::{Place, Statement};
+use crate::error::PartError;
+
+/// Checks that of two iterations that access one element, and one of which writes it, the order is that of the program; unless both add to it,
+/// in any order.
+///
+/// # Errors
+/// The first statement that may come too late, or too early.
+pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
+    pairs.iter().filter(|pair| !pair.is_same).try_for_each(check_alone)?;
+    for [one, two] in pairs.iter().array_combinations() {
+        let (first, second) = if one.source.number < two.source.number { (one, two) } else { (two, one) };
+        let goes_as_before = first.is_same
+            && second.is_same
+            && first.source.shared(&second.source) == first.other.shared(&second.other)
+            && first.other.number < second.other.number;
+        let is_ordered = || {
+            first.other.number < second.other.number
+                && come_in_order(&first.source, &second.source)
+                && come_in_order(&first.other, &second.other)
+        };
+        if !goes_as_before && depend(&first.source, &second.source) && !is_ordered() {
+            let reason = format!("it may access an element before `{}` does", first.source.operation.name);
+            return Err(second.other.error(&reason));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the iterations of a statement may come in any order.
+fn check_alone(pair: &Pair) -> Result<(), PartError> {
+    let Pair { source, other, .. } = pair;
+    if source.loads.iter().any(|place| place.array == source.target.array) {
+        return Err(other.error("its iterations are in another order, and it reads the array that it writes"));
+    }
+    let adds = source.operation.reduction.is_some();
+    if adds && source.operation.sums_in_order() {
+        return Err(other.error("it adds numbers in another order"));
+    }
+    let is_alone = |variable: usize| {
+        let mut indices = source.target.indices.iter().filter_map(Index::as_affine);
+        source.loops[variable].extent == 1
+            || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == variable))
+    };
+    if adds || (0..source.loops.len()).all(is_alone) {
+        Ok(())
+    } else {
+        Err(other.error("its iterations are in another order, and several may write one element"))
+    }
+}
+
+/// The elements that two statements access of one array that one of them writes.
+fn common<'s>(first: &'s Statement, second: &'s Statement) -> impl Iterator<Item = (&'s Place<'s>, &'s Place<'s>)> {
+    let is_common = |(one, other): &(&Place, &Place)| {
+        one.array == other.array && (std::ptr::eq(*one, &first.target) || std::ptr::eq(*other, &second.target))
+    };
+    first.places().cartesian_product(second.places().collect_vec()).filter(is_common)
+}
+
+fn depend(first: &Statement, second: &Statement) -> bool {
+    common(first, second).next().is_some()
+}
+
+/// Whether iterations of two statements that access one element are in the same iteration of the loops around both, so that the first statement
+/// comes first.
+fn come_in_order(first: &Statement, second: &Statement) -> bool {
+    let shared = first.shared(second);
+    let is_shown = |(one, other): (&Place, &Place)| {
+        let shown = one
+            .indices
+            .iter()
+            .zip(&other.indices)
+            .flat_map(|(one, other)| shown((first, one), (second, other), shared));
+        let shown = shown.collect_vec();
+        (0..shared).all(|variable| first.loops[variable].extent == 1 || shown.contains(&variable))
+    };
+    common(first, second).all(is_shown)
+}
+
+/// The loops around both statements whose iteration follows from the value of an index, as from the digits of a number.
+fn shown(one: (&Statement, &Index), other: (&Statement, &Index), shared: usize) -> Vec<usize> {
+    let around =
+        |index: &AffineIndex| index.terms.iter().copied().filter(|(variable, _)| *variable < shared).collect_vec();
+    let inside = |(statement, index): (&Statement, &AffineIndex)| {
+        let terms = index.terms.iter().copied().filter(|(variable, _)| *variable >= shared).collect();
+        AffineIndex { constant: index.constant, terms }.range(&ranges(statement.loops.iter().copied()))
+    };
+    let (Some(own), Some(others)) = (one.1.as_affine(), other.1.as_affine()) else { return Vec::new() };
+    let digits = around(own);
+    if digits != around(others) {
+        return Vec::new();
+    }
+    let ((low, high), (least, most)) = (inside((one.0, own)), inside((other.0, others)));
+    let mut span = high.max(most) - low.min(least) + 1;
+    for (variable, step) in digits.iter().sorted_by_key(|(_, step)| step.abs()) {
+        let extent = one.0.loops[*variable].extent;
+        if extent > 1 && step.abs() < span {
+            return Vec::new();
+        }
+        span += step.abs() * (extent - 1);
+    }
+    digits.into_iter().map(|(variable, _)| variable).collect()
+}
