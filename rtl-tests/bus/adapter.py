@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, FallingEdge
+from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from bench import FOLDER, LONGEST_MS, PERIOD_NS, SCALE, pauses, test_of
@@ -378,6 +379,19 @@ async def accesses_at_once(dut):
             await task
         for address in addresses:
             await made.read(address)
+
+
+@test_of(LONGEST_MS)
+async def pace(dut):
+    """Without pauses, an access takes as many cycles as the configuration port needs for its data, and two."""
+    made = await bench(dut)
+    latency = int(re.search(r"sram_latency: (\d+)", SPEC)[1]) if MAP["contents"] else 1
+    begin = get_sim_time("ns")
+    tasks = [cocotb.start_soon(made.read(address)) for address in made.model.reset]
+    for task in tasks:
+        await task
+    cycles, expected = (get_sim_time("ns") - begin) / PERIOD_NS, (latency + 2) * len(tasks)
+    assert expected <= cycles <= expected + 5, f"{len(tasks)} reads take {cycles} cycles, {expected} are expected"
 
 
 @test_of(LONGEST_MS)
