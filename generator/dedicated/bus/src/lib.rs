@@ -422,14 +422,14 @@ macro_rules! library {
 }
 
 /// Modules of every shell, of one with streams, and of one with images beside the managers: name and Veryl text.
-const LIBRARY: [(&str, &str); 2] = library!("channel_rules", "axi_lite");
+const LIBRARY: [(&str, &str); 3] = library!("channel_rules", "axi_lite", "configuration_access");
 const OF_STREAMS: [(&str, &str); 2] = library!("stream_in_frame", "stream_out_frame");
 const OF_IMAGES: [(&str, &str); 1] = library!("fifo");
 const OF_ROWS: [(&str, &str); 3] = library!("fifo", "axi_burst", "axi_rows");
 
 /// Modules of an adapter to each bus.
 const OF_APB: [(&str, &str); 3] = library!("apb_rules", "apb", "configuration_access");
-const OF_AXI_LITE: [(&str, &str); 3] = library!("channel_rules", "axi_lite", "configuration_access");
+const OF_AXI_LITE: [(&str, &str); 3] = LIBRARY;
 const OF_TILELINK: [(&str, &str); 3] = library!("channel_rules", "tilelink", "configuration_access");
 
 /// The shell of an accelerator with AXI4-Stream for its streams.
