@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / "build" / "venv"
 STYLES = ["recurrence", "per_level", "multiplier"]
+# Cells that no hardware must need; a latch is in the model of the clock gate alone.
+LATCHES = "t:$dlatch pushmem_clock_gate* %d t:$adlatch t:$dlatchsr t:$sr t:$_DLATCH_*"
 
 
 def arguments(description: str) -> argparse.ArgumentParser:

@@ -5,7 +5,8 @@ An array with a global buffer has none for streams.
 
 from cocotbext.axi import AxiResp
 
-from shell import ARRAY_PROGRAM, IDLE, LONGEST_MS, START, TOP, Registers, constant, held_writes, register, test_of
+from bench import LONGEST_MS, test_of
+from shell import ARRAY_PROGRAM, IDLE, START, TOP, Registers, constant, held_writes, register
 
 LOADED, WRONG_DIGEST, REFUSED = 1, 2, 4
 USED = 1 << 8

@@ -18,9 +18,9 @@ from cocotb.triggers import ClockCycles
 from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiRamRead, AxiRamWrite, AxiReadBus, AxiResp, AxiWriteBus
 
-from shell import (ARRAY_PROGRAM, DONE, FOLDER, HEADER, IDLE, KERNEL, LONGEST_MS, PERIOD_NS, READY, RESTART, RUN_CYCLES, SCALE, START,
-                   Registers, constant, declared, element_bytes, pauses, register, register_writes, test_of,
-                   words)
+from bench import FOLDER, LONGEST_MS, PERIOD_NS, SCALE, pauses, test_of
+from shell import (ARRAY_PROGRAM, DONE, HEADER, IDLE, KERNEL, READY, RESTART, RUN_CYCLES, START, Registers, constant, declared,
+                   element_bytes, register, register_writes, words)
 
 NAME = KERNEL.get("name").rsplit("_axi", 1)[0]
 PAGE = 4096

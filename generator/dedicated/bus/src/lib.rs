@@ -7,6 +7,8 @@
 //! [`axi`] gives each stream a manager of AXI4 instead, which reads or writes an image in memory: addresses and strides are arguments of a run.
 //! Firmware has a driver, and SoCs of LiteX a module.
 //!
+//! [`adapter`] puts the configuration port of a memory tile behind APB, AXI4-Lite or TileLink-UL.
+//!
 //! [`buffered_axi`] is the shell of a reconfigurable array with its global buffer, whose rows an AXI4 subordinate reads and writes.
 //!
 //! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
@@ -16,6 +18,7 @@
 //!
 //! Hardware that varies by parameters alone is a module in `templates/bus/library`; the shell is printed.
 
+mod adapter;
 mod array;
 mod driver;
 mod image;
@@ -25,6 +28,7 @@ mod model;
 mod program;
 mod registers;
 mod rows;
+mod subordinate;
 mod tiles;
 
 use std::ops::Deref;
@@ -38,6 +42,7 @@ use pushmem_systemverilog::{File, Port, file_list, files_of, is_header, ports_of
 use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Source};
 
+pub use adapter::{Adapter, Block, adapter};
 pub use array::{Array, array_axi, array_axis};
 pub use image::{Elements, WalkError};
 use managers::Image;
@@ -48,6 +53,8 @@ use registers::DataPath;
 pub use registers::{manager_registers, registers, window};
 use rows::Rows;
 pub use rows::{BankLane, BufferedProgram, GlobalBuffer, buffered_axi};
+pub use subordinate::RegisterBus;
+use subordinate::Subordinate;
 pub use tiles::tile_files;
 
 /// The accelerator that a shell is for.
@@ -71,13 +78,11 @@ pub struct Accelerator<'a> {
     pub version: &'a str,
 }
 
-impl Accelerator<'_> {
-    /// The text of a module, which has a file of its name.
-    fn text_of(&self, module: &str) -> Option<&str> {
-        let file = format!("{module}.sv");
-        let named = |(path, _): &&File| path.rsplit('/').next() == Some(&file);
-        self.rtl.iter().find(named).map(|(_, text)| text.as_str())
-    }
+/// The text of a module, which has a file of its name.
+fn text_of<'a>(rtl: &'a [File], module: &str) -> Option<&'a str> {
+    let file = format!("{module}.sv");
+    let named = |(path, _): &&File| path.rsplit('/').next() == Some(&file);
+    rtl.iter().find(named).map(|(_, text)| text.as_str())
 }
 
 /// The beats of a stream.
@@ -103,6 +108,12 @@ pub enum BusError {
         inputs: usize,
         /// Output streams that it should have.
         outputs: usize,
+    },
+    /// The module is not among the files, or has no configuration port with byte addresses of 32 bits.
+    #[error("the module `{module}` has no configuration port of a memory tile")]
+    ConfigurationPort {
+        /// Name of the module.
+        module: String,
     },
     /// The configuration port takes all 32 bits of an address: the registers of the shell have no place beside it.
     #[error("the configuration of `{module}` takes all {bits} bits of an address, so that no registers fit beside it")]
@@ -411,10 +422,15 @@ macro_rules! library {
 }
 
 /// Modules of every shell, of one with streams, and of one with images beside the managers: name and Veryl text.
-const LIBRARY: [(&str, &str); 2] = library!("channel_rules", "axi_lite");
+const LIBRARY: [(&str, &str); 3] = library!("channel_rules", "axi_lite", "configuration_access");
 const OF_STREAMS: [(&str, &str); 2] = library!("stream_in_frame", "stream_out_frame");
 const OF_IMAGES: [(&str, &str); 1] = library!("fifo");
 const OF_ROWS: [(&str, &str); 3] = library!("fifo", "axi_burst", "axi_rows");
+
+/// Modules of an adapter to each bus.
+const OF_APB: [(&str, &str); 3] = library!("apb_rules", "apb", "configuration_access");
+const OF_AXI_LITE: [(&str, &str); 3] = LIBRARY;
+const OF_TILELINK: [(&str, &str); 3] = library!("channel_rules", "tilelink", "configuration_access");
 
 /// The shell of an accelerator with AXI4-Stream for its streams.
 ///
@@ -472,7 +488,7 @@ impl<'a> View<'a> {
         let (inputs, outputs) = (accelerator.inputs.len(), accelerator.outputs.len());
         let module = accelerator.module;
         let wrong = || BusError::Ports { module: module.to_owned(), inputs, outputs };
-        let text = accelerator.text_of(module).ok_or_else(wrong)?;
+        let text = text_of(accelerator.rtl, module).ok_or_else(wrong)?;
         let ports = ports_of(module, text).ok_or_else(wrong)?;
         let streams = streams(&ports, accelerator);
         let of = |output: bool| streams.iter().filter(|stream| stream.output == output).count();
@@ -486,7 +502,7 @@ impl<'a> View<'a> {
         }
         Ok(View {
             accelerator: module,
-            module: free_name(accelerator, name),
+            module: free_name(accelerator.rtl, name),
             address_bits: window(config_bits).ilog2() + 1,
             config_bits,
             config_latency: accelerator.config_latency,
@@ -563,22 +579,21 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The registers of the shell, with the window to the configuration.
+    fn subordinate(&self) -> Subordinate {
+        Subordinate {
+            bus: RegisterBus::AxiLite,
+            port: "s_axi_control",
+            clock: "ap_clk",
+            reset: "ap_rst_n",
+            address_bits: self.address_bits,
+        }
+    }
+
     /// The channels whose rules are watched: those that the shell offers, and those that others do. They have the names of their
     /// ports: a stream may be called `b` as well as a channel of AXI4-Lite.
     fn channels(&self) -> Vec<Channel> {
-        let bits = self.address_bits;
-        let lite = [
-            ("aw", bits, "s_axi_control_awaddr".to_owned()),
-            ("w", 36, "{s_axi_control_wdata, s_axi_control_wstrb}".to_owned()),
-            ("b", 2, "s_axi_control_bresp".to_owned()),
-            ("ar", bits, "s_axi_control_araddr".to_owned()),
-            ("r", 34, "{s_axi_control_rdata, s_axi_control_rresp}".to_owned()),
-        ];
-        let lite = lite.into_iter().map(|(name, bits, payload)| {
-            let signal = |end: &str| format!("s_axi_control_{name}{end}");
-            (signal(""), bits, signal("valid"), signal("ready"), payload)
-        });
-        let lite = lite.collect_vec();
+        let lite = self.subordinate().channels();
         if !self.images.is_empty() {
             return lite.into_iter().chain(self.image_channels()).collect();
         }
@@ -658,12 +673,12 @@ impl Description<'_> {
         1 << self.shell.address_bits
     }
 
-    /// The signals of the AXI4-Lite interface, by their names in the standard.
-    fn lite(&self) -> Vec<(String, &str)> {
-        self.signals("s_axi_control_")
+    /// The interface of the registers.
+    fn control_interface(&self) -> String {
+        self.shell.subordinate().bus_interface().expect("AXI4-Lite has a definition")
     }
 
-    /// The same of a stream, or of the manager of an image.
+    /// The signals of a stream, or of the manager of an image, by their names in the standard.
     fn of_stream(&self, port: &str) -> Vec<(String, &str)> {
         self.signals(&format!("{port}_"))
     }
@@ -748,10 +763,10 @@ fn is_known(port: &str, streams: &[Stream]) -> bool {
     CONTROL.contains(&port) || port.starts_with("config_") || port.starts_with(ROWS) || streams.iter().any(of_stream)
 }
 
-/// A name for the shell that no module of the accelerator has.
-fn free_name(accelerator: &Accelerator, name: &str) -> String {
+/// A name for the shell that no module of what is in it has.
+fn free_name(rtl: &[File], name: &str) -> String {
     let mut name = name.to_owned();
-    while accelerator.text_of(&name).is_some() {
+    while text_of(rtl, &name).is_some() {
         name.push_str("_shell");
     }
     name

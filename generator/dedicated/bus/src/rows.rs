@@ -13,6 +13,7 @@ use crate::driver::{ARRAY_DIMENSIONS, BANK_LEVELS};
 use crate::image::Elements;
 use crate::program::{ProgramError, ProgramImage, ProgramNames, bitstream_writes, list, window_writes};
 use crate::registers::rows_registers;
+use crate::subordinate::channel;
 use crate::{Accelerator, BusError, Channel, Shell, View, compiled, render, reset_type, shell, window};
 
 /// Bytes of a row.
@@ -321,24 +322,8 @@ impl Rows {
 
     /// The channels whose rules are watched.
     pub(crate) fn channels(&self) -> Vec<Channel> {
-        let port = Self::PORT;
-        let channel = |name: &str| {
-            let is_payload = |(signal, ..): &&Signal| {
-                signal.strip_prefix(name).is_some_and(|end| !["valid", "ready"].contains(&end))
-            };
-            let signals = self.signals();
-            let payload: Vec<&Signal> = signals.iter().filter(is_payload).collect();
-            let names: Vec<String> = payload.iter().map(|(signal, ..)| format!("{port}_{signal}")).collect();
-            let signal = |end: &str| format!("{port}_{name}{end}");
-            (
-                signal(""),
-                payload.iter().map(|(.., bits)| bits).sum(),
-                signal("valid"),
-                signal("ready"),
-                format!("{{{}}}", names.join(", ")),
-            )
-        };
-        ["aw", "w", "b", "ar", "r"].into_iter().map(channel).collect()
+        let signals: Vec<(&str, u32)> = self.signals().into_iter().map(|(name, _, bits)| (name, bits)).collect();
+        ["aw", "w", "b", "ar", "r"].map(|name| channel(Self::PORT, name, &signals)).to_vec()
     }
 }
 

@@ -90,7 +90,7 @@ fn all_shadow(accelerator: &Accelerator) -> bool {
 
 /// Cycles from a read on the configuration bus until all kinds of data show.
 pub fn read_cycles(accelerator: &Accelerator) -> u32 {
-    if accelerator.roms.is_empty() { 1 } else { accelerator.target.rom().sram_latency.max(1) }
+    if accelerator.roms.is_empty() { 1 } else { accelerator.target.rom().configuration_read_latency() }
 }
 
 fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {

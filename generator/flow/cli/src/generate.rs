@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
+use pushmem_bus::{Adapter, Block as ConfiguredBlock, RegisterBus, adapter};
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_pe::PeSpec;
 use pushmem_registers::RegisterMap;
-use pushmem_rtl::package_of;
+use pushmem_rtl::{package_of, tile_module};
 use pushmem_simulation::rtl_files;
-use pushmem_systemverilog::files_of;
+use pushmem_systemverilog::{File, files_of};
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
@@ -36,11 +37,36 @@ pub struct Generate {
     /// Prefix of the names of all modules: two versions of pushmem have their tiles in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix)]
     prefix: Option<String>,
+    /// Of a tile: also write a module around it, whose configuration port is behind a bus.
+    #[arg(long, value_name = "BUS")]
+    bus: Option<Bus>,
     #[command(flatten)]
     package: Package,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// Buses for the configuration port, by the names of the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum Bus {
+    /// APB4.
+    Apb,
+    /// AXI4-Lite with 32 bits of data.
+    AxiLite,
+    /// TileLink-UL with 32 bits of data.
+    #[value(name = "tilelink")]
+    TileLink,
+}
+
+impl From<Bus> for RegisterBus {
+    fn from(bus: Bus) -> Self {
+        match bus {
+            Bus::Apb => RegisterBus::Apb,
+            Bus::AxiLite => RegisterBus::AxiLite,
+            Bus::TileLink => RegisterBus::TileLink,
+        }
+    }
 }
 
 /// The report of a tile, for programs.
@@ -89,6 +115,13 @@ impl Generate {
     }
 
     fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
+        if self.bus.is_some() {
+            let name = &spec.name;
+            let message = format!("the configuration port of the array `{name}` has addresses of words, not of bytes");
+            let help = "`--bus` of `generate` is for tiles; `pushmem build PROGRAM --array ARRAY --bus axi` writes a shell of an array, \
+                        whose registers lead to its configuration by AXI4-Lite";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
         let technology = self.package.technology_of_array(spec)?;
         let mut rtl = arrays::rtl_files(spec)?;
         if let Some(technology) = &technology {
@@ -126,6 +159,12 @@ impl Generate {
     }
 
     fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {
+        if self.bus.is_some() {
+            let message =
+                format!("the processing element `{}` has no configuration port, which a bus could lead to", spec.name);
+            let help = "its configuration comes in on wires: give the tile, or leave out `--bus`";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
         if self.veryl || self.package.is_any() {
             return Err(Diagnostic::new(format!("`{}` is a processing element", spec.name))
                 .with_help("only tiles and arrays have --veryl, --package, --sram and --clock-gate"));
@@ -168,10 +207,24 @@ impl Generate {
             rtl = technology.bind(rtl);
         }
         let mut folder = OutputFolder::new();
-        let rtl = rtl_folder::add(&mut folder, rtl);
-        self.package.add(&mut folder, technology.as_ref(), |technology| Design {
-            blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
-            ..package::tile(spec, rtl.clone(), technology)
+        let mut rtl = rtl_folder::add(&mut folder, rtl);
+        let adapter = self.bus.map(|bus| self.adapter(spec, &map, &rtl, bus.into())).transpose()?;
+        if let Some(adapter) = &adapter {
+            let files = adapter.rtl.iter().chain([&adapter.file_list]);
+            files.for_each(|(path, text)| folder.add(path.as_str(), text.as_str()));
+            rtl.extend(adapter.rtl.iter().cloned());
+        }
+        self.package.add(&mut folder, technology.as_ref(), |technology| {
+            let design = Design {
+                blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
+                ..package::tile(spec, rtl.clone(), technology)
+            };
+            match &adapter {
+                Some(Adapter { module, bus_interface, .. }) => {
+                    Design { top: module.clone(), bus_interface: bus_interface.clone(), ..design }
+                }
+                None => design,
+            }
         })?;
         let package = format!("rtl/{}.sv", package_of(spec));
         folder.add("registers.json", map.to_json());
@@ -206,5 +259,24 @@ impl Generate {
             )
         })?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The module around a tile that has its configuration port behind a bus.
+    fn adapter(
+        &self,
+        spec: &TileSpec,
+        map: &RegisterMap,
+        rtl: &[File],
+        bus: RegisterBus,
+    ) -> Result<Adapter, Diagnostic> {
+        let block = ConfiguredBlock {
+            module: &tile_module(spec),
+            about: &format!("memory tile `{}`", spec.name),
+            rtl,
+            bytes: map.bytes(),
+            read_latency: spec.configuration_read_latency(),
+            reset: spec.reset,
+        };
+        adapter(&block, bus).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))
     }
 }

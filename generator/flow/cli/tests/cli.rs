@@ -598,6 +598,27 @@ fn shipped_arrays_are_known_everywhere() {
 
 /// A configuration, its bitstream, and back; a package; and what is refused.
 #[test]
+fn the_configuration_port_of_a_tile_has_a_bus() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    succeeds(&["generate", SMALL, "-o", &out, "--bus", "apb", "--package", "--prefix", "v1_"]);
+    let read = |path: &str| fs::read_to_string(folder.path(&format!("out/{path}"))).unwrap();
+    let (of_tile, all) = (read("filelist.f"), read("filelist_bus.f"));
+    let new: Vec<&str> = all.lines().filter(|line| !of_tile.contains(line)).collect();
+    assert_eq!(new.last(), Some(&"rtl/v1_small_tile_apb.sv"));
+    assert!(of_tile.lines().all(|line| all.contains(line)) && new.iter().all(|path| read(path).contains("module v1_")));
+    assert!(read("small.core").contains("toplevel: v1_small_tile_apb"));
+    assert!(read("small.xml").contains("<ipxact:name>s_apb_config</ipxact:name>"));
+    for (spec, message, help) in [
+        ("amber_pe", "`amber_pe` has no configuration port", "leave out `--bus`"),
+        ("constraints/arrays/small.yaml", "array `small` has addresses of words", "--array ARRAY --bus axi"),
+    ] {
+        let refused = fails(&["generate", spec, "-o", &folder.path("other"), "--bus", "axi-lite"]);
+        assert!(refused.err.contains(message) && refused.err.contains(help), "{}", refused.err);
+    }
+}
+
+#[test]
 fn arrays_have_bitstreams() {
     let folder = Folder::new();
     let (array, gaussian) = ("constraints/arrays/small.yaml", "rtl-tests/arrays/gaussian.yaml");

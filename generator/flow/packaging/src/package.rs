@@ -35,6 +35,8 @@ pub struct Design<'a> {
     pub technology: &'a Technology,
     /// Its registers, where they are those of tiles at their addresses.
     pub blocks: Vec<Block>,
+    /// The interface of a bus in IP-XACT, by which its registers are written and read.
+    pub bus_interface: Option<String>,
     /// The memory map of an array in IP-XACT.
     pub memory_map: Option<String>,
     /// The most hops of an array that a word passes between two registers.

@@ -44,6 +44,7 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
         rtl,
         tiles: vec![spec],
         processing_elements: Vec::new(),
+        bus_interface: None,
         memory_map: None,
         testbench: Vec::new(),
         reset: spec.reset,

@@ -194,6 +194,7 @@ mod tests {
             reset: Reset::default(),
             technology: &technology,
             processing_elements: Vec::new(),
+            bus_interface: None,
             memory_map: None,
             blocks: Vec::new(),
             hop_limit: None,

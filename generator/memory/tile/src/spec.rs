@@ -267,6 +267,11 @@ impl TileSpec {
         (self.kind == Kind::Rom || self.rom_mode).then(|| self.rows * self.kind.row_words())
     }
 
+    /// Cycles from a read on the configuration port until its data show: contents of a memory take as long as the memory.
+    pub fn configuration_read_latency(&self) -> u32 {
+        self.content_words().map_or(1, |_| self.sram_latency)
+    }
+
     /// Words of the main memory.
     pub fn words(&self) -> u64 {
         u64::from(self.rows) * u64::from(self.kind.row_words())

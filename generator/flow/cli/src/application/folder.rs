@@ -71,9 +71,11 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
             BusError::Walk { .. } | BusError::Images { .. } => {
                 refused.with_help("choose `--bus axis`, whose streams a DMA of the system feeds in any order")
             }
-            BusError::Ports { .. } | BusError::Streams { .. } | BusError::Bytes { .. } | BusError::Veryl(_) => {
-                refused.as_fault("program")
-            }
+            BusError::Ports { .. }
+            | BusError::ConfigurationPort { .. }
+            | BusError::Streams { .. }
+            | BusError::Bytes { .. }
+            | BusError::Veryl(_) => refused.as_fault("program"),
         }
     })
 }
