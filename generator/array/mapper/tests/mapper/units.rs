@@ -34,16 +34,24 @@ fn units_of_few_operations_are_apart() {
     assert_eq!((elements(Sharing::Shared), elements(Sharing::Apart)), (12, 12));
 }
 
-/// Random layers that share a unit, in the model of the array against the interpreter; some of them share cells.
+/// Random layers that share a unit, in the model of the array against the interpreter; some of them share cells. Of the many lanes of a few,
+/// the weights come in more streams than the array has IO tiles.
 fn check(seeds: std::ops::Range<u64>) {
     let target = ArrayTarget::new(array("amber"));
     let count = seeds.clone().count();
-    let (mut fewer, mut held) = (0, 0);
+    let (mut fewer, mut held, mut refused) = (0, 0, 0);
     for seed in seeds {
         let text = random_program_with_units(seed);
         let program = Program::from_document(&Document::parse("units.yaml", text.clone()).unwrap());
         let program = program.unwrap_or_else(|error| panic!("{seed}: {error:?}\n{text}")).program;
-        let (compiled, mapped) = mapped(&program, &target).unwrap_or_else(|error| panic!("{seed}: {error:?}\n{text}"));
+        let (compiled, mapped) = match mapped(&program, &target) {
+            Ok(found) => found,
+            Err(error) if error.to_string().contains("IO tiles for inputs") => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("{seed}: {error:?}\n{text}"),
+        };
         let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();
         assert!(is_right(&compiled, &mapped, &configuration, &target), "{seed}\n{text}");
         let apart = lower(&compiled, &target.spec, Sharing::Apart).unwrap();
@@ -51,6 +59,7 @@ fn check(seeds: std::ops::Range<u64>) {
         fewer += usize::from(netlist.count(TileKind::Pe) < apart.netlist.count(TileKind::Pe));
         held += usize::from(netlist.cells.iter().any(|cell| cell.name.contains("_turns_")));
     }
+    assert!(refused * 50 < count, "{refused} of {count} have too many streams");
     assert!(fewer * 3 > count, "{fewer} of {count} take fewer elements");
     assert!(held * 6 > count, "{held} of {count} hold the words of several kernels in one operand");
 }
