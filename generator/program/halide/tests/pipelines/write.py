@@ -8,7 +8,7 @@ from pathlib import Path
 
 import halide as hl
 import numpy as np
-from pushmem_halide import Accelerator, hw_accelerate, save, to_words
+from pushmem_halide import hw_accelerate, save, to_words
 
 x, y = hl.Var("x"), hl.Var("y")
 U8, U16, I16, I32 = hl.UInt(8), hl.UInt(16), hl.Int(16), hl.Int(32)
@@ -149,9 +149,9 @@ def without_inputs():
 @program
 def gained():
     """A number from outside."""
-    image, output, gain = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Param(U8, "gain", 3)
+    image, output, gain = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Param(U8, "gain")
     output[x, y] = image[x, y] * gain
-    return output, [image], [16, 8]
+    return output, [image, gain], [16, 8]
 
 
 @program
@@ -572,15 +572,11 @@ NARROWED = {}
 
 def write(name: str, folder: Path) -> None:
     output, inputs, extents = PROGRAMS[name]()
-    for parameter in inputs:
-        parameter.reset()
-    output.infer_input_bounds(extents)
-    boxes = {each.name(): [(each.get().dim(d).min(), each.get().dim(d).extent()) for d in range(each.dimensions())]
-             for each in inputs}
+    accelerator = hw_accelerate(output, extents, inputs)
     random = np.random.default_rng(sum(name.encode()))
     images = {}
-    for parameter in inputs:
-        shape = [extent for _, extent in reversed(boxes[parameter.name()])]
+    for parameter, box in accelerator.inputs:
+        shape = [extent for _, extent in reversed(box)]
         if parameter.type().is_float():
             image = to_words(random.normal(size=shape))
         else:
@@ -589,13 +585,6 @@ def write(name: str, folder: Path) -> None:
             image = random.integers(limits.min, limits.max, shape, dtype=element, endpoint=True)
         images[parameter.name()] = image
         save(folder / f"{name}.{parameter.name()}.npy", image, parameter.type())
-    if name == "gained":
-        np.save(folder / "gained.gain.npy", np.array([3], dtype=np.uint8))
-    try:
-        accelerator = hw_accelerate(output, extents, inputs)
-    except ValueError:
-        # A parameter has no place in the list of images.
-        accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs])
     save(folder / f"{name}.output.npy", accelerator.realize(images), output.type())
     if narrowed := NARROWED.get(name):
         output, inputs, extents = narrowed
