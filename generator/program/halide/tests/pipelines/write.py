@@ -126,6 +126,44 @@ def mirrored():
 
 
 @program
+def enlarged_edge():
+    """A kept array at twice its size, with its edge repeated: each index is a limit around a quotient and a loop of a reduction."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    r = hl.RDom([(-1, 3), (-1, 3)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(kept[hl.clamp(x / 2 + r.x, 0, 7), hl.clamp(y / 2 + r.y, 0, 5)])
+    return output, [image], [16, 12]
+
+
+@program
+def limited_positions():
+    """Windows around positions that are limited: an index is the sum of a limit and a loop of a reduction."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    border = hl.BoundaryConditions.constant_exterior(kept, hl.u8(9), [(0, 12), (0, 8)])
+    r = hl.RDom([(-1, 3), (-1, 3)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(border[hl.clamp(x, 2, 9) + r.x, hl.clamp(y, 0, 5) + r.y])
+    return output, [image], [12, 8]
+
+
+@program
+def mirrored_by_hand():
+    """Rows that are reflected without the edge by `abs`, of two loops."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    r = hl.RDom([(-2, 5)], "r")
+    row = hl.i32(hl.abs(7 - hl.i32(hl.abs(7 - y - r.x))))
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(kept[hl.min(x, 5) + hl.max(r.x, 0), row])
+    return output, [image], [8, 8]
+
+
+@program
 def untaken():
     """Elements beyond the image, which are not used."""
     image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
