@@ -139,3 +139,11 @@ def parameters() -> Pipeline:
     return Pipeline(output, [image, gain, offset, flag], [16, 8], {"input": [(0, 18), (0, 10)]},
                     {"loops": loops, "stencil": stencil}, nests=[],
                     images={"offset": np.array([-70001], dtype=np.int32), "flag": np.array([1], dtype=np.uint8)})
+
+
+@program
+def placed() -> Pipeline:
+    """A part of an image from a place on that comes when the accelerator runs, beyond the edge, too: the image has all that it can read."""
+    image, output, place = stream_to_accelerator("input", U16, 2), hl.Func("output"), hl.Param(I32, "place")
+    output[x, y] = image[hl.clamp(x + place, 0, 23), y]
+    return Pipeline(output, [image, place], [16, 8], {}, {"inline": nothing}, nests=[], images={"place": np.array([11], dtype=np.int32)})

@@ -21,6 +21,7 @@ Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,6 +49,9 @@ Input = hl.ImageParam | hl.Param
 
 #: The box of a number in files.
 BOX_OF_NUMBER: Box = ((0, 1),)
+
+#: No image has so many elements along a dimension. Halide computes bounds in 32 bits.
+FARTHEST = 1 << 28
 
 #: With it, Halide computes numbers as they are written. Without it, sums are put into another order, and constants together.
 STRICT = hl.TargetFeature.StrictFloat
@@ -160,7 +164,10 @@ class Accelerator:
             parameter.set(buffer)
         target = hl.get_jit_target_from_environment().with_feature(STRICT)
         found = self.output.realize(self.extents, target)
-        reset(parameter for parameter, _ in self.inputs)
+        for parameter, _ in self.inputs:
+            # A number stays: Halide needs one.
+            if isinstance(parameter, hl.ImageParam):
+                parameter.reset()
         if self.output.type().is_bfloat():
             return words_of_buffer(found)
         found = np.array(found)
@@ -291,11 +298,16 @@ def image_of_number(parameter: hl.Param, number: np.ndarray | float) -> np.ndarr
         raise ValueError(f"`{file_name(parameter)}` is one number, not {number.size}")
     if element.is_float():
         return number.reshape(1)
-    least = -(1 << element.bits() - 1) if element.is_int() else 0
-    greatest = least + (1 << element.bits()) - 1
+    least, greatest = limits(element)
     if number.dtype.kind not in "biu" or not least <= number.item() <= greatest:
         raise ValueError(f"`{file_name(parameter)}` of type {element} is an integer from {least} to {greatest}, not {number.item()}")
     return np.array([number.item()], dtype=f"{'int' if element.is_int() else 'uint'}{max(element.bits(), 8)}")
+
+
+def limits(element: hl.Type) -> tuple[int, int]:
+    """The least and the greatest integer of a type."""
+    least = -(1 << element.bits() - 1) if element.is_int() else 0
+    return least, least + (1 << element.bits()) - 1
 
 
 def set_number(parameter: hl.Param, number: np.ndarray | float) -> None:
@@ -306,13 +318,6 @@ def set_number(parameter: hl.Param, number: np.ndarray | float) -> None:
     # Of a scalar of NumPy, Halide may take the truth value.
     number = image.item()
     parameter.set(bool(number) if parameter.type().is_bool() else number)
-
-
-def reset(inputs: Iterable[Input]) -> None:
-    """Takes the buffers of images away. A number stays: Halide needs one."""
-    for parameter in inputs:
-        if isinstance(parameter, hl.ImageParam):
-            parameter.reset()
 
 
 def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Input] = (),
@@ -337,16 +342,12 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     if len(extents) != output.dimensions():
         raise ValueError(f"`{output.name()}` has {output.dimensions()} dimensions, but extents are {extents}")
     check_inputs(output, inputs, narrow_floats)
-    if any(parameter.name() not in boxes for parameter in inputs if isinstance(parameter, hl.ImageParam)):
-        infer_boxes(output, extents, inputs)
-    streams = []
-    for parameter in inputs:
-        box = BOX_OF_NUMBER if isinstance(parameter, hl.Param) else boxes.get(parameter.name())
-        if box is None:
-            buffer = parameter.get()
-            box = [(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())]
-        streams.append((parameter, [tuple(each) for each in box]))
-    reset(inputs)
+    images = [parameter for parameter in inputs if isinstance(parameter, hl.ImageParam)]
+    numbers = [parameter for parameter in inputs if isinstance(parameter, hl.Param)]
+    if any(image.name() not in boxes for image in images):
+        boxes = inferred_boxes(output, extents, images, numbers) | boxes
+    boxes |= {number.name(): BOX_OF_NUMBER for number in numbers}
+    streams = [(parameter, [tuple(each) for each in boxes[parameter.name()]]) for parameter in inputs]
     return Accelerator(output, extents, streams, schedule, narrow_floats)
 
 
@@ -375,26 +376,55 @@ def check_inputs(output: hl.Func, inputs: Sequence[Input], narrow_floats: str | 
                             "image of one dimension and one element")
 
 
-def infer_boxes(output: hl.Func, extents: list[int], inputs: Sequence[Input]) -> None:
-    """Gives the inputs of a Func buffers of the size that it reads."""
-    for parameter in inputs:
-        if isinstance(parameter, hl.Param) and not has_number(parameter):
-            set_number(parameter, 0)
-    try:
-        output.infer_input_bounds(extents)
-    except ValueError:
-        # It does not say what Halide finds wrong, such as a schedule. The compiler does.
-        output.compile_jit()
-        raise
+def inferred_boxes(output: hl.Func, extents: list[int], images: Sequence[hl.ImageParam],
+                   numbers: Sequence[hl.Param]) -> dict[str, Box]:
+    """The boxes of images that a Func reads with the least and the greatest numbers."""
+    before = [number_of(number) for number in numbers]
+    found: dict[str, list[Box]] = {image.name(): [] for image in images}
+    for values in itertools.product(*(ends(number.type()) for number in numbers)):
+        for number, value in zip(numbers, values, strict=True):
+            set_number(number, value)
+        for image in images:
+            image.reset()
+        try:
+            output.infer_input_bounds(extents)
+        except ValueError:
+            # It does not say what Halide finds wrong, such as a schedule. The compiler does.
+            output.compile_jit()
+            raise
+        for image in images:
+            buffer = image.get()
+            found[image.name()].append([(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())])
+            image.reset()
+    for number, value in zip(numbers, before, strict=True):
+        set_number(number, 0 if value is None else value)
+    return {name: [hull(along) for along in zip(*boxes, strict=True)] for name, boxes in found.items()}
 
 
-def has_number(parameter: hl.Param) -> bool:
-    """Whether a parameter has a number: without one, Halide finds no bounds."""
+def hull(ranges: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The range that has all of these ranges, each a least index and an extent."""
+    ranges = list(ranges)
+    least = min(first for first, _ in ranges)
+    return least, max(first + extent for first, extent in ranges) - least
+
+
+def ends(element: hl.Type) -> set[float]:
+    """The numbers of a type with which the bounds of images are found."""
+    if element.is_float():
+        return {0.0}
+    least, greatest = limits(element)
+    return {max(least, -FARTHEST), min(greatest, FARTHEST)}
+
+
+def number_of(parameter: hl.Param) -> float | None:
+    """The number that a parameter has, if it has one."""
     try:
         parameter.parameter().scalar_expr()
     except hl.HalideError:
-        return False
-    return True
+        return None
+    func, x = hl.Func(), hl.Var()
+    func[x] = parameter
+    return np.array(func.realize([1])).item()
 
 
 def check_type(name: str, element: hl.Type, narrow_floats: str | None = None) -> None:
