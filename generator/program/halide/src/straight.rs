@@ -523,16 +523,28 @@ fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
             let room = MOST_WRITERS - usize::from(covered.is_some());
             let mut taken = Vec::new();
             for _ in 0..room.min(parts.len()) {
-                // A later copy takes over one range.
+                // A later copy takes over one range, without gaps.
+                let is_within = |part: &Run| {
+                    let (low, high) = part.range();
+                    covered.is_some_and(|(first, last)| low <= last && first <= high)
+                };
                 let is_beside = |part: &Run| {
                     let (low, high) = part.range();
                     covered.is_none_or(|(first, last)| low == last + 1 || high + 1 == first)
                 };
-                let next = parts.iter().position(is_beside).or((parts.len() <= room).then_some(0))?;
+                let next = parts.iter().position(is_within).or_else(|| parts.iter().position(is_beside));
+                let next = next.or((parts.len() <= room).then_some(0))?;
                 let part = parts.remove(next);
                 let (low, high) = part.range();
                 covered = Some(covered.map_or((low, high), |(first, last)| (first.min(low), last.max(high))));
                 taken.push(part);
+            }
+            let is_whole = |part: &Run| {
+                let (low, high) = part.range();
+                covered.is_none_or(|(first, last)| last < low || high < first)
+            };
+            if !parts.iter().all(is_whole) {
+                return None;
             }
             let before = steps.last().filter(|step: &&Step| step.dimension == dimension);
             let before = before.map(hull);

@@ -164,6 +164,19 @@ def mirrored_by_hand():
 
 
 @program
+def mirrored_often():
+    """A kept array that is reflected several times by `mirror_image`."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    border = hl.BoundaryConditions.mirror_image(kept, [(0, 8), (0, 4)])
+    r = hl.RDom([(-20, 41)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(border[x + r.x, y]) * hl.u16(r.x + 30)
+    return output, [image], [8, 4]
+
+
+@program
 def untaken():
     """Elements beyond the image, which are not used."""
     image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
