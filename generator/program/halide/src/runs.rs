@@ -13,6 +13,9 @@ pub(crate) struct Run {
     pub value_stride: i64,
 }
 
+/// The most nests that write a copy: the inputs of a memory tile.
+pub(crate) const MOST_WRITERS: usize = 2;
+
 /// The longest period that is looked for.
 const LONGEST_PERIOD: usize = 64;
 
@@ -33,8 +36,9 @@ pub(crate) fn runs(function: &dyn Fn(i64) -> i64, (low, high): (i64, i64)) -> Ve
     let values: Vec<i64> = (low..=high).map(function).collect();
     if let Some(by) = period(&values) {
         let period = by as usize;
-        // The periods begin where each has the fewest lines.
-        let before = (0..period).min_by_key(|start| lines(0, &values[*start..start + period]).len()).unwrap_or(0);
+        // One copy has all lines of the periods: they begin where these are no more than the nests that write it.
+        let count = |start: &usize| lines(0, &values[*start..start + period]).len().max(MOST_WRITERS);
+        let before = (0..period).min_by_key(count).unwrap_or(0);
         let turns = (values.len() - before) as i64 / by;
         let (first, start) = (low + before as i64, before + period * turns as usize);
         let mut parts = lines(first, &values[before..before + period]);

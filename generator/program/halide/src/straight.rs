@@ -19,11 +19,8 @@ use crate::emit::{Block, Loop, Statement};
 use crate::fit::{MOST_VALUES, greatest_divisor};
 use crate::plan::{Array, Box, Plan, Storage};
 use crate::rebuild::{rewritten, value_of, with_inner};
-use crate::runs::{Run, period, runs};
+use crate::runs::{MOST_WRITERS, Run, period, runs};
 use crate::value::{Element, Value, Variable};
-
-/// The most nests that write a copy: the inputs of a memory tile.
-const MOST_WRITERS: usize = 2;
 
 /// The most parts of an index for which there are copies.
 const MOST_RUNS: usize = 8;
