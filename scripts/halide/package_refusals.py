@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import halide as hl
-from pushmem_halide import compute_at, hw_accelerate, stream_to_accelerator, unroll
+from pushmem_halide import compute_at, hw_accelerate, image_of_number, stream_to_accelerator, unroll
 
 x, y = hl.Var("x"), hl.Var("y")
 
@@ -17,6 +17,13 @@ def accelerate(value, extents=(8, 8), inputs=None, element=None, tail: Callable[
     if tail:
         tail(func)
     return hw_accelerate(func, extents, [image] if inputs is None else inputs)
+
+
+def brightened(gain: hl.Param) -> hl.Func:
+    """A Func of a parameter alone."""
+    func = hl.Func("func")
+    func[x] = gain
+    return func
 
 
 def misplaced(func: hl.Func) -> None:
@@ -35,7 +42,13 @@ def inner(image):
 
 #: The call, the class of the error, and a part of its text.
 REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
-    (lambda: accelerate(lambda image: image[x, y] * hl.Param(hl.UInt(8), "gain")), ValueError, "`gain` is a parameter"),
+    (lambda: accelerate(lambda image: image[x, y] * hl.Param(hl.UInt(8), "gain")), ValueError,
+     "reads `gain`, which is not in the list"),
+    (lambda: hw_accelerate(brightened(hl.Param(hl.BFloat(16), "gain")), [8], [hl.Param(hl.BFloat(16), "gain")]), TypeError,
+     "`gain` is a parameter of bfloat16"),
+    (lambda: image_of_number(hl.Param(hl.UInt(8), "gain"), 256), ValueError, "is an integer from 0 to 255, not 256"),
+    (lambda: image_of_number(hl.Param(hl.Int(8), "gain"), 1.5), ValueError, "is an integer from -128 to 127, not 1.5"),
+    (lambda: image_of_number(hl.Param(hl.Int(8), "gain"), [1, 2]), ValueError, "is one number, not 2"),
     (lambda: hw_accelerate(hl.Func("nothing"), [8, 8]), ValueError, "is not defined"),
     (lambda: accelerate(lambda image: (image[x, y], image[x, y] + 1)), TypeError, "2 values for each element"),
     (lambda: hw_accelerate(hl.Pipeline([]), [8, 8]), TypeError, "computes one Func, not a Pipeline"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import halide as hl
 import numpy as np
-from pushmem_halide import Accelerator, compute_at, file_name, hw_accelerate, to_words, unroll
+from pushmem_halide import Accelerator, Input, compute_at, file_name, hw_accelerate, to_words, unroll
 
 x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
 xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co", "ci"))
@@ -29,7 +29,7 @@ class Pipeline:
     """A pipeline, and what can be done with it."""
 
     output: hl.Func
-    inputs: list[hl.ImageParam]
+    inputs: list[Input]
     #: The extents of the output, innermost first.
     extents: list[int]
     #: For each input, the least index and the extent of every dimension.

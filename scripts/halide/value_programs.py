@@ -118,3 +118,32 @@ def local_sums() -> Pipeline:
     sums[y] += hl.cast(U32, image[r.x, y]) * hl.cast(U32, image[r.x, y] >> 4)
     output[x, y] = hl.cast(U16, hl.cast(U32, image[x, y]) + (sums[y] >> 12))
     return Pipeline(output, [image], [64, 8], {"input": [(0, 64), (0, 8)]}, {"root": roots(sums)})
+
+
+@program
+def parameters() -> Pipeline:
+    """Numbers that come when the accelerator runs: a factor, one of 32 bits, and a choice."""
+    image, sums, output = stream_to_accelerator("input", U16, 2), hl.Func("sums"), hl.Func("output")
+    gain, offset, flag = hl.Param(U8, "gain"), hl.Param(I32, "offset"), hl.Param(hl.Bool(), "flag")
+    r = hl.RDom([(0, 3), (0, 3)], "r")
+    sums[x, y] = hl.cast(U16, 0)
+    sums[x, y] += image[x + r.x, y + r.y] * gain
+    output[x, y] = hl.select(flag, hl.cast(U16, (hl.cast(I32, sums[x, y]) + offset) / 4), image[x, y])
+
+    def loops():
+        sums.compute_root()
+
+    def stencil():
+        sums.compute_root().update().unroll(r.x).unroll(r.y)
+
+    return Pipeline(output, [image, gain, offset, flag], [16, 8], {"input": [(0, 18), (0, 10)]},
+                    {"loops": loops, "stencil": stencil}, nests=[],
+                    images={"offset": np.array([-70001], dtype=np.int32), "flag": np.array([1], dtype=np.uint8)})
+
+
+@program
+def placed() -> Pipeline:
+    """A part of an image from a place on that comes when the accelerator runs, beyond the edge, too: the image has all that it can read."""
+    image, output, place = stream_to_accelerator("input", U16, 2), hl.Func("output"), hl.Param(I32, "place")
+    output[x, y] = image[hl.clamp(x + place, 0, 23), y]
+    return Pipeline(output, [image, place], [16, 8], {}, {"inline": nothing}, nests=[], images={"place": np.array([11], dtype=np.int32)})

@@ -13,12 +13,15 @@
 An accelerator computes one tile. `hw_accelerate` writes the tile as a pipeline, with bounds that are constants; whatever calls the
 tile, and whatever makes its inputs, stays with the CPU.
 
+An `hl.Param` is an input as well, of one element: `run` and `realize` take a number for it, under its name.
+
 Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has no such type: `to_words` and `to_numbers` convert.
 `Accelerator.compare` builds the accelerator, runs it on images, and tells how far it is from what Halide computes of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,14 +35,23 @@ try:
 except ImportError as error:
     raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
-__all__ = ["BF16", "Accelerator", "Difference", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save", "store_at",
-           "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
+__all__ = ["BF16", "Accelerator", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save",
+           "store_at", "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
 
 #: The numbers with a fraction that hardware has.
 BF16 = hl.BFloat(16)
 
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
+
+#: What is given to an accelerator: an image, or a number.
+Input = hl.ImageParam | hl.Param
+
+#: The box of a number in files.
+BOX_OF_NUMBER: Box = ((0, 1),)
+
+#: No image has so many elements along a dimension. Halide computes bounds in 32 bits.
+FARTHEST = 1 << 28
 
 #: With it, Halide computes numbers as they are written. Without it, sums are put into another order, and constants together.
 STRICT = hl.TargetFeature.StrictFloat
@@ -105,8 +117,8 @@ class Accelerator:
     output: hl.Func
     #: The extent of each dimension of the output, innermost first.
     extents: list[int]
-    #: Images that are streamed in, each with the least index and the extent of every dimension.
-    inputs: list[tuple[hl.ImageParam, Box]]
+    #: Images that are streamed in, each with the least index and the extent of every dimension, and numbers, of one element.
+    inputs: list[tuple[Input, Box]]
     #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
     schedule: str | None = None
     #: `bf16`, if all numbers with a fraction become the nearest of bfloat16.
@@ -125,17 +137,22 @@ class Accelerator:
         if self.narrow_floats:
             lines.append(f"// narrow floats: {self.narrow_floats}")
         for parameter, box in self.inputs:
+            if isinstance(parameter, hl.Param):
+                continue
             dimensions = ", ".join(f"{least} {extent}" for least, extent in box)
             lines.append(f"// {file_name(parameter)}: {dimensions}")
         with file.open("ab") as pipeline:
             pipeline.write(("\n" + "\n".join(lines) + "\n").encode())
 
-    def realize(self, images: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Computes the tile with Halide on the CPU, of these images by name, and keeps the order of sums of numbers.
+    def realize(self, images: Mapping[str, np.ndarray | float]) -> np.ndarray:
+        """Computes the tile with Halide on the CPU, of these images and numbers by name, and keeps the order of sums of numbers.
 
         Images and result are words where the type is bfloat16. Images of single precision may be words, too.
         """
         for parameter, box in self.inputs:
+            if isinstance(parameter, hl.Param):
+                set_number(parameter, images[file_name(parameter)])
+                continue
             image, element = images[file_name(parameter)], parameter.type()
             if element.is_bfloat():
                 buffer = buffer_of_words(image if image.dtype == np.uint16 else to_words(image))
@@ -148,15 +165,18 @@ class Accelerator:
         target = hl.get_jit_target_from_environment().with_feature(STRICT)
         found = self.output.realize(self.extents, target)
         for parameter, _ in self.inputs:
-            parameter.reset()
+            # A number stays: Halide needs one.
+            if isinstance(parameter, hl.ImageParam):
+                parameter.reset()
         if self.output.type().is_bfloat():
             return words_of_buffer(found)
         found = np.array(found)
         return found.astype(np.uint8) if found.dtype == bool else found
 
-    def run(self, images: Mapping[str, np.ndarray], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
-        """Builds the accelerator, and runs it in its model on these images by name. The result has words of bfloat16 where the
-        output has numbers with a fraction. Raises RuntimeError with the message of pushmem where it refuses the program."""
+    def run(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
+        """Builds the accelerator, and runs it in its model on these images and numbers by name. The result has words of bfloat16
+        where the output has numbers with a fraction. Raises RuntimeError with the message of pushmem where it refuses the program,
+        and ValueError for a number that the type of its parameter does not have."""
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             name = self.output.name().split("$")[0]
@@ -168,6 +188,8 @@ class Accelerator:
                 if parameter.name() not in read:
                     continue
                 image, own = images[file_name(parameter)], folder / f"{file_name(parameter)}.npy"
+                if isinstance(parameter, hl.Param):
+                    image = image_of_number(parameter, image)
                 save(own, image, parameter.type())
                 command += ["--input", f"{file_name(parameter)}={own}"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -175,7 +197,7 @@ class Accelerator:
                 raise RuntimeError(done.stderr.strip() or done.stdout.strip())
             return load(folder / "output.npy")
 
-    def compare(self, images: Mapping[str, np.ndarray], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
+    def compare(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
         """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 and of integers without
         narrowed numbers before them, nothing differs."""
         return difference(self.run(images, pushmem, options), self.realize(images))
@@ -264,21 +286,50 @@ def load(file: Path) -> np.ndarray:
     return image.view(np.uint16) if image.dtype == WORD else image
 
 
-def file_name(parameter: hl.ImageParam) -> str:
+def file_name(parameter: Input) -> str:
     """The name of an input in commands."""
     return parameter.name().split("$")[0]
 
 
-def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.ImageParam] = (),
+def image_of_number(parameter: hl.Param, number: np.ndarray | float) -> np.ndarray:
+    """The image of one element that a number for a parameter is in files. Raises ValueError where its type does not have the number."""
+    element, number = parameter.type(), np.asarray(number)
+    if number.size != 1:
+        raise ValueError(f"`{file_name(parameter)}` is one number, not {number.size}")
+    if element.is_float():
+        return number.reshape(1)
+    least, greatest = limits(element)
+    if number.dtype.kind not in "biu" or not least <= number.item() <= greatest:
+        raise ValueError(f"`{file_name(parameter)}` of type {element} is an integer from {least} to {greatest}, not {number.item()}")
+    return np.array([number.item()], dtype=f"{'int' if element.is_int() else 'uint'}{max(element.bits(), 8)}")
+
+
+def limits(element: hl.Type) -> tuple[int, int]:
+    """The least and the greatest integer of a type."""
+    least = -(1 << element.bits() - 1) if element.is_int() else 0
+    return least, least + (1 << element.bits()) - 1
+
+
+def set_number(parameter: hl.Param, number: np.ndarray | float) -> None:
+    """Gives a parameter a number, which may be a word if the type has a fraction."""
+    image = image_of_number(parameter, number)
+    if parameter.type().is_float() and image.dtype == np.uint16:
+        image = to_numbers(image)
+    # Of a scalar of NumPy, Halide may take the truth value.
+    number = image.item()
+    parameter.set(bool(number) if parameter.type().is_bool() else number)
+
+
+def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Input] = (),
                   boxes: Mapping[str, Box] | None = None, schedule: str | None = None,
                   narrow_floats: str | None = None) -> Accelerator:
     """Makes a tile of a Func an accelerator: as many elements of each dimension as `extents` says, innermost first, from 0.
 
-    `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
-    where they are larger, for each name the least index and the extent of every dimension. Constant buffers are part of the
-    pipeline; one over an array of NumPy must be there until it is written. `schedule` is what a nest says, `dnn` or `stencil`. With
-    `narrow_floats="bf16"` numbers of single precision and of other types become those of bfloat16, with 8 significant bits:
-    results are near to Halide's, and `Accelerator.compare` tells how near.
+    `inputs` are what `stream_to_accelerator` gave, and each `hl.Param`, which is a number when the accelerator runs. The boxes that
+    the tile reads follow from its bounds; `boxes` says them where they are larger, for each name the least index and the extent of
+    every dimension. Constant buffers are part of the pipeline; one over an array of NumPy must be there until it is written.
+    `schedule` is what a nest says, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of other types
+    become those of bfloat16, with 8 significant bits: results are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
     do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
@@ -291,17 +342,12 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
     if len(extents) != output.dimensions():
         raise ValueError(f"`{output.name()}` has {output.dimensions()} dimensions, but extents are {extents}")
     check_inputs(output, inputs, narrow_floats)
-    if any(parameter.name() not in boxes for parameter in inputs):
-        infer_boxes(output, extents)
-    streams = []
-    for parameter in inputs:
-        box = boxes.get(parameter.name())
-        if box is None:
-            buffer = parameter.get()
-            box = [(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())]
-        streams.append((parameter, [tuple(each) for each in box]))
-    for parameter in inputs:
-        parameter.reset()
+    images = [parameter for parameter in inputs if isinstance(parameter, hl.ImageParam)]
+    numbers = [parameter for parameter in inputs if isinstance(parameter, hl.Param)]
+    if any(image.name() not in boxes for image in images):
+        boxes = inferred_boxes(output, extents, images, numbers) | boxes
+    boxes |= {number.name(): BOX_OF_NUMBER for number in numbers}
+    streams = [(parameter, [tuple(each) for each in boxes[parameter.name()]]) for parameter in inputs]
     return Accelerator(output, extents, streams, schedule, narrow_floats)
 
 
@@ -317,26 +363,68 @@ def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
     check_type(func.name(), func.type(), narrow_floats)
 
 
-def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam], narrow_floats: str | None) -> None:
+def check_inputs(output: hl.Func, inputs: Sequence[Input], narrow_floats: str | None) -> None:
     """Refuses what a Func reads, but is not streamed to it."""
     given = {parameter.name() for parameter in inputs}
     for argument in output.infer_arguments():
-        if argument.kind == hl.ArgumentKind.InputScalar:
-            raise ValueError(f"`{argument.name}` is a parameter, and hardware is made for one value: write a constant in its place")
         if argument.name not in given:
             raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
     for parameter in inputs:
         check_type(parameter.name(), parameter.type(), narrow_floats)
+        if isinstance(parameter, hl.Param) and parameter.type().is_bfloat():
+            raise TypeError(f"`{parameter.name()}` is a parameter of bfloat16, which Halide cannot set from Python: make it an "
+                            "image of one dimension and one element")
 
 
-def infer_boxes(output: hl.Func, extents: list[int]) -> None:
-    """Gives the inputs of a Func buffers of the size that it reads."""
+def inferred_boxes(output: hl.Func, extents: list[int], images: Sequence[hl.ImageParam],
+                   numbers: Sequence[hl.Param]) -> dict[str, Box]:
+    """The boxes of images that a Func reads with the least and the greatest numbers."""
+    before = [number_of(number) for number in numbers]
+    found: dict[str, list[Box]] = {image.name(): [] for image in images}
+    for values in itertools.product(*(ends(number.type()) for number in numbers)):
+        for number, value in zip(numbers, values, strict=True):
+            set_number(number, value)
+        for image in images:
+            image.reset()
+        try:
+            output.infer_input_bounds(extents)
+        except ValueError:
+            # It does not say what Halide finds wrong, such as a schedule. The compiler does.
+            output.compile_jit()
+            raise
+        for image in images:
+            buffer = image.get()
+            found[image.name()].append([(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())])
+            image.reset()
+    for number, value in zip(numbers, before, strict=True):
+        set_number(number, 0 if value is None else value)
+    return {name: [hull(along) for along in zip(*boxes, strict=True)] for name, boxes in found.items()}
+
+
+def hull(ranges: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The range that has all of these ranges, each a least index and an extent."""
+    ranges = list(ranges)
+    least = min(first for first, _ in ranges)
+    return least, max(first + extent for first, extent in ranges) - least
+
+
+def ends(element: hl.Type) -> set[float]:
+    """The numbers of a type with which the bounds of images are found."""
+    if element.is_float():
+        return {0.0}
+    least, greatest = limits(element)
+    return {max(least, -FARTHEST), min(greatest, FARTHEST)}
+
+
+def number_of(parameter: hl.Param) -> float | None:
+    """The number that a parameter has, if it has one."""
     try:
-        output.infer_input_bounds(extents)
-    except ValueError:
-        # It does not say what Halide finds wrong, such as a schedule. The compiler does.
-        output.compile_jit()
-        raise
+        parameter.parameter().scalar_expr()
+    except hl.HalideError:
+        return None
+    func, x = hl.Func(), hl.Var()
+    func[x] = parameter
+    return np.array(func.realize([1])).item()
 
 
 def check_type(name: str, element: hl.Type, narrow_floats: str | None = None) -> None:

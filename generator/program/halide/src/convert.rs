@@ -7,11 +7,11 @@ use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
-use crate::fit::{MOST_VALUES, index_of, only_variable};
+use crate::fit::{Sampled, index_of};
 use crate::floats::Floats;
 use crate::interval::Intervals;
 use crate::plan::{Box, Plan, Point, Storage, Term};
-use crate::value::{Element, Evaluator, Value, Variable};
+use crate::value::{Element, Value, Variable};
 use crate::walk::refined;
 
 /// The most lines of which an index is made.
@@ -272,17 +272,11 @@ impl Converter<'_> {
         found && self.floats == Floats::Narrowed
     }
 
-    /// An index of one variable that goes along a few lines.
+    /// An index of one sum of variables that goes along a few lines.
     fn bent(&self, index: &Term) -> Option<Index> {
-        let variable = only_variable(&**index)?;
-        let (low, high) = self.ranges[variable];
-        if high - low >= MOST_VALUES {
-            return None;
-        }
-        let evaluator = Evaluator::new(&**index);
-        let values: Option<Vec<i64>> =
-            (low..=high).map(|at| evaluator.evaluate(&|other| (other == variable).then_some(at))).collect();
-        lines(variable, low, &values?)
+        let Sampled { sum, first, values } = Sampled::new(&**index, self.ranges)?;
+        let variable = self.ranges.len();
+        lines(variable, first, &values)?.substituted(variable, &sum)
     }
 
     /// An entry of constants: a number, or an entry of a table.

@@ -23,8 +23,25 @@ pub(crate) fn constant_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64
     value.evaluate(&single).or_else(|| index_of(value, ranges)?.as_constant())
 }
 
+/// An expression that depends on one sum of variables only.
+pub(crate) struct Sampled {
+    /// The sum.
+    pub sum: Index,
+    /// The least value of the sum.
+    pub first: i64,
+    /// The values of the expression, for each value of the sum from the least one on.
+    pub values: Vec<i64>,
+}
+
+impl Sampled {
+    /// The values of an expression, if it depends on one sum of variables only.
+    pub fn new<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Self> {
+        Indices { ranges, known: HashMap::new(), sums: HashMap::new() }.sampled(value)
+    }
+}
+
 /// The variable of an expression that has one only, and no loads.
-pub(crate) fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
+fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
     let mut variables = BTreeSet::new();
     value.own_variables(&mut variables);
     let mut loads = Vec::new();
@@ -137,11 +154,18 @@ fn is_quotient(index: &Index) -> bool {
 impl<L: Clone + Hash> Indices<'_, L> {
     /// The index of an expression that depends on one sum of loop variables only, from its values.
     fn tabulated(&mut self, value: &Value<L>) -> Option<Index> {
+        let Sampled { sum, first, values } = self.sampled(value)?;
+        let variable = self.ranges.len();
+        fit(variable, first, &values)?.substituted(variable, &sum)
+    }
+
+    fn sampled(&mut self, value: &Value<L>) -> Option<Sampled> {
         let mut form = None;
         if !self.follows(value, &mut form, &mut HashSet::new()) {
             return None;
         }
-        let (form, ranges) = (form?, self.ranges);
+        // Without a variable, it is constant.
+        let (form, ranges) = (form.unwrap_or_default(), self.ranges);
         let (first, last) = form.range(ranges);
         if last - first >= MOST_VALUES {
             return None;
@@ -165,15 +189,14 @@ impl<L: Clone + Hash> Indices<'_, L> {
             }
             values.push(evaluator.evaluate(&|variable| point.get(variable).copied())?);
         }
-        let sum = ranges.len();
-        fit(sum, first, &values)?.substituted(sum, &form)
+        Some(Sampled { sum: form, first, values })
     }
 
     /// Whether an expression without loads depends on its variables by multiples of one sum of them only. Parts that were
     /// `seen` do.
     fn follows(&mut self, value: &Value<L>, form: &mut Option<Index>, seen: &mut HashSet<*const Value<L>>) -> bool {
-        if let Value::Load(_) = value {
-            return false;
+        if let Value::Load(_) | Value::Number(..) = value {
+            return matches!(value, Value::Number(..));
         }
         if seen.contains(&std::ptr::from_ref(value)) {
             return true;

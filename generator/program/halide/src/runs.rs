@@ -13,6 +13,9 @@ pub(crate) struct Run {
     pub value_stride: i64,
 }
 
+/// The most nests that write a copy: the inputs of a memory tile.
+pub(crate) const MOST_WRITERS: usize = 2;
+
 /// The longest period that is looked for.
 const LONGEST_PERIOD: usize = 64;
 
@@ -32,13 +35,18 @@ impl Run {
 pub(crate) fn runs(function: &dyn Fn(i64) -> i64, (low, high): (i64, i64)) -> Vec<Run> {
     let values: Vec<i64> = (low..=high).map(function).collect();
     if let Some(by) = period(&values) {
-        let turns = values.len() as i64 / by;
-        let (periods, rest) = values.split_at((turns * by) as usize);
-        let mut parts = lines(low, &periods[..by as usize]);
+        let period = by as usize;
+        // One copy has all lines of the periods: they begin where these are no more than the nests that write it.
+        let count = |start: &usize| lines(0, &values[*start..start + period]).len().max(MOST_WRITERS);
+        let before = (0..period).min_by_key(count).unwrap_or(0);
+        let turns = (values.len() - before) as i64 / by;
+        let (first, start) = (low + before as i64, before + period * turns as usize);
+        let mut parts = lines(first, &values[before..before + period]);
         for part in &mut parts {
-            (part.turns, part.stride, part.value_stride) = (turns, by, values[by as usize] - values[0]);
+            (part.turns, part.stride, part.value_stride) = (turns, by, values[period] - values[0]);
         }
-        parts.extend(lines(low + turns * by, rest));
+        parts.extend(lines(low, &values[..before]));
+        parts.extend(lines(low + start as i64, &values[start..]));
         return parts;
     }
     // Rates whose index is limited at the ends.
@@ -164,6 +172,13 @@ mod tests {
         );
         check(&|at| at.max(0), (-4, 9), 2);
         check(&|at| 2 * at + 1, (-4, 9), 1);
+    }
+
+    #[test]
+    fn images_that_repeat_have_parts_at_both_ends_and_two_between() {
+        let mirrored = |at: i64| at.rem_euclid(32).min(31 - at.rem_euclid(32));
+        check(&mirrored, (-40, 55), 5);
+        check(&|at| at.rem_euclid(16), (-40, 55), 3);
     }
 
     #[test]

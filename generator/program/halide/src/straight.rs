@@ -4,21 +4,23 @@
 //! into this form: a loop along which indices repeat themselves becomes two, and other reads go to a copy of the array that has
 //! the elements at the places where they are read. Memory tiles have few inputs, so that two nests at most write a copy;
 //! more parts need a copy of the copy.
+//!
+//! A copy follows one sum of variables along each dimension; `several` is about indices of several sums.
+
+mod several;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use pushmem_nest::{Index, Span, Type};
 
+use self::several::SpreadKey;
 use crate::emit::{Block, Loop, Statement};
 use crate::fit::{MOST_VALUES, greatest_divisor};
 use crate::plan::{Array, Box, Plan, Storage};
 use crate::rebuild::{rewritten, value_of, with_inner};
-use crate::runs::{Run, period, runs};
+use crate::runs::{MOST_WRITERS, Run, period, runs};
 use crate::value::{Element, Value, Variable};
-
-/// The most nests that write a copy: the inputs of a memory tile.
-const MOST_WRITERS: usize = 2;
 
 /// The most parts of an index for which there are copies.
 const MOST_RUNS: usize = 8;
@@ -51,6 +53,20 @@ impl OfSum {
         (range.1 - range.0 < MOST_VALUES).then_some(Self { sum, range, function })
     }
 
+    /// The index as a function of a part of it, which is a sum of any terms.
+    fn of_part(index: &Index, ranges: &[(i64, i64)]) -> Option<Self> {
+        let [(factor, piece)] = &index.pieces[..] else { return None };
+        if !index.affine.terms.is_empty() {
+            return None;
+        }
+        let Self { sum, range, function } = Self::of_part(piece.of(), ranges).unwrap_or_else(|| {
+            let sum = piece.of().clone();
+            Self { range: sum.range(ranges), sum, function: Index::variable(0) }
+        });
+        let function = Index::constant(index.affine.constant).plus(&with_inner(piece, function), *factor)?;
+        (range.1 - range.0 < MOST_VALUES).then_some(Self { sum, range, function })
+    }
+
     /// The index where the sum has this value.
     pub fn at(&self, value: i64) -> i64 {
         self.function.evaluate(&[value])
@@ -60,6 +76,11 @@ impl OfSum {
         let all = || (self.range.0..=self.range.1).map(|value| self.at(value));
         (all().min().unwrap_or(0), all().max().unwrap_or(0))
     }
+}
+
+/// The least and the greatest value of an index; exact, if it depends on one sum of variables only.
+fn values_of(index: &Index, ranges: &[(i64, i64)]) -> (i64, i64) {
+    OfSum::new(index, ranges).map_or_else(|| index.range(ranges), |of| of.values())
 }
 
 /// The sum of which all sums within an index are multiples, but for constants.
@@ -95,8 +116,9 @@ type Key = (usize, Vec<Option<Vec<i64>>>, Option<i64>, Box);
 
 /// The blocks with addresses that are sums; where there is no way, a block stays as it is.
 pub(crate) fn straightened(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
-    let mut straight = Straight { arrays, done: Vec::new(), copies: HashMap::new() };
+    let mut straight = Straight::new(arrays);
     for mut block in blocks {
+        straight.read_copies(&mut block, Straight::unlimited);
         straight.divide_loops(&mut block);
         straight.block(block);
     }
@@ -121,7 +143,7 @@ pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block>
     // Data choose elements of one memory, whatever the number of blocks that write it.
     let copied: BTreeSet<usize> =
         buffers.filter(|array| !blocks.iter().any(|block| is_chosen(block, *array))).collect();
-    let mut straight = Straight { arrays, done: Vec::new(), copies: HashMap::new() };
+    let mut straight = Straight::new(arrays);
     let (mut writers, mut now) = (HashMap::<usize, usize>::new(), HashMap::<usize, usize>::new());
     for mut block in blocks {
         let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
@@ -159,6 +181,7 @@ struct Straight<'a> {
     arrays: Arrays<'a>,
     done: Vec<Block>,
     copies: HashMap<Key, usize>,
+    spread: HashMap<SpreadKey, usize>,
 }
 
 /// A read that needs a copy.
@@ -170,7 +193,11 @@ struct Read<'a> {
     ranges: &'a [(i64, i64)],
 }
 
-impl Straight<'_> {
+impl<'a> Straight<'a> {
+    fn new(arrays: Arrays<'a>) -> Self {
+        Self { arrays, done: Vec::new(), copies: HashMap::new(), spread: HashMap::new() }
+    }
+
     fn variable(&mut self, name: String) -> Variable {
         self.arrays.plan.variables.push((name, None));
         self.arrays.plan.variables.len() - 1
@@ -215,15 +242,25 @@ impl Straight<'_> {
     /// Adds a block, and before it the copies that it reads.
     fn block(&mut self, mut block: Block) {
         let ranges = block.ranges(self.arrays.plan.variables.len());
-        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
         if self.is_copied(&block, &ranges) {
             return;
         }
+        self.read_copies(&mut block, Straight::read_straight);
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
+        self.copies.retain(|(array, ..), _| !written.contains(array));
+        self.spread.retain(|(array, ..), _| !written.contains(array));
+        self.done.push(block);
+    }
+
+    /// Lets a block read copies of arrays that it does not write, where there are some for a read: each with the indices in it.
+    fn read_copies(&mut self, block: &mut Block, copy: impl Fn(&mut Self, &Read) -> Option<(usize, Vec<Index>)>) {
+        let ranges = block.ranges(self.arrays.plan.variables.len());
+        let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
         for statement in &mut block.statements {
             let mut part = |value: &Value<Element>| {
                 let Value::Load(Element::Array { array, indices, outside, place }) = value else { return None };
                 let read = Read { array: *array, indices, outside: *outside, span: place.0, ranges: &ranges };
-                let (copy, indices) = if written.contains(array) { None } else { self.copied(&read, None) }?;
+                let (copy, indices) = if written.contains(array) { None } else { copy(self, &read) }?;
                 Some(load(copy, &indices, place.0))
             };
             let mut known = HashMap::new();
@@ -232,8 +269,6 @@ impl Straight<'_> {
                 indices.iter_mut().for_each(|index| *index = rewritten(index, &mut known, &mut part));
             }
         }
-        self.copies.retain(|(array, ..), _| !written.contains(array));
-        self.done.push(block);
     }
 
     /// Lets the array of a block be the copy, if the block copies only; gives whether it does.
@@ -264,7 +299,6 @@ impl Straight<'_> {
 
     /// The copy for a read, with the indices in it; nothing where the read is by sums already, or there is no copy for it.
     fn copied(&mut self, read: &Read, into: Option<usize>) -> Option<(usize, Vec<Index>)> {
-        let region = self.arrays.boxes[read.array].clone()?;
         let mut sums = Vec::new();
         for index in read.indices {
             let of = match index.pieces.is_empty() {
@@ -273,11 +307,22 @@ impl Straight<'_> {
             };
             sums.push(of);
         }
+        self.copied_along(read, sums, into)
+    }
+
+    /// The copy for a read along the dimensions that have a sum.
+    fn copied_along(
+        &mut self,
+        read: &Read,
+        sums: Vec<Option<OfSum>>,
+        into: Option<usize>,
+    ) -> Option<(usize, Vec<Index>)> {
+        let region = self.arrays.boxes[read.array].clone()?;
         let values: Box = read
             .indices
             .iter()
             .zip(&sums)
-            .map(|(index, sum)| sum.as_ref().map_or_else(|| index.range(read.ranges), OfSum::values))
+            .map(|(index, sum)| sum.as_ref().map_or_else(|| values_of(index, read.ranges), OfSum::values))
             .collect();
         let is_within = values.iter().zip(&region).all(|(values, region)| region.0 <= values.0 && values.1 <= region.1);
         let outside = read.outside.filter(|_| !is_within);
@@ -475,16 +520,28 @@ fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
             let room = MOST_WRITERS - usize::from(covered.is_some());
             let mut taken = Vec::new();
             for _ in 0..room.min(parts.len()) {
-                // A later copy takes over one range.
+                // A later copy takes over one range, without gaps.
+                let is_within = |part: &Run| {
+                    let (low, high) = part.range();
+                    covered.is_some_and(|(first, last)| low <= last && first <= high)
+                };
                 let is_beside = |part: &Run| {
                     let (low, high) = part.range();
                     covered.is_none_or(|(first, last)| low == last + 1 || high + 1 == first)
                 };
-                let next = parts.iter().position(is_beside).or((parts.len() <= room).then_some(0))?;
+                let next = parts.iter().position(is_within).or_else(|| parts.iter().position(is_beside));
+                let next = next.or((parts.len() <= room).then_some(0))?;
                 let part = parts.remove(next);
                 let (low, high) = part.range();
                 covered = Some(covered.map_or((low, high), |(first, last)| (first.min(low), last.max(high))));
                 taken.push(part);
+            }
+            let is_whole = |part: &Run| {
+                let (low, high) = part.range();
+                covered.is_none_or(|(first, last)| last < low || high < first)
+            };
+            if !parts.iter().all(is_whole) {
+                return None;
             }
             let before = steps.last().filter(|step: &&Step| step.dimension == dimension);
             let before = before.map(hull);

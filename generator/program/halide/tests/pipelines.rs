@@ -108,6 +108,15 @@ fn nests_say_what_the_schedules_say() {
         ("exchanged", "- pair_0_next[r_x_16 + 16*r_x] = pair_1[r_x_16] + input[r_x_16 + 16*r_x]"),
         ("exchanged_once", "- pair_0_next[0] = pair_1[3]"),
         ("exchanged_by_data", "pair_0[input[r_x] % 16] = pair_0_next[r_x]"),
+        // Of a limit around two terms, a copy has what is limited, and of two terms a dimension for each.
+        ("enlarged_edge", "+= kept_moved_2[r_x + x, r_y + y] as u16"),
+        ("limited_positions", "constant_exterior_spread[i0, i1, i2] = constant_exterior[i0 + i1, i2]"),
+        ("mirrored_by_hand", "+= kept_spread_moved_3[x, r_x, r_x + y] as u16"),
+        // All whole periods of a reflection are in one copy.
+        (
+            "mirrored_often",
+            "for turn in 0..2:\n      - for i0 in 0..8:\n        - kept_moved[i0 + 16*turn - 8, i1] = kept[-i0 + 7, i1]",
+        ),
         ("number_remainders", "tanh(input[x, y])"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import halide as hl
 import numpy as np
-from pushmem_halide import Accelerator, hw_accelerate, save, to_words
+from pushmem_halide import hw_accelerate, save, to_words
 
 x, y = hl.Var("x"), hl.Var("y")
 U8, U16, I16, I32 = hl.UInt(8), hl.UInt(16), hl.Int(16), hl.Int(32)
@@ -126,6 +126,57 @@ def mirrored():
 
 
 @program
+def enlarged_edge():
+    """A kept array at twice its size, with its edge repeated: each index is a limit around a quotient and a loop of a reduction."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    r = hl.RDom([(-1, 3), (-1, 3)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(kept[hl.clamp(x / 2 + r.x, 0, 7), hl.clamp(y / 2 + r.y, 0, 5)])
+    return output, [image], [16, 12]
+
+
+@program
+def limited_positions():
+    """Windows around positions that are limited: an index is the sum of a limit and a loop of a reduction."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    border = hl.BoundaryConditions.constant_exterior(kept, hl.u8(9), [(0, 12), (0, 8)])
+    r = hl.RDom([(-1, 3), (-1, 3)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(border[hl.clamp(x, 2, 9) + r.x, hl.clamp(y, 0, 5) + r.y])
+    return output, [image], [12, 8]
+
+
+@program
+def mirrored_by_hand():
+    """Rows that are reflected without the edge by `abs`, of two loops."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    r = hl.RDom([(-2, 5)], "r")
+    row = hl.i32(hl.abs(7 - hl.i32(hl.abs(7 - y - r.x))))
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(kept[hl.min(x, 5) + hl.max(r.x, 0), row])
+    return output, [image], [8, 8]
+
+
+@program
+def mirrored_often():
+    """A kept array that is reflected several times by `mirror_image`."""
+    image, kept, output = hl.ImageParam(U8, 2, "input"), hl.Func("kept"), hl.Func("output")
+    kept[x, y] = image[x, y] * 3
+    kept.compute_root()
+    border = hl.BoundaryConditions.mirror_image(kept, [(0, 8), (0, 4)])
+    r = hl.RDom([(-20, 41)], "r")
+    output[x, y] = hl.u16(0)
+    output[x, y] += hl.u16(border[x + r.x, y]) * hl.u16(r.x + 30)
+    return output, [image], [8, 4]
+
+
+@program
 def untaken():
     """Elements beyond the image, which are not used."""
     image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
@@ -149,9 +200,9 @@ def without_inputs():
 @program
 def gained():
     """A number from outside."""
-    image, output, gain = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Param(U8, "gain", 3)
+    image, output, gain = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Param(U8, "gain")
     output[x, y] = image[x, y] * gain
-    return output, [image], [16, 8]
+    return output, [image, gain], [16, 8]
 
 
 @program
@@ -572,15 +623,11 @@ NARROWED = {}
 
 def write(name: str, folder: Path) -> None:
     output, inputs, extents = PROGRAMS[name]()
-    for parameter in inputs:
-        parameter.reset()
-    output.infer_input_bounds(extents)
-    boxes = {each.name(): [(each.get().dim(d).min(), each.get().dim(d).extent()) for d in range(each.dimensions())]
-             for each in inputs}
+    accelerator = hw_accelerate(output, extents, inputs)
     random = np.random.default_rng(sum(name.encode()))
     images = {}
-    for parameter in inputs:
-        shape = [extent for _, extent in reversed(boxes[parameter.name()])]
+    for parameter, box in accelerator.inputs:
+        shape = [extent for _, extent in reversed(box)]
         if parameter.type().is_float():
             image = to_words(random.normal(size=shape))
         else:
@@ -589,13 +636,6 @@ def write(name: str, folder: Path) -> None:
             image = random.integers(limits.min, limits.max, shape, dtype=element, endpoint=True)
         images[parameter.name()] = image
         save(folder / f"{name}.{parameter.name()}.npy", image, parameter.type())
-    if name == "gained":
-        np.save(folder / "gained.gain.npy", np.array([3], dtype=np.uint8))
-    try:
-        accelerator = hw_accelerate(output, extents, inputs)
-    except ValueError:
-        # A parameter has no place in the list of images.
-        accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs])
     save(folder / f"{name}.output.npy", accelerator.realize(images), output.type())
     if narrowed := NARROWED.get(name):
         output, inputs, extents = narrowed
