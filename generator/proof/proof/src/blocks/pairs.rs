@@ -199,8 +199,8 @@ fn check(own: &Statement, other: &Statement, values: &[AffineIndex]) -> Result<(
         (Some(own), Some(other)) => composed(own, &values) == composed(other, &variables),
         _ => false,
     };
-    let indices = own.places().zip(other.places()).flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
-    if indices.map(is_same).all(|is_same| is_same) { Ok(()) } else { Err(other.error("it accesses other elements")) }
+    let mut indices = own.places().zip(other.places()).flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
+    if indices.all(is_same) { Ok(()) } else { Err(other.error("it accesses other elements")) }
 }
 
 /// Whether the variables of loops are numbers of which the other loops are the digits, each of one of them.
