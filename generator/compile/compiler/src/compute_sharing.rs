@@ -77,28 +77,9 @@ fn difference(one: &Operation, other: &Operation) -> Option<[(Span, String); 2]>
         };
         return Some([assigns(one), assigns(other)]);
     }
-    let (one, other) = unlike(&one.expression, &other.expression)?;
+    let (one, other) = one.expression.difference(&other.expression)?;
     let part = |of: &Expression| (of.span, format!("has {} here", describe(of)));
     Some([part(one), part(other)])
-}
-
-/// The first parts of two expressions that are not alike.
-fn unlike<'a>(one: &'a Expression, other: &'a Expression) -> Option<(&'a Expression, &'a Expression)> {
-    use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
-    let alike = one.value == other.value
-        && match (&one.kind, &other.kind) {
-            (Constant(one), Constant(other)) => one == other,
-            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
-            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
-            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
-            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
-            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
-            _ => false,
-        };
-    match alike {
-        true => one.operands().into_iter().zip(other.operands()).find_map(|(one, other)| unlike(one, other)),
-        false => Some((one, other)),
-    }
 }
 
 fn describe(expression: &Expression) -> String {

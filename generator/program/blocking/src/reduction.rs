@@ -1,7 +1,7 @@
 //! Reductions of a program: the nests whose loops can be cut into blocks in any order.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, AffineIndex, ArrayKind, Expression, ExpressionKind, Index, Loop, Node, Operation, Program};
+use pushmem_nest::{Access, AffineIndex, ArrayKind, Index, Loop, Node, Operation, Program};
 
 use crate::nests::{PerfectNest, distributed};
 
@@ -64,7 +64,7 @@ impl Reduction {
         let is_free = reduction.is_some() && !update.operation.sums_in_order() && share.is_none();
         let reads_others = loads.iter().all(|load| load.access.array != sums && load.access.computed.is_none());
         let is_plain = is_affine(target) && reads_others && !declared.random_access;
-        if !is_free || !is_plain || has_variables(expression) {
+        if !is_free || !is_plain || expression.uses_variables() {
             return None;
         }
         let others = (program.nest.iter().enumerate()).filter(|(other, node)| *other != place && node.uses(sums));
@@ -147,7 +147,7 @@ impl Elementwise {
 
     fn new(program: &Program, nest: PerfectNest, access: &Access) -> Option<Self> {
         let Operation { loads, expression, share, .. } = &nest.operation;
-        if share.is_some() || has_variables(expression) || access.computed.is_some() {
+        if share.is_some() || expression.uses_variables() || access.computed.is_some() {
             return None;
         }
         if loads.iter().any(|load| load.access.computed.is_some()) {
@@ -173,9 +173,4 @@ fn may_move(program: &Program, nest: &PerfectNest, from: usize, to: usize) -> bo
 
 fn is_affine(access: &Access) -> bool {
     access.computed.is_none() && access.indices.iter().all(|index| index.as_affine().is_some())
-}
-
-/// Whether a value depends on loop variables.
-fn has_variables(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Variable(_)) || expression.operands().into_iter().any(has_variables)
 }

@@ -209,6 +209,34 @@ fn each_body(body: &mut Vec<Node>, visit: &mut dyn FnMut(&mut Vec<Node>)) {
     }
 }
 
+/// Beyond a block there is no element, but in the array there is.
+#[test]
+fn blocks_that_are_read_outside_are_not_proven() {
+    let text = "
+name: shifted
+inputs: {a: {type: u8, shape: [8]}}
+outputs: {output: {type: u8, shape: [8]}}
+buffers: {}
+nest:
+  - for x in 0..8:
+    - output[x] = outside(a[x + 1], 0)
+";
+    let in_blocks = text.replace("buffers: {}", "buffers: {block: {type: u8, shape: [4]}}").replace(
+        "  - for x in 0..8:
+    - output[x] = outside(a[x + 1], 0)",
+        "  - for z in 0..2:
+    - for x in 0..4:
+      - block[x] = a[4*z + x]
+    - for x in 0..4:
+      - output[4*z + x] = outside(block[x + 1], 0)",
+    );
+    let refused = prove_blocks(&program(text), &program(&in_blocks)).unwrap_err();
+    assert_eq!(refused.to_string(), "block: an access of it may be outside, or depends on data");
+    let inside =
+        |text: &str| text.replace("outside(a[x + 1], 0)", "a[x]").replace("outside(block[x + 1], 0)", "block[x]");
+    prove_blocks(&program(&inside(text)), &program(&inside(&in_blocks))).unwrap();
+}
+
 /// The text of a program in which a loop or a statement has moved out of the loop around it, before or after that.
 fn moved_out(text: &str, random: &mut SmallRng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

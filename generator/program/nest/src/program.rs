@@ -352,6 +352,29 @@ impl Expression {
         }
     }
 
+    /// The first parts of this expression and another one that differ, wherever the two are written.
+    pub fn difference<'a>(&'a self, other: &'a Expression) -> Option<(&'a Expression, &'a Expression)> {
+        use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
+        let is_same = match (&self.kind, &other.kind) {
+            (Constant(one), Constant(other)) => one == other,
+            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
+            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
+            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
+            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
+            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
+            _ => false,
+        };
+        match is_same && self.value == other.value {
+            true => self.operands().into_iter().zip(other.operands()).find_map(|(one, other)| one.difference(other)),
+            false => Some((self, other)),
+        }
+    }
+
+    /// Whether the value depends on loop variables, not only through elements.
+    pub fn uses_variables(&self) -> bool {
+        matches!(self.kind, ExpressionKind::Variable(_)) || self.operands().into_iter().any(Expression::uses_variables)
+    }
+
     /// The same operator on other operands.
     pub(crate) fn with(&self, operand: &mut dyn FnMut(&Expression) -> Expression) -> Expression {
         let mut boxed = |of: &Expression| Box::new(operand(of));

@@ -103,6 +103,14 @@ impl<'a> Statement<'a> {
         self.places().any(|place| place.array == array)
     }
 
+    /// Whether it reads an array where there may be no element, or accesses elements of it that depend on data.
+    fn uses_beyond(&self, array: &str) -> bool {
+        let loads = self.operation.loads.iter().zip(&self.loads);
+        let loads = loads.map(|(load, place)| (place, load.outside.is_some() || load.access.computed.is_some()));
+        let target = (&self.target, self.operation.target.computed.is_some());
+        loads.chain([target]).any(|(place, is_beyond)| place.array == array && is_beyond)
+    }
+
     /// The loops that are around another statement, too.
     fn shared(&self, other: &Statement) -> usize {
         self.loops.iter().zip(&other.loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()

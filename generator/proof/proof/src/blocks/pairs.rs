@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_nest::{AffineIndex, Expression, ExpressionKind, Index, Loop};
+use pushmem_nest::{AffineIndex, Expression, Index, Loop};
 
 use super::affine::{composed, divided, plus};
 use super::copies::Blocks;
@@ -100,34 +100,14 @@ fn computes_like(own: &Statement, other: &Statement) -> bool {
         && one.unit() == two.unit()
         && one.loads.iter().map(|load| load.outside).eq(two.loads.iter().map(|load| load.outside))
         && computed(own).len() == computed(other).len()
-        && computed(own).into_iter().zip(computed(other)).all(|(one, two)| is_same_value(one, two))
-        && is_same_value(&one.expression, &two.expression)
+        && computed(own).into_iter().zip(computed(other)).all(|(one, two)| one.difference(two).is_none())
+        && one.expression.difference(&two.expression).is_none()
 }
 
 /// The indices of a statement that depend on data.
 fn computed<'a>(statement: &Statement<'a>) -> Vec<&'a Expression> {
     let loads = statement.operation.loads.iter().map(|load| &load.access);
     loads.chain([&statement.operation.target]).filter_map(|access| access.computed.as_ref()).flatten().collect()
-}
-
-/// Whether two expressions are the same, wherever they stand.
-fn is_same_value(one: &Expression, other: &Expression) -> bool {
-    use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
-    let is_same = match (&one.kind, &other.kind) {
-        (Constant(one), Constant(other)) => one == other,
-        (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
-        (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
-        (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
-        (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
-        (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
-        _ => false,
-    };
-    let operands = || one.operands().into_iter().zip(other.operands());
-    is_same && one.value == other.value && operands().all(|(one, other)| is_same_value(one, other))
-}
-
-fn has_variables(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Variable(_)) || expression.operands().into_iter().any(has_variables)
 }
 
 /// The loop variables of a statement of the program over the other loops, from the elements of arrays that are known.
@@ -182,7 +162,7 @@ fn block_elements(
 
 /// Checks that a statement has the iterations of the one of the program, each once, with the same elements.
 fn check(own: &Statement, other: &Statement, values: &[AffineIndex]) -> Result<(), PartError> {
-    if own.chooses() || has_variables(&own.operation.expression) {
+    if own.chooses() || own.operation.expression.uses_variables() {
         return Err(other.error("its loops are others, and it uses their variables as values"));
     }
     // Loops of one iteration have no variable.
