@@ -138,7 +138,47 @@ const BLOCKINGS: usize = 500;
 /// Faults that are put into blocked programs.
 const FAULTS: usize = 3_000;
 
-const PROGRAMS: [&str; 6] = [PRODUCT, CONVOLUTION, POOLING, DIAGONALS, IN_PLACE, LAST_ONE];
+/// A product that is added three times, with an operand of which two sums have one element.
+const REPEATED: &str = "
+name: repeated
+inputs: {a: {type: i16, shape: [6, 8]}, b: {type: i16, shape: [8, 6]}, c: {type: i16, shape: [4]}}
+outputs: {output: {type: i16, shape: [8, 8]}}
+buffers: {sums: {type: i16, shape: [8, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..8:
+      - sums[x, y] = 0
+  - for k in 0..3:
+    - for y in 0..8:
+      - for x in 0..8 unroll 2:
+        - for r in 0..6:
+          - sums[x, y] += a[r, y] * b[x, r] + c[x/2]
+  - for y in 0..8:
+    - for x in 0..8:
+      - output[x, y] = sums[x, y]
+";
+
+/// A window whose loops are digits of one index.
+const WINDOW: &str = "
+name: window
+inputs: {a: {type: u16, shape: [16, 6]}}
+outputs: {output: {type: u16, shape: [8, 6]}}
+buffers: {sums: {type: u16, shape: [8, 6]}}
+nest:
+  - for y in 0..6:
+    - for x in 0..8:
+      - sums[x, y] = 3
+  - for y in 0..6:
+    - for x in 0..8 unroll 2:
+      - for r in -1..1:
+        - for s in 0..4 unroll 4:
+          - sums[x, y] += a[x + 4*r + s + 4, y]
+  - for y in 0..6:
+    - for x in 0..8:
+      - output[x, y] = sums[x, y]
+";
+
+const PROGRAMS: [&str; 8] = [PRODUCT, CONVOLUTION, POOLING, DIAGONALS, IN_PLACE, LAST_ONE, REPEATED, WINDOW];
 
 /// A blocking of any blocks and orders.
 fn blocking(reduction: &Reduction, random: &mut SmallRng) -> Blocking {
@@ -185,18 +225,14 @@ fn faults_are_not_proven() {
         let Some(wrong) = with_fault(&blocked, &mut random) else { continue };
         let inputs = program.random_inputs(&mut random);
         let is_right = wrong.run(&inputs).is_ok_and(|outputs| outputs == program.run(&inputs).unwrap());
-        match prove_blocks(&program, &wrong) {
-            Ok(()) => assert!(is_right, "{wrong}"),
-            Err(_) if is_right => harmless += 1,
-            Err(_) => refused += 1,
+        match (prove_blocks(&program, &wrong), is_right) {
+            (Ok(()), true) => proven += 1,
+            (Ok(()), false) => panic!("proven, but wrong: {wrong}"),
+            (Err(_), true) => harmless += 1,
+            (Err(_), false) => refused += 1,
         }
-        proven += usize::from(prove_blocks(&program, &wrong).is_ok());
     }
-    eprintln!("{refused} {harmless} {proven}");
-    assert!(
-        refused > FAULTS / 5 && proven > FAULTS / 50,
-        "{refused} refused, {harmless} of them harmless, {proven} proven"
-    );
+    assert!(refused > FAULTS / 20 && proven > harmless, "{refused} refused, {harmless} without need, {proven} proven");
 }
 
 /// Calls for each body of loops, from the outermost.
@@ -209,32 +245,45 @@ fn each_body(body: &mut Vec<Node>, visit: &mut dyn FnMut(&mut Vec<Node>)) {
     }
 }
 
-/// Beyond a block there is no element, but in the array there is.
+/// Beyond a block there is no element, but in the array there is. Blocks of indices that depend on data, or are not affine, are not covered.
 #[test]
-fn blocks_that_are_read_outside_are_not_proven() {
-    let text = "
-name: shifted
-inputs: {a: {type: u8, shape: [8]}}
-outputs: {output: {type: u8, shape: [8]}}
-buffers: {}
+fn blocks_with_other_accesses_are_not_proven() {
+    let whole = "
+name: whole
+inputs: {a: {type: u8, shape: [16]}, k: {type: u8, shape: [8, 2]}}
+outputs: {output: {type: u8, shape: [8, 2]}}
 nest:
-  - for x in 0..8:
-    - output[x] = outside(a[x + 1], 0)
+  - for t in 0..2:
+    - for x in 0..8:
+      - output[x, t] = READ
 ";
-    let in_blocks = text.replace("buffers: {}", "buffers: {block: {type: u8, shape: [4]}}").replace(
-        "  - for x in 0..8:
-    - output[x] = outside(a[x + 1], 0)",
-        "  - for z in 0..2:
-    - for x in 0..4:
-      - block[x] = a[4*z + x]
-    - for x in 0..4:
-      - output[4*z + x] = outside(block[x + 1], 0)",
-    );
-    let refused = prove_blocks(&program(text), &program(&in_blocks)).unwrap_err();
-    assert_eq!(refused.to_string(), "block: an access of it may be outside, or depends on data");
-    let inside =
-        |text: &str| text.replace("outside(a[x + 1], 0)", "a[x]").replace("outside(block[x + 1], 0)", "block[x]");
-    prove_blocks(&program(&inside(text)), &program(&inside(&in_blocks))).unwrap();
+    let in_blocks = "
+name: whole
+inputs: {a: {type: u8, shape: [16]}, k: {type: u8, shape: [8, 2]}}
+outputs: {output: {type: u8, shape: [8, 2]}}
+buffers: {block: {type: u8, shape: [8]}}
+nest:
+  - for t in 0..2:
+    - for i in 0..8:
+      - block[i] = a[i + 8*t]
+    - for x in 0..8:
+      - output[x, t] = READ
+";
+    let proven = |of_whole: &str, of_block: &str| {
+        let [source, blocked] =
+            [(whole, of_whole), (in_blocks, of_block)].map(|(text, read)| program(&text.replace("READ", read)));
+        prove_blocks(&source, &blocked).map_err(|error| error.to_string())
+    };
+    assert_eq!(proven("a[x + 8*t]", "block[x]"), Ok(()));
+    assert_eq!(proven("a[x + 8*t]", "block[7 - x]"), Err("output: it accesses other elements".to_owned()));
+    let not_covered = "block: an access of it may be outside, is not affine, or depends on data";
+    for (of_whole, of_block) in [
+        ("outside(a[x + 8*t - 1], 0)", "outside(block[x - 1], 0)"),
+        ("a[clamp(k[x, t], 8, 15)]", "block[clamp(k[x, t], 0, 7)]"),
+        ("a[x/2 + 8*t]", "block[x/2]"),
+    ] {
+        assert_eq!(proven(of_whole, of_block), Err(not_covered.to_owned()), "{of_block}");
+    }
 }
 
 /// The text of a program in which a loop or a statement has moved out of the loop around it, before or after that.
@@ -303,7 +352,7 @@ fn with_fault(program: &Program, random: &mut SmallRng) -> Option<Program> {
 #[test]
 fn each_program_has_its_reduction() {
     let names = PROGRAMS.map(|text| Reduction::all(&program(text)).iter().map(|each| each.name().to_owned()).join(" "));
-    assert_eq!(names, ["sums_1", "sums_1", "largest_1", "sums_1", "sums_1", "sums_1"]);
+    assert_eq!(names, ["sums_1", "sums_1", "largest_1", "sums_1", "sums_1", "sums_1", "sums_1", "sums_1"]);
 }
 
 /// Sums of bfloat16 are joined in the order of the program.

@@ -75,8 +75,8 @@ impl<'a> Block<'a> {
             _ => return Err("it is not written in the loops around all that uses it"),
         };
         // Beyond the block, the whole array may have an element.
-        if users.iter().any(|user| statements[*user].uses_beyond(&array.name)) {
-            return Err("an access of it may be outside, or depends on data");
+        if !users.iter().all(|user| statements[*user].is_plain_in(&array.name)) {
+            return Err("an access of it may be outside, is not affine, or depends on data");
         }
         let block = Block { array, depth, users: users.clone() };
         let writes_all = fill.operation.reduction.is_none()

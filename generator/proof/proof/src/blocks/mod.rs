@@ -2,8 +2,8 @@
 //!
 //! [Copies of blocks](copies) are taken out first: an access of a block becomes that of the whole array where its elements come from or go
 //! to. Then each statement must be [one of the program](pairs), each iteration once, with the same elements. And of two iterations that access
-//! one element, and one of which writes it, the [order](orders) must be the same, unless both add to it. Such programs compute
-//! the same.
+//! one element, and one of which writes it, the [order](orders) must be the same, unless one statement adds in both. Such programs
+//! compute the same.
 
 mod affine;
 mod copies;
@@ -103,12 +103,13 @@ impl<'a> Statement<'a> {
         self.places().any(|place| place.array == array)
     }
 
-    /// Whether it reads an array where there may be no element, or accesses elements of it that depend on data.
-    fn uses_beyond(&self, array: &str) -> bool {
+    /// Whether all elements of an array that it accesses are there, and affine functions of its loops.
+    fn is_plain_in(&self, array: &str) -> bool {
         let loads = self.operation.loads.iter().zip(&self.loads);
-        let loads = loads.map(|(load, place)| (place, load.outside.is_some() || load.access.computed.is_some()));
-        let target = (&self.target, self.operation.target.computed.is_some());
-        loads.chain([target]).any(|(place, is_beyond)| place.array == array && is_beyond)
+        let loads = loads.map(|(load, place)| (place, load.outside.is_none() && load.access.computed.is_none()));
+        let target = (&self.target, self.operation.target.computed.is_none());
+        let own = loads.chain([target]).filter(|(place, _)| place.array == array);
+        { own }.all(|(place, is_plain)| is_plain && place.indices.iter().all(|index| index.as_affine().is_some()))
     }
 
     /// The loops that are around another statement, too.

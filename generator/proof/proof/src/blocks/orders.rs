@@ -7,8 +7,8 @@ use super::pairs::Pair;
 use super::{Place, Statement};
 use crate::error::PartError;
 
-/// Checks that of two iterations that access one element, and one of which writes it, the order is that of the program; unless both add to it,
-/// in any order.
+/// Checks that of two iterations that access one element, and one of which writes it, the order is that of the program; unless one statement
+/// adds in both, in any order.
 ///
 /// # Errors
 /// The first statement that may come too late, or too early.

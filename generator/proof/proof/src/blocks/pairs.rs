@@ -1,6 +1,6 @@
 //! Statements of a program in other loops.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Expression, Index, Loop};
@@ -9,6 +9,9 @@ use super::affine::{composed, divided, plus};
 use super::copies::Blocks;
 use super::{Place, Statement};
 use crate::error::PartError;
+
+/// Values of indices that are not affine, of which each is looked at.
+const MOST_VALUES: i64 = 1 << 16;
 
 /// A statement of the program, and the same one in other loops, both with the same elements in an iteration.
 pub(super) struct Pair<'a> {
@@ -79,8 +82,8 @@ fn in_arrays<'a>(statement: &Statement<'a>, blocks: &Blocks<'a>, elements: &Elem
     let mut statement = statement.clone();
     for place in statement.places_mut() {
         if let Some(elements) = elements.get(place.array) {
-            // An index that is not affine stays, and is no element of the program.
-            *place = place.of_block(place.array, blocks[place.array], elements).unwrap_or_else(|| place.clone());
+            let whole = place.of_block(place.array, blocks[place.array], elements);
+            *place = whole.expect("indices of blocks are affine");
         }
     }
     statement
@@ -110,33 +113,74 @@ fn computed<'a>(statement: &Statement<'a>) -> Vec<&'a Expression> {
     loads.chain([&statement.operation.target]).filter_map(|access| access.computed.as_ref()).flatten().collect()
 }
 
-/// The loop variables of a statement of the program over the other loops, from the elements of arrays that are known.
+/// The loop variables of a statement of the program over the other loops, from the elements of arrays that are known: a guess, which
+/// [`check`] proves. Loops with which no element changes have their first value.
 fn values(own: &Statement, other: &Statement, is_known: impl Fn(&str) -> bool) -> Option<Vec<AffineIndex>> {
     let places = || own.places().zip(other.places()).filter(|(_, other)| is_known(other.array));
     if headers(own) == headers(other) && places().all(|(own, other)| own == other) {
         return Some((0..own.loops.len()).map(AffineIndex::variable).collect());
     }
-    let only = |level: &&Loop| (level.extent == 1).then(|| AffineIndex::constant(level.min));
-    let mut values = own.loops.iter().map(only).collect_vec();
+    let repeats = repeated(own);
+    let only = |(variable, level): (usize, &&Loop)| {
+        (level.extent == 1 || repeats.contains(&variable)).then(|| AffineIndex::constant(level.min))
+    };
+    let mut values = own.loops.iter().enumerate().map(only).collect_vec();
     let indices = places().flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
     let rows = indices.filter_map(|(own, other)| Some((own.as_affine()?, other.as_affine()?))).collect_vec();
-    loop {
-        let known = values.iter().flatten().count();
-        for (own, other) in &rows {
-            let unknown = own.terms.iter().filter(|(variable, _)| values[*variable].is_none());
-            let Ok((variable, step)) = unknown.exactly_one() else { continue };
-            let rest = own.terms.iter().filter_map(|(variable, step)| Some((values[*variable].as_ref()?, step)));
-            let rest = rest.fold(plus(other, &AffineIndex::constant(own.constant), -1), |rest, (value, step)| {
-                plus(&rest, value, -step)
-            });
-            values[*variable] = divided(&rest, *step);
-        }
-        match values.iter().flatten().count() {
-            all if all == values.len() => return values.into_iter().collect(),
-            same if same == known => return None,
-            _ => {}
+    while values.iter().any(Option::is_none) {
+        // An index with one loop that is unknown tells more than one with several.
+        let found = [1, usize::MAX].into_iter().find_map(|most| {
+            rows.iter().find_map(|(of_own, of_other)| {
+                let is_known = |(variable, _): &&(usize, i64)| values[*variable].is_some();
+                let (known, unknown): (Vec<_>, Vec<_>) = of_own.terms.iter().partition(is_known);
+                let value = |variable: usize| values[variable].as_ref().expect("it is known");
+                let rest = known
+                    .iter()
+                    .fold((*of_other).clone(), |rest, (variable, step)| plus(&rest, value(*variable), -step));
+                let is_tried = (1..=most).contains(&unknown.len());
+                is_tried.then(|| digits(&unknown, &rest, own, other)).flatten()
+            })
+        });
+        for (variable, value) in found? {
+            values[variable] = Some(value);
         }
     }
+    values.into_iter().collect()
+}
+
+/// The loops of a statement with which no element changes.
+fn repeated(statement: &Statement) -> Vec<usize> {
+    let indices = statement.places().flat_map(|place| &place.indices);
+    let used: BTreeSet<usize> = indices.flat_map(Index::variables).collect();
+    (0..statement.loops.len()).filter(|variable| !used.contains(variable)).collect()
+}
+
+/// Loop variables that together are this number, as its digits: each has the terms between its step and that of the next one. Nothing if they
+/// are no digits.
+fn digits(
+    variables: &[(usize, i64)],
+    number: &AffineIndex,
+    own: &Statement,
+    other: &Statement,
+) -> Option<Vec<(usize, AffineIndex)>> {
+    let ascending = variables.iter().copied().sorted_by_key(|(_, step)| step.abs()).collect_vec();
+    let overlaps = |&((variable, step), (_, next)): &((usize, i64), (usize, i64))| {
+        step.abs() * own.loops[variable].extent > next.abs()
+    };
+    if ascending.iter().copied().tuple_windows().any(|pair| overlaps(&pair)) {
+        return None;
+    }
+    let mut values = ascending.iter().map(|(variable, _)| (*variable, AffineIndex::constant(0))).collect_vec();
+    for &(place, step) in &number.terms {
+        let digit = ascending.iter().rposition(|(_, own)| own.abs() <= step.abs())?;
+        let share = divided(&AffineIndex { constant: 0, terms: vec![(place, step)] }, ascending[digit].1)?;
+        values[digit].1 = plus(&values[digit].1, &share, 1);
+    }
+    for (variable, value) in &mut values {
+        let first: i64 = value.terms.iter().map(|(place, step)| step * other.loops[*place].min).sum();
+        value.constant = own.loops[*variable].min - first;
+    }
+    Some(values)
 }
 
 /// The elements of a block, of which an iteration uses one that is this element of the array.
@@ -175,17 +219,37 @@ fn check(own: &Statement, other: &Statement, values: &[AffineIndex]) -> Result<(
     if !are_digits(&values, own, other) {
         return Err(other.error("it has not each iteration of the program once"));
     }
-    let is_same = |(own, other): (&Index, &Index)| match (own.as_affine(), other.as_affine()) {
+    let is_same = |(of_own, of_other): (&Index, &Index)| match (of_own.as_affine(), of_other.as_affine()) {
         (Some(own), Some(other)) => composed(own, &values) == composed(other, &variables),
-        _ => false,
+        _ => have_same_values((of_own, &values), of_other, &other.loops),
     };
     let mut indices = own.places().zip(other.places()).flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
     if indices.all(is_same) { Ok(()) } else { Err(other.error("it accesses other elements")) }
 }
 
-/// Whether the variables of loops are numbers of which the other loops are the digits, each of one of them.
+/// Whether an index of the program, with these values of its loop variables, is another one in all iterations of the other loops: few enough to
+/// look at each.
+fn have_same_values((own, values): (&Index, &[AffineIndex]), other: &Index, loops: &[&Loop]) -> bool {
+    let of_values =
+        own.variables().into_iter().flat_map(|variable| values[variable].terms.iter().map(|(place, _)| *place));
+    let used: BTreeSet<usize> = of_values.chain(other.variables()).collect();
+    if used.iter().map(|place| loops[*place].extent).product::<i64>() > MOST_VALUES {
+        return false;
+    }
+    let mut points = used.iter().map(|place| loops[*place].min..=loops[*place].max()).multi_cartesian_product();
+    points.all(|point| {
+        let mut iteration = loops.iter().map(|level| level.min).collect_vec();
+        used.iter().zip(point).for_each(|(place, value)| iteration[*place] = value);
+        let of_own = values.iter().map(|value| value.evaluate(&iteration)).collect_vec();
+        own.evaluate(&of_own) == other.evaluate(&iteration)
+    })
+}
+
+/// Whether the variables of loops are numbers of which the other loops are the digits, each of one of them. Loops with which no element changes
+/// may be any loops with as many iterations.
 fn are_digits(values: &[AffineIndex], own: &Statement, other: &Statement) -> bool {
-    let is_number = |(value, level): (&AffineIndex, &&Loop)| {
+    let repeats = repeated(own);
+    let is_number = |(variable, value): (usize, &AffineIndex)| {
         let digits = value.terms.iter().map(|(place, step)| (*step, other.loops[*place])).sorted_by_key(|of| of.0);
         let (mut first, mut count) = (value.constant, 1);
         for (step, digit) in digits {
@@ -195,9 +259,14 @@ fn are_digits(values: &[AffineIndex], own: &Statement, other: &Statement) -> boo
             first += step * digit.min;
             count *= digit.extent;
         }
-        (first, count) == (level.min, level.extent)
+        repeats.contains(&variable) || (first, count) == (own.loops[variable].min, own.loops[variable].extent)
     };
-    let used = values.iter().flat_map(|value| value.terms.iter().map(|(place, _)| *place)).sorted().collect_vec();
-    let all = (0..other.loops.len()).filter(|place| other.loops[*place].extent > 1);
-    used.into_iter().eq(all) && values.iter().zip(&own.loops).all(is_number)
+    let used = values.iter().flat_map(|value| value.terms.iter().map(|(place, _)| *place)).collect_vec();
+    let rest = (0..other.loops.len()).filter(|place| !used.contains(place)).map(|place| other.loops[place].extent);
+    // Those of the same loops are digits of themselves.
+    let repeats_rest = repeats.iter().filter(|variable| values[**variable].terms.is_empty());
+    let repeated = repeats_rest.map(|variable| own.loops[*variable].extent);
+    used.iter().all_unique()
+        && rest.product::<i64>() == repeated.product::<i64>()
+        && values.iter().enumerate().all(is_number)
 }
