@@ -12,8 +12,8 @@ use crate::map::map;
 /// Result of mapping a buffer.
 type Outcome = Result<MappedBuffer, Box<MappingError>>;
 
-/// By buffer without its names: the one of those alike that was mapped last.
-type OfTile = HashMap<UnifiedBuffer, (UnifiedBuffer, Outcome)>;
+/// Mappings by buffer without its names, and refusals, which have names, by buffer.
+type OfTile = HashMap<UnifiedBuffer, Outcome>;
 
 /// The mappings of a search for a schedule, and the refusals. Schedules that differ in some stages leave the buffers of the
 /// others as they are: these are mapped once. So are buffers that differ in names only, as the halves of 32-bit elements.
@@ -33,18 +33,15 @@ impl Mappings {
     pub fn map(&self, buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
         let known = || self.known.lock().expect("no thread ends while it has the mappings");
         let nameless = buffer.without_names();
-        let serves = |(other, outcome): &(UnifiedBuffer, Outcome)| {
-            let has_no_names = outcome.is_ok();
-            (has_no_names || other == buffer).then(|| outcome.clone())
-        };
-        let found = known().get(spec).and_then(|known| known.get(&nameless)).and_then(serves);
+        let found = known().get(spec).and_then(|known| known.get(&nameless).or_else(|| known.get(buffer)).cloned());
         let outcome = found.unwrap_or_else(|| {
             let outcome = map(buffer, spec).map_err(Box::new);
             let outcome = outcome.map(|mapped| MappedBuffer { tried: Vec::new(), ..mapped });
             if outcome.is_err() {
                 self.refused.lock().expect("no thread ends while it has the names").insert(buffer.name.clone());
             }
-            known().entry(spec.clone()).or_default().insert(nameless, (buffer.clone(), outcome.clone()));
+            let key = if outcome.is_ok() { nameless } else { buffer.clone() };
+            known().entry(spec.clone()).or_default().insert(key, outcome.clone());
             outcome
         });
         outcome.map_err(|error| *error)
@@ -97,7 +94,8 @@ mod tests {
                 assert_eq!(mappings.map(&buffer, &spec), alone(&buffer, &spec), "{name} {cycles}");
             }
         }
-        assert_eq!(mappings.known.lock().unwrap()[&spec].len(), 2);
+        // One mapping, and a refusal of each name.
+        assert_eq!(mappings.known.lock().unwrap()[&spec].len(), 3);
     }
 
     #[test]
