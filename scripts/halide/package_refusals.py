@@ -26,6 +26,13 @@ def brightened(gain: hl.Param) -> hl.Func:
     return func
 
 
+def moved(number: hl.Param) -> object:
+    """Accelerates a Func that reads an image at any distance."""
+    image, func = stream_to_accelerator("input", hl.UInt(8), 2), hl.Func("func")
+    func[x, y] = image[x + number, y]
+    return hw_accelerate(func, [8, 8], [image, number])
+
+
 def misplaced(func: hl.Func) -> None:
     """Computes a Func in a loop of one that does not read it."""
     other = hl.Func("other")
@@ -46,6 +53,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
      "reads `gain`, which is not in the list"),
     (lambda: hw_accelerate(brightened(hl.Param(hl.BFloat(16), "gain")), [8], [hl.Param(hl.BFloat(16), "gain")]), TypeError,
      "`gain` is a parameter of bfloat16"),
+    (lambda: moved(hl.Param(hl.Int(32), "distance")), ValueError, "`input` would have 536870920 elements along a dimension"),
     (lambda: image_of_number(hl.Param(hl.UInt(8), "gain"), 256), ValueError, "is an integer from 0 to 255, not 256"),
     (lambda: image_of_number(hl.Param(hl.Int(8), "gain"), 1.5), ValueError, "is an integer from -128 to 127, not 1.5"),
     (lambda: image_of_number(hl.Param(hl.Int(8), "gain"), [1, 2]), ValueError, "is one number, not 2"),

@@ -345,7 +345,8 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     images = [parameter for parameter in inputs if isinstance(parameter, hl.ImageParam)]
     numbers = [parameter for parameter in inputs if isinstance(parameter, hl.Param)]
     if any(image.name() not in boxes for image in images):
-        boxes = inferred_boxes(output, extents, images, numbers) | boxes
+        inferred = inferred_boxes(output, extents, images, numbers)
+        boxes |= {name: check_box(name, box) for name, box in inferred.items() if name not in boxes}
     boxes |= {number.name(): BOX_OF_NUMBER for number in numbers}
     streams = [(parameter, [tuple(each) for each in boxes[parameter.name()]]) for parameter in inputs]
     return Accelerator(output, extents, streams, schedule, narrow_floats)
@@ -399,6 +400,14 @@ def inferred_boxes(output: hl.Func, extents: list[int], images: Sequence[hl.Imag
     for number, value in zip(numbers, before, strict=True):
         set_number(number, 0 if value is None else value)
     return {name: [hull(along) for along in zip(*boxes, strict=True)] for name, boxes in found.items()}
+
+
+def check_box(name: str, box: Box) -> Box:
+    """Refuses a box that was inferred, if an index may be any number of a large type."""
+    if extents := [extent for _, extent in box if extent >= FARTHEST]:
+        raise ValueError(f"`{name}` would have {extents[0]} elements along a dimension, and the most are {FARTHEST - 1}: an index "
+                         f"follows a number that may be any of its type. Say which elements it has by `boxes={{\"{name}\": …}}`")
+    return box
 
 
 def hull(ranges: Iterable[tuple[int, int]]) -> tuple[int, int]:
