@@ -1,4 +1,4 @@
-"""Tests of a tile whose configuration port is behind a bus: APB, AXI4-Lite or TileLink-UL. Run by simulate.py.
+"""Tests of a tile whose configuration port a bus reaches: APB, AXI4-Lite or TileLink-UL. Run by simulate.py.
 
 What registers there are, and what the tile computes, comes from the folder of the tile: `registers.json`, and in `run`, where there is one,
 the writes of a configuration with the words of the model. AXI4-Lite is driven by cocotbext-axi. The other requesters drive and look between

@@ -73,7 +73,7 @@ impl View<'_> {
     }
 }
 
-/// A module around a block, whose configuration port is behind a bus; all other ports are those of the block.
+/// A module around a block, in which a bus reaches its configuration port; all other ports are those of the block.
 ///
 /// # Errors
 /// When the block has no such configuration port.

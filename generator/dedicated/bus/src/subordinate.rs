@@ -8,7 +8,7 @@ use crate::Channel;
 /// Bits of the source of a request of TileLink: the default of its module.
 const SOURCE_BITS: u32 = 8;
 
-/// A bus of registers. Its module in the library hands one access after another to what is behind it.
+/// A bus of registers. Its module in the library hands one access after another to the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterBus {
     /// APB4.

@@ -37,7 +37,7 @@ pub struct Generate {
     /// Prefix of the names of all modules: two versions of pushmem have their tiles in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix)]
     prefix: Option<String>,
-    /// Of a tile: also write a module around it, whose configuration port is behind a bus.
+    /// Of a tile: also write a module around it, in which a bus reaches its configuration port.
     #[arg(long, value_name = "BUS")]
     bus: Option<Bus>,
     #[command(flatten)]
