@@ -1,8 +1,10 @@
 //! Operations that take results of their own earlier iterations, perhaps through other operations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
 use pushmem_nest::{Operation, Policy, Program};
 
 /// By operation, the loads that take such results, as far as words come out of registers: all delays of a raster scan, but not
@@ -13,7 +15,7 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
     let nests = program.operations();
     let operations = nests.iter().map(|(_, operation)| *operation).collect_vec();
     let is_scan = program.policy() == Policy::Stencil;
-    let reached = reached(&operations);
+    let flow = Flow::of(&operations);
     // Where arrays are kept, only what one statement writes once comes back to it out of its kernel.
     let follows_all = |number: usize| {
         let (loops, operation) = &nests[number];
@@ -27,7 +29,8 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
         (is_scan || is_alone())
             && writers.any(|writer| match writer == number {
                 true => access.indices != operations[number].target.indices,
-                false => reached[number].contains(&writer),
+                // The load takes a result of the writer, so that both reach each other if this one reaches the writer.
+                false => flow.component[number] == flow.component[writer],
             })
     };
     let of_operation = |(number, operation): (usize, &&Operation)| match operation.unit() {
@@ -41,30 +44,69 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
 /// with which it shares a unit. The operations of a unit are all alike. `recurrent` has the [`loads`] of each.
 pub(crate) fn come_back(program: &Program, recurrent: &[BTreeSet<usize>]) -> Vec<bool> {
     let operations = program.operations().into_iter().map(|(_, operation)| operation).collect_vec();
-    let reached = reached(&operations);
-    let comes_back = |number: usize| match program.policy() {
-        Policy::Dnn => reached[number].contains(&number),
-        Policy::Stencil => !recurrent[number].is_empty(),
+    let flow = Flow::of(&operations);
+    let is_kept = program.policy() == Policy::Dnn;
+    let units = operations.iter().filter_map(|operation| operation.unit()).unique();
+    let come_to_their_unit: BTreeSet<&str> = units
+        .filter(|unit| {
+            let is_own = |number: &usize| operations[*number].unit() == Some(*unit);
+            flow.reached((0..operations.len()).filter(is_own)).iter().any(is_own)
+        })
+        .collect();
+    let comes_back = |number: usize| match is_kept {
+        true => flow.is_cyclic[number],
+        false => !recurrent[number].is_empty(),
     };
-    let comes_to_its_unit = |number: usize| {
-        let unit = |other: &usize| operations[*other].shares_unit(operations[number]);
-        (0..operations.len()).filter(unit).any(|from| reached[from].iter().any(unit))
-    };
+    let comes_to_its_unit =
+        |number: usize| operations[number].unit().is_some_and(|unit| come_to_their_unit.contains(unit));
     (0..operations.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect()
 }
 
-/// By operation, those that its results reach through the elements that they read.
-fn reached(operations: &[&Operation]) -> Vec<BTreeSet<usize>> {
-    let takes = |from: usize, to: usize| operations[to].reads().any(|read| read.array == operations[from].target.array);
-    let followers = |from: usize| (0..operations.len()).filter(move |&to| takes(from, to)).collect_vec();
-    let next = (0..operations.len()).map(followers).collect_vec();
-    let all_after = |number: usize| {
+/// The way of results from operation to operation, through the elements that these read.
+struct Flow {
+    /// By operation, those that read elements of the array that it writes.
+    readers: Vec<Vec<usize>>,
+    /// By operation, the number of the set of operations that reach each other to which it belongs.
+    component: Vec<usize>,
+    /// By operation, whether its results reach it.
+    is_cyclic: Vec<bool>,
+}
+
+impl Flow {
+    fn of(operations: &[&Operation]) -> Self {
+        let mut of_array: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, operation) in operations.iter().enumerate() {
+            for array in operation.reads().map(|read| read.array).unique() {
+                of_array.entry(array).or_default().push(number);
+            }
+        }
+        let readers_of = |operation: &&Operation| of_array.get(&operation.target.array).cloned().unwrap_or_default();
+        let readers = operations.iter().map(readers_of).collect_vec();
+        let mut graph = DiGraph::<(), ()>::with_capacity(operations.len(), operations.len());
+        let nodes = operations.iter().map(|_| graph.add_node(())).collect_vec();
+        for (from, readers) in readers.iter().enumerate() {
+            readers.iter().for_each(|to| {
+                graph.add_edge(nodes[from], nodes[*to], ());
+            });
+        }
+        let mut component = vec![0; operations.len()];
+        let mut is_cyclic = vec![false; operations.len()];
+        for (number, members) in tarjan_scc(&graph).into_iter().enumerate() {
+            for node in &members {
+                component[node.index()] = number;
+                is_cyclic[node.index()] = members.len() > 1 || readers[node.index()].contains(&node.index());
+            }
+        }
+        Flow { readers, component, is_cyclic }
+    }
+
+    /// The operations that the results of some reach.
+    fn reached(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
-        let mut open = vec![number];
+        let mut open = from.into_iter().collect_vec();
         while let Some(from) = open.pop() {
-            open.extend(next[from].iter().copied().filter(|&to| reached.insert(to)));
+            open.extend(self.readers[from].iter().copied().filter(|&to| reached.insert(to)));
         }
         reached
-    };
-    (0..operations.len()).map(all_after).collect()
+    }
 }
