@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use index_vec::IndexVec;
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
 use pushmem_netlist::{CellId, Netlist};
 
 use crate::error::StartError;
@@ -72,49 +74,18 @@ fn shortest(
     None
 }
 
-/// The strongly connected component of each cell (Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972), without
-/// recursion.
+/// The number of the strongly connected component of each cell.
 fn components(leaving: &IndexVec<CellId, Vec<(CellId, i64)>>) -> IndexVec<CellId, usize> {
-    const NONE: usize = usize::MAX;
-    let fill = |value: usize| -> IndexVec<CellId, usize> { leaving.iter().map(|_| value).collect() };
-    let (mut order, mut low, mut group) = (fill(NONE), fill(NONE), fill(NONE));
-    let (mut stack, mut visited, mut groups) = (Vec::new(), 0, 0);
-    for root in leaving.indices() {
-        if order[root] != NONE {
-            continue;
-        }
-        let mut calls = vec![(root, 0)];
-        while let Some((cell, place)) = calls.pop() {
-            if place == 0 {
-                (order[cell], low[cell]) = (visited, visited);
-                visited += 1;
-                stack.push(cell);
-            }
-            match leaving[cell].get(place) {
-                Some(&(next, _)) => {
-                    calls.push((cell, place + 1));
-                    if order[next] == NONE {
-                        calls.push((next, 0));
-                    } else if group[next] == NONE {
-                        low[cell] = low[cell].min(order[next]);
-                    }
-                }
-                None => {
-                    if low[cell] == order[cell] {
-                        while let Some(member) = stack.pop() {
-                            group[member] = groups;
-                            if member == cell {
-                                break;
-                            }
-                        }
-                        groups += 1;
-                    }
-                    if let Some((caller, _)) = calls.last() {
-                        low[*caller] = low[*caller].min(low[cell]);
-                    }
-                }
-            }
-        }
+    let mut graph = DiGraphMap::<CellId, ()>::new();
+    for (cell, ways) in leaving.iter_enumerated() {
+        graph.add_node(cell);
+        ways.iter().for_each(|(next, _)| {
+            graph.add_edge(cell, *next, ());
+        });
+    }
+    let mut group: IndexVec<CellId, usize> = leaving.iter().map(|_| 0).collect();
+    for (number, members) in tarjan_scc(&graph).into_iter().enumerate() {
+        members.into_iter().for_each(|cell| group[cell] = number);
     }
     group
 }

@@ -10,7 +10,7 @@ use pushmem_nest::{ArrayKind, Loop, Operation, Program};
 use serde::Serialize;
 
 use crate::compile::Compiled;
-use crate::recurrences;
+use crate::recurrences::Recurrences;
 
 /// The input or the operation that is busy in the most cycles of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -113,7 +113,7 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
     };
     let mut users: BTreeMap<User, Busy> = BTreeMap::new();
     // In a coarse pipeline, what comes back in each cycle is a running sum, of which several terms are added at once.
-    let recurrent = compiled.coarse.is_none().then(|| recurrences::loads(&compiled.program));
+    let recurrent = compiled.coarse.is_none().then(|| Recurrences::of(&compiled.program).loads);
     // Copies of an operation are busy at the same time, operations of one unit after each other.
     let mut of_operations: BTreeMap<(User, Option<usize>), Busy> = BTreeMap::new();
     for (number, origin) in compiled.extraction.origins.iter().enumerate() {

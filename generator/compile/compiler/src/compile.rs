@@ -22,7 +22,7 @@ use crate::accumulators::with_complete_outputs;
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::forms::Forms;
-use crate::recurrences;
+use crate::recurrences::Recurrences;
 use crate::refusal::refusal;
 use crate::search::{Passes, Planned, Search};
 use crate::trial::Trial;
@@ -184,9 +184,8 @@ pub(crate) fn compile_at_levels(
         logic_words: constraints.table_logic_words,
         latency: timing::sram_to_output(tiles.target.rom().sram_latency),
     };
-    let recurrent = recurrences::loads(&program);
     // The memory of an array has one distance from the stages that write it and those that read it.
-    let come_back = recurrences::come_back(&program, &recurrent);
+    let Recurrences { loads: recurrent, come_back } = Recurrences::of(&program);
     let datapath = |((graph, recurrent), comes_back): ((DatapathGraph, &BTreeSet<usize>), &bool)| {
         let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
         // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So

@@ -4,18 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use petgraph::algo::tarjan_scc;
-use petgraph::graph::DiGraph;
-use pushmem_nest::{Operation, Policy, Program};
+use petgraph::graphmap::DiGraphMap;
+use pushmem_nest::{Loop, Operation, Policy, Program};
 
-/// By operation, the loads that take such results, as far as words come out of registers: all delays of a raster scan, but not
-/// memories of arrays. The update of an element is none.
-///
-/// Operations of one unit have none: their kernel takes all operands of an iteration when it begins.
-pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
-    let nests = program.operations();
-    let operations = nests.iter().map(|(_, operation)| *operation).collect_vec();
-    let is_scan = program.policy() == Policy::Stencil;
-    let flow = Flow::of(&operations);
+/// The results of a program that come back.
+pub(crate) struct Recurrences {
+    /// By operation, the loads that take results of its own earlier iterations, as far as words come out of registers: all delays of a
+    /// raster scan, but not memories of arrays. The update of an element is none.
+    ///
+    /// Operations of one unit have none: their kernel takes all operands of an iteration when it begins.
+    pub loads: Vec<BTreeSet<usize>>,
+    /// By operation, whether its results come back to it, be it through the memories of arrays where these are kept, or to an operation
+    /// with which it shares a unit. The operations of a unit are all alike.
+    pub come_back: Vec<bool>,
+}
+
+impl Recurrences {
+    pub fn of(program: &Program) -> Self {
+        let nests = program.operations();
+        let flow = Flow::of(&nests.iter().map(|(_, operation)| *operation).collect_vec());
+        let is_scan = program.policy() == Policy::Stencil;
+        let loads = loads(&nests, &flow, is_scan);
+        let units = nests.iter().filter_map(|(_, operation)| operation.unit()).unique();
+        let come_to_their_unit: BTreeSet<&str> = units
+            .filter(|unit| {
+                let is_own = |number: &usize| nests[*number].1.unit() == Some(*unit);
+                flow.reached((0..nests.len()).filter(is_own)).iter().any(is_own)
+            })
+            .collect();
+        let comes_back = |number: usize| if is_scan { !loads[number].is_empty() } else { flow.is_cyclic[number] };
+        let comes_to_its_unit =
+            |number: usize| nests[number].1.unit().is_some_and(|unit| come_to_their_unit.contains(unit));
+        let come_back = (0..nests.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect();
+        Recurrences { loads, come_back }
+    }
+}
+
+/// By operation, the loads that take results of its own earlier iterations.
+fn loads(nests: &[(Vec<&Loop>, &Operation)], flow: &Flow, is_scan: bool) -> Vec<BTreeSet<usize>> {
     // Where arrays are kept, only what one statement writes once comes back to it out of its kernel.
     let follows_all = |number: usize| {
         let (loops, operation) = &nests[number];
@@ -23,49 +49,28 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
         (0..loops.len()).all(|variable| loops[variable].extent == 1 || target.follows(variable)) && !operation.updates()
     };
     let is_recurrent = |number: usize, load: usize| {
-        let access = &operations[number].loads[load].access;
-        let mut writers = (0..operations.len()).filter(|&writer| operations[writer].target.array == access.array);
+        let (_, operation) = nests[number];
+        let access = &operation.loads[load].access;
+        let mut writers = (0..nests.len()).filter(|&writer| nests[writer].1.target.array == access.array);
         let is_alone = || writers.clone().eq([number]) && follows_all(number);
         (is_scan || is_alone())
             && writers.any(|writer| match writer == number {
-                true => access.indices != operations[number].target.indices,
+                true => access.indices != operation.target.indices,
                 // The load takes a result of the writer, so that both reach each other if this one reaches the writer.
                 false => flow.component[number] == flow.component[writer],
             })
     };
-    let of_operation = |(number, operation): (usize, &&Operation)| match operation.unit() {
+    let of_operation = |(number, (_, operation)): (usize, &(Vec<&Loop>, &Operation))| match operation.unit() {
         Some(_) => BTreeSet::new(),
         None => (0..operation.loads.len()).filter(|&load| is_recurrent(number, load)).collect(),
     };
-    operations.iter().enumerate().map(of_operation).collect()
-}
-
-/// By operation, whether its results come back to it, be it through the memories of arrays where these are kept, or to an operation
-/// with which it shares a unit. The operations of a unit are all alike. `recurrent` has the [`loads`] of each.
-pub(crate) fn come_back(program: &Program, recurrent: &[BTreeSet<usize>]) -> Vec<bool> {
-    let operations = program.operations().into_iter().map(|(_, operation)| operation).collect_vec();
-    let flow = Flow::of(&operations);
-    let is_kept = program.policy() == Policy::Dnn;
-    let units = operations.iter().filter_map(|operation| operation.unit()).unique();
-    let come_to_their_unit: BTreeSet<&str> = units
-        .filter(|unit| {
-            let is_own = |number: &usize| operations[*number].unit() == Some(*unit);
-            flow.reached((0..operations.len()).filter(is_own)).iter().any(is_own)
-        })
-        .collect();
-    let comes_back = |number: usize| match is_kept {
-        true => flow.is_cyclic[number],
-        false => !recurrent[number].is_empty(),
-    };
-    let comes_to_its_unit =
-        |number: usize| operations[number].unit().is_some_and(|unit| come_to_their_unit.contains(unit));
-    (0..operations.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect()
+    nests.iter().enumerate().map(of_operation).collect()
 }
 
 /// The way of results from operation to operation, through the elements that these read.
 struct Flow {
-    /// By operation, those that read elements of the array that it writes.
-    readers: Vec<Vec<usize>>,
+    /// From each operation to those that read elements of the array that it writes.
+    graph: DiGraphMap<usize, ()>,
     /// By operation, the number of the set of operations that reach each other to which it belongs.
     component: Vec<usize>,
     /// By operation, whether its results reach it.
@@ -74,30 +79,26 @@ struct Flow {
 
 impl Flow {
     fn of(operations: &[&Operation]) -> Self {
-        let mut of_array: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (number, operation) in operations.iter().enumerate() {
-            for array in operation.reads().map(|read| read.array).unique() {
-                of_array.entry(array).or_default().push(number);
-            }
+            operation.reads().for_each(|read| readers.entry(read.array).or_default().push(number));
         }
-        let readers_of = |operation: &&Operation| of_array.get(&operation.target.array).cloned().unwrap_or_default();
-        let readers = operations.iter().map(readers_of).collect_vec();
-        let mut graph = DiGraph::<(), ()>::with_capacity(operations.len(), operations.len());
-        let nodes = operations.iter().map(|_| graph.add_node(())).collect_vec();
-        for (from, readers) in readers.iter().enumerate() {
-            readers.iter().for_each(|to| {
-                graph.add_edge(nodes[from], nodes[*to], ());
-            });
+        let mut graph = DiGraphMap::new();
+        for (number, operation) in operations.iter().enumerate() {
+            graph.add_node(number);
+            for reader in readers.get(&operation.target.array).into_iter().flatten() {
+                graph.add_edge(number, *reader, ());
+            }
         }
         let mut component = vec![0; operations.len()];
         let mut is_cyclic = vec![false; operations.len()];
         for (number, members) in tarjan_scc(&graph).into_iter().enumerate() {
-            for node in &members {
-                component[node.index()] = number;
-                is_cyclic[node.index()] = members.len() > 1 || readers[node.index()].contains(&node.index());
+            for member in &members {
+                component[*member] = number;
+                is_cyclic[*member] = members.len() > 1 || graph.contains_edge(*member, *member);
             }
         }
-        Flow { readers, component, is_cyclic }
+        Flow { graph, component, is_cyclic }
     }
 
     /// The operations that the results of some reach.
@@ -105,7 +106,7 @@ impl Flow {
         let mut reached = BTreeSet::new();
         let mut open = from.into_iter().collect_vec();
         while let Some(from) = open.pop() {
-            open.extend(self.readers[from].iter().copied().filter(|&to| reached.insert(to)));
+            open.extend(self.graph.neighbors(from).filter(|&to| reached.insert(to)));
         }
         reached
     }

@@ -109,6 +109,13 @@ impl AffineIndex {
         })
     }
 
+    /// `self + factor · other`; nothing beyond [`INDEX_LIMIT`].
+    pub fn plus(&self, other: &AffineIndex, factor: i64) -> Option<AffineIndex> {
+        let mut sum = self.clone();
+        sum.add(other, factor)?;
+        Some(sum)
+    }
+
     fn add(&mut self, other: &AffineIndex, factor: i64) -> Option<()> {
         self.constant = limited(self.constant.checked_add(other.constant.checked_mul(factor)?)?)?;
         for &(variable, coefficient) in &other.terms {

@@ -37,7 +37,7 @@ pub(super) fn without<'a>(
         let whole = block.whole(&statements).map_err(error)?;
         for statement in &mut statements {
             for place in statement.places_mut().filter(|place| place.array == array.name) {
-                *place = whole.place(place).ok_or_else(|| error("an index of it is not affine"))?;
+                *place = whole.place(place).ok_or_else(|| error("an index of it is beyond the limits"))?;
             }
         }
         statements.retain(|statement| !whole.copies.contains(&statement.number));
@@ -149,7 +149,7 @@ impl<'a> Block<'a> {
         };
         let inner = (0..statement.loops.len() - depth).map(dimension_of).collect::<Option<Vec<_>>>()?;
         let values = around.chain(inner).collect_vec();
-        let indices = of_whole.indices.iter().map(|index| Some(composed(index.as_affine()?, &values)));
+        let indices = of_whole.indices.iter().map(|index| composed(index.as_affine()?, &values));
         let indices = indices.collect::<Option<Vec<_>>>()?;
         // Each element of the block is another one of the array.
         let is_alone = |dimension: usize| {

@@ -35,11 +35,11 @@ pub fn prove_blocks(source: &Program, blocked: &Program) -> Result<(), PartError
 
 /// Tables without the places where they are declared.
 fn same_tables(source: &Program, blocked: &Program) -> bool {
-    let entries = |program: &Program| {
-        let entries = |table: &Table| (table.name.clone(), table.element, table.values.clone(), table.function);
-        program.tables.iter().map(entries).collect::<Vec<_>>()
+    let is_same = |(one, other): (&Table, &Table)| {
+        (&one.name, one.element, &one.values, one.function)
+            == (&other.name, other.element, &other.values, other.function)
     };
-    entries(source) == entries(blocked)
+    source.tables.len() == blocked.tables.len() && source.tables.iter().zip(&blocked.tables).all(is_same)
 }
 
 /// A statement in its loops.
@@ -68,8 +68,8 @@ impl Place<'_> {
         let around = (0..depth).map(AffineIndex::variable);
         let own = self.indices.iter().map(|index| index.as_affine().cloned()).collect::<Option<Vec<_>>>()?;
         let values: Vec<AffineIndex> = around.chain(own).collect();
-        let index = |index: &AffineIndex| Index { affine: affine::composed(index, &values), pieces: Vec::new() };
-        Some(Place { array, indices: elements.iter().map(index).collect() })
+        let index = |index: &AffineIndex| Some(Index { affine: affine::composed(index, &values)?, pieces: Vec::new() });
+        Some(Place { array, indices: elements.iter().map(index).collect::<Option<_>>()? })
     }
 }
 
@@ -119,8 +119,7 @@ impl<'a> Statement<'a> {
 
     /// Whether some element depends on data.
     fn chooses(&self) -> bool {
-        let loads = self.operation.loads.iter().map(|load| &load.access);
-        loads.chain([&self.operation.target]).any(|access| access.computed.is_some())
+        self.operation.accesses().any(|access| access.computed.is_some())
     }
 
     fn error(&self, reason: &str) -> PartError {

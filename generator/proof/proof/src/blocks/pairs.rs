@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Expression, Index, Loop};
 
-use super::affine::{composed, divided, plus};
+use super::affine::{composed, divided};
 use super::copies::Blocks;
 use super::{Place, Statement};
 use crate::error::PartError;
@@ -49,7 +49,7 @@ pub(super) fn of<'a>(
         let count = waiting.len();
         let mut later = Vec::new();
         for (own, other) in waiting {
-            let Some(values) = values(&own, &in_arrays(&other, blocks, &elements), |array| {
+            let Some(values) = values(&own, &in_arrays(&other, blocks, &elements)?, |array| {
                 !blocks.contains_key(array) || elements.contains_key(array)
             }) else {
                 later.push((own, other));
@@ -62,7 +62,7 @@ pub(super) fn of<'a>(
                 let found = block_elements(of_own, of_other, &values, *depth);
                 elements.insert(of_own.array, found.ok_or_else(|| other.error("its block is no part of an array"))?);
             }
-            let other = in_arrays(&other, blocks, &elements);
+            let other = in_arrays(&other, blocks, &elements)?;
             let is_same = headers(&own) == headers(&other) && own.places().eq(other.places());
             if !is_same {
                 check(&own, &other, &values)?;
@@ -78,15 +78,23 @@ pub(super) fn of<'a>(
 }
 
 /// A statement with whole arrays in place of their blocks, as far as their elements are known.
-fn in_arrays<'a>(statement: &Statement<'a>, blocks: &Blocks<'a>, elements: &Elements<'a>) -> Statement<'a> {
+///
+/// # Errors
+/// An index beyond the limits.
+fn in_arrays<'a>(
+    statement: &Statement<'a>,
+    blocks: &Blocks<'a>,
+    elements: &Elements<'a>,
+) -> Result<Statement<'a>, PartError> {
     let mut statement = statement.clone();
+    let beyond = statement.error("an index is beyond the limits");
     for place in statement.places_mut() {
         if let Some(elements) = elements.get(place.array) {
             let whole = place.of_block(place.array, blocks[place.array], elements);
-            *place = whole.expect("indices of blocks are affine");
+            *place = whole.ok_or_else(|| beyond.clone())?;
         }
     }
-    statement
+    Ok(statement)
 }
 
 /// The bounds of the loops.
@@ -109,8 +117,7 @@ fn computes_like(own: &Statement, other: &Statement) -> bool {
 
 /// The indices of a statement that depend on data.
 fn computed<'a>(statement: &Statement<'a>) -> Vec<&'a Expression> {
-    let loads = statement.operation.loads.iter().map(|load| &load.access);
-    loads.chain([&statement.operation.target]).filter_map(|access| access.computed.as_ref()).flatten().collect()
+    statement.operation.accesses().filter_map(|access| access.computed.as_ref()).flatten().collect()
 }
 
 /// The loop variables of a statement of the program over the other loops, from the elements of arrays that are known: a guess, which
@@ -133,12 +140,13 @@ fn values(own: &Statement, other: &Statement, is_known: impl Fn(&str) -> bool) -
             rows.iter().find_map(|(of_own, of_other)| {
                 let is_known = |(variable, _): &&(usize, i64)| values[*variable].is_some();
                 let (known, unknown): (Vec<_>, Vec<_>) = of_own.terms.iter().partition(is_known);
-                let value = |variable: usize| values[variable].as_ref().expect("it is known");
-                let rest = known
-                    .iter()
-                    .fold((*of_other).clone(), |rest, (variable, step)| plus(&rest, value(*variable), -step));
-                let is_tried = (1..=most).contains(&unknown.len());
-                is_tried.then(|| digits(&unknown, &rest, own, other)).flatten()
+                if !(1..=most).contains(&unknown.len()) {
+                    return None;
+                }
+                let rest = known.iter().try_fold((*of_other).clone(), |rest, (variable, step)| {
+                    rest.plus(values[*variable].as_ref()?, -step)
+                });
+                digits(&unknown, &rest?, own, other)
             })
         });
         for (variable, value) in found? {
@@ -174,7 +182,7 @@ fn digits(
     for &(place, step) in &number.terms {
         let digit = ascending.iter().rposition(|(_, own)| own.abs() <= step.abs())?;
         let share = divided(&AffineIndex { constant: 0, terms: vec![(place, step)] }, ascending[digit].1)?;
-        values[digit].1 = plus(&values[digit].1, &share, 1);
+        values[digit].1 = values[digit].1.plus(&share, 1)?;
     }
     for (variable, value) in &mut values {
         let first: i64 = value.terms.iter().map(|(place, step)| step * other.loops[*place].min).sum();
@@ -192,13 +200,13 @@ fn block_elements(
 ) -> Option<Vec<AffineIndex>> {
     let mut dimensions = (0..of_block.indices.len()).collect_vec();
     let elements = of_array.indices.iter().map(|index| {
-        let index = composed(index.as_affine()?, values);
+        let index = composed(index.as_affine()?, values)?;
         let corner = |dimension: usize| {
-            let corner = plus(&index, of_block.indices[dimension].as_affine()?, -1);
+            let corner = index.plus(of_block.indices[dimension].as_affine()?, -1)?;
             corner.terms.iter().all(|(variable, _)| *variable < depth).then_some(corner)
         };
         let (place, corner) = dimensions.iter().enumerate().find_map(|(place, own)| Some((place, corner(*own)?)))?;
-        Some(plus(&corner, &AffineIndex::variable(depth + dimensions.remove(place)), 1))
+        corner.plus(&AffineIndex::variable(depth + dimensions.remove(place)), 1)
     });
     let elements = elements.collect::<Option<Vec<_>>>();
     elements.filter(|_| dimensions.is_empty())
@@ -215,12 +223,13 @@ fn check(own: &Statement, other: &Statement, values: &[AffineIndex]) -> Result<(
         _ => AffineIndex::variable(number),
     };
     let variables = other.loops.iter().enumerate().map(variable).collect_vec();
-    let values = values.iter().map(|value| composed(value, &variables)).collect_vec();
+    let values = values.iter().map(|value| composed(value, &variables)).collect::<Option<Vec<_>>>();
+    let values = values.ok_or_else(|| other.error("an index is beyond the limits"))?;
     if !are_digits(&values, own, other) {
         return Err(other.error("it has not each iteration of the program once"));
     }
     let is_same = |(of_own, of_other): (&Index, &Index)| match (of_own.as_affine(), of_other.as_affine()) {
-        (Some(own), Some(other)) => composed(own, &values) == composed(other, &variables),
+        (Some(own), Some(other)) => composed(own, &values).is_some_and(|own| composed(other, &variables) == Some(own)),
         _ => have_same_values((of_own, &values), of_other, &other.loops),
     };
     let mut indices = own.places().zip(other.places()).flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
