@@ -1,6 +1,6 @@
 //! The operations of processing elements, and their meaning.
 
-use pushmem_bfloat as bfloat;
+use pushmem_float::Format;
 use serde::{Deserialize, Serialize};
 
 /// An operation of a processing element: of up to three words `a`, `b`, `c` and a bit `d`, it gives a word and a bit.
@@ -95,6 +95,22 @@ pub enum Operation {
     BfloatFromInteger,
     /// The signed word of a bfloat16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
     BfloatToInteger,
+    /// The sum of float16 numbers.
+    Float16Add,
+    /// The difference of float16 numbers.
+    Float16Subtract,
+    /// The product of float16 numbers.
+    Float16Multiply,
+    /// `a == b` of float16 numbers, as bit and as word.
+    Float16Equal,
+    /// `a < b` of float16 numbers, as bit and as word.
+    Float16Less,
+    /// `a <= b` of float16 numbers, as bit and as word.
+    Float16LessEqual,
+    /// The float16 number nearest to a signed word.
+    Float16FromInteger,
+    /// The signed word of a float16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
+    Float16ToInteger,
 }
 
 /// The word and the bit that an operation gives.
@@ -108,7 +124,7 @@ pub struct Outcome {
 
 impl Operation {
     /// All operations, in the order of opcodes.
-    pub const ALL: [Operation; 43] = [
+    pub const ALL: [Operation; 51] = [
         Operation::Pass,
         Operation::Add,
         Operation::AddCarry,
@@ -152,6 +168,14 @@ impl Operation {
         Operation::BfloatLessEqual,
         Operation::BfloatFromInteger,
         Operation::BfloatToInteger,
+        Operation::Float16Add,
+        Operation::Float16Subtract,
+        Operation::Float16Multiply,
+        Operation::Float16Equal,
+        Operation::Float16Less,
+        Operation::Float16LessEqual,
+        Operation::Float16FromInteger,
+        Operation::Float16ToInteger,
     ];
 
     /// The name in specifications.
@@ -160,8 +184,8 @@ impl Operation {
         name.trim_end().to_owned()
     }
 
-    /// Whether this is an operation of bfloat16 numbers, which are words of 16 bits.
-    pub fn is_bfloat(self) -> bool {
+    /// Whether this is an operation of numbers with a fraction, which are words of 16 bits.
+    pub fn has_fraction(self) -> bool {
         self >= Operation::BfloatAdd
     }
 
@@ -204,7 +228,8 @@ impl Operation {
         use Operation::*;
         match self {
             AddThree | MultiplyAdd | ClampUnsigned | ClampSigned => 3,
-            Pass | Absolute | ExtendUnsigned | ExtendSigned | BfloatFromInteger | BfloatToInteger => 1,
+            Pass | Absolute | ExtendUnsigned | ExtendSigned => 1,
+            BfloatFromInteger | BfloatToInteger | Float16FromInteger | Float16ToInteger => 1,
             _ => 2,
         }
     }
@@ -242,6 +267,9 @@ impl Operation {
                 | BfloatAdd
                 | BfloatMultiply
                 | BfloatEqual
+                | Float16Add
+                | Float16Multiply
+                | Float16Equal
         )
     }
 
@@ -259,7 +287,7 @@ impl Operation {
         )
     }
 
-    /// The result for words of `word_bits` (2 to 32; 16 for bfloat16 numbers), and the bit `d`. This is the meaning of the
+    /// The result for words of `word_bits` (2 to 32; 16 for numbers with a fraction), and the bit `d`. This is the meaning of the
     /// operation, for the RTL, the model and the mapper.
     #[inline(always)]
     pub fn evaluate(self, word_bits: u32, [a, b, c]: [u32; 3], d: bool) -> Outcome {
@@ -270,7 +298,8 @@ impl Operation {
         let (x, y, z) = (value(a), value(b), value(c));
         let carry_of = |sum: i64| (sum as u64 >> word_bits) & 1 == 1;
         let inverted = i64::from(!b & mask as u32);
-        let float = |of: fn(u16, u16) -> u16| i64::from(of(a as u16, b as u16));
+        let (one, other) = (a as u16, b as u16);
+        let number = |word: u16| (i64::from(word), false);
         let shifted = |amount: i64| amount.min(i64::from(word_bits)) as u32;
         let flag = |flag: bool| (i64::from(flag), flag);
         let (word, bit) = match self {
@@ -303,14 +332,22 @@ impl Operation {
             LessEqualUnsigned | LessEqualSigned => flag(x <= y),
             ExtendUnsigned => (x & (mask as i64 >> (word_bits - word_bits / 2)), false),
             ExtendSigned => (x << (64 - word_bits / 2) >> (64 - word_bits / 2), false),
-            BfloatAdd => (float(bfloat::add), false),
-            BfloatSubtract => (float(bfloat::subtract), false),
-            BfloatMultiply => (float(bfloat::multiply), false),
-            BfloatEqual => flag(bfloat::equal(a as u16, b as u16)),
-            BfloatLess => flag(bfloat::less(a as u16, b as u16)),
-            BfloatLessEqual => flag(bfloat::less_equal(a as u16, b as u16)),
-            BfloatFromInteger => (i64::from(bfloat::from_integer(signed(a))), false),
-            BfloatToInteger => (bfloat::to_integer(a as u16, i16::MIN.into(), i16::MAX.into()), false),
+            BfloatAdd => number(Format::Bfloat16.add(one, other)),
+            BfloatSubtract => number(Format::Bfloat16.subtract(one, other)),
+            BfloatMultiply => number(Format::Bfloat16.multiply(one, other)),
+            BfloatEqual => flag(Format::Bfloat16.equal(one, other)),
+            BfloatLess => flag(Format::Bfloat16.less(one, other)),
+            BfloatLessEqual => flag(Format::Bfloat16.less_equal(one, other)),
+            BfloatFromInteger => number(Format::Bfloat16.from_integer(signed(a))),
+            BfloatToInteger => (Format::Bfloat16.to_integer(one, i16::MIN.into(), i16::MAX.into()), false),
+            Float16Add => number(Format::Float16.add(one, other)),
+            Float16Subtract => number(Format::Float16.subtract(one, other)),
+            Float16Multiply => number(Format::Float16.multiply(one, other)),
+            Float16Equal => flag(Format::Float16.equal(one, other)),
+            Float16Less => flag(Format::Float16.less(one, other)),
+            Float16LessEqual => flag(Format::Float16.less_equal(one, other)),
+            Float16FromInteger => number(Format::Float16.from_integer(signed(a))),
+            Float16ToInteger => (Format::Float16.to_integer(one, i16::MIN.into(), i16::MAX.into()), false),
         };
         Outcome { word: (word as u64 & mask) as u32, bit }
     }
@@ -323,7 +360,7 @@ mod tests {
     #[test]
     fn opcodes_follow_the_order() {
         assert!(Operation::ALL.is_sorted());
-        assert_eq!(Operation::ALL[42], Operation::BfloatToInteger);
+        assert_eq!(Operation::ALL[50], Operation::Float16ToInteger);
         assert_eq!(Operation::MultiplyMiddleSigned.name(), "multiply_middle_signed");
     }
 
@@ -343,7 +380,7 @@ mod tests {
 
     #[test]
     fn words_that_change_places_give_the_same_where_the_operation_commutes() {
-        let words = [0_u32, 1, 2, 0x7f, 0x3f80, 0x4040, 0x7fff, 0x8000, 0x8001, 0xbf80, 0xff81, 0xffff];
+        let words = [0_u32, 1, 2, 0x7f, 0x3c00, 0x3f80, 0x4040, 0x7c00, 0x7fff, 0x8000, 0x8001, 0xbf80, 0xff81, 0xffff];
         for operation in Operation::ALL {
             let differs = |exchanged: &dyn Fn(u32, u32, u32, bool) -> bool| {
                 let pairs = words.iter().flat_map(|a| words.iter().map(move |b| (*a, *b)));

@@ -2,13 +2,14 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_float::Format;
 use pushmem_veryl::{CompileError, Emitted, Reset, Source};
 
 use crate::modes::Mode;
 use crate::operation::Operation;
 use crate::spec::PeSpec;
 
-/// The modules of the library, without `pushmem_`, beside those of bfloat16 numbers.
+/// The modules of the library, without `pushmem_`, beside those of numbers with a fraction.
 const LIBRARY: [(&str, &str); 3] = [
     ("operand", include_str!("../../../../templates/array/library/operand.veryl")),
     ("held_operand", include_str!("../../../../templates/array/library/held_operand.veryl")),
@@ -25,16 +26,15 @@ pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
     let is_operand = |name: &str| name == "operand" || pe.word_ranges.iter().any(|range| range.module == name);
     let library = LIBRARY.into_iter().filter(|(name, _)| is_operand(name));
     let library = library.map(|(name, text)| (format!("pushmem_{name}"), text));
-    let is_unit = |name: &str| pe.units.iter().any(|unit| name.strip_prefix("pushmem_") == Some(unit.name));
-    let numbers = pushmem_bfloat::used(is_unit).into_iter().map(|module| (module.name.to_owned(), module.text));
-    let source = |(name, text): (String, &str)| Source { name, text: text.to_owned() };
-    let mut sources: Vec<Source> = library.chain(numbers).map(source).collect();
+    let is_unit = |name: &str| pe.units.iter().any(|unit| name.strip_prefix("pushmem_") == Some(unit.name.as_str()));
+    let library = library.map(|(name, text)| Source { name, text: text.to_owned() });
+    let numbers =
+        pushmem_float::used(is_unit).into_iter().map(|module| Source { name: module.name, text: module.text });
+    let mut sources: Vec<Source> = library.chain(numbers).collect();
     let text = pe.render().expect("templates write to memory");
     sources.push(Source { name: spec.name.clone(), text: format!("{}\n", text.trim()) });
     pushmem_veryl::compile(sources, Reset::Asynchronous)
 }
-
-const COMPARE_BFLOAT: [Operation; 3] = [Operation::BfloatEqual, Operation::BfloatLess, Operation::BfloatLessEqual];
 
 /// Operations whose result needs to know whether `a < b`.
 const LESS: [Operation; 12] = [
@@ -101,8 +101,8 @@ struct WordRange {
 
 /// An instance of a module beside the adder and the multiplier.
 struct Unit {
-    name: &'static str,
-    result: &'static str,
+    name: String,
+    result: String,
     bits: u32,
     ports: Vec<(&'static str, String)>,
 }
@@ -290,8 +290,13 @@ fn action(operation: Operation, w: u32) -> String {
         BfloatAdd | BfloatSubtract => word("bfloat_sum".to_owned()),
         BfloatMultiply => word("bfloat_product".to_owned()),
         BfloatEqual | BfloatLess | BfloatLessEqual => flag("bfloat_holds"),
-        BfloatFromInteger => word("rounded".to_owned()),
-        BfloatToInteger => word("truncated".to_owned()),
+        BfloatFromInteger => word("bfloat_rounded".to_owned()),
+        BfloatToInteger => word("bfloat_truncated".to_owned()),
+        Float16Add | Float16Subtract => word("float16_sum".to_owned()),
+        Float16Multiply => word("float16_product".to_owned()),
+        Float16Equal | Float16Less | Float16LessEqual => flag("float16_holds"),
+        Float16FromInteger => word("float16_rounded".to_owned()),
+        Float16ToInteger => word("float16_truncated".to_owned()),
     }
 }
 
@@ -310,37 +315,65 @@ fn word_ranges(spec: &PeSpec) -> Vec<WordRange> {
     std::iter::once(before).chain(of_accumulator).filter(|range| range.first < range.end).collect()
 }
 
-fn units(spec: &PeSpec) -> Vec<Unit> {
+/// The operations of a format in the order of [`units`]: sum, difference, product, relations, conversions.
+fn of_format(format: Format) -> [Operation; 8] {
     use Operation::*;
-    let unit = |name, result, bits, ports: &[(&'static str, &str)]| Unit {
-        name,
-        result,
-        bits,
-        ports: ports.iter().map(|(port, value)| (*port, (*value).to_owned())).collect(),
-    };
+    match format {
+        Format::Bfloat16 => [
+            BfloatAdd,
+            BfloatSubtract,
+            BfloatMultiply,
+            BfloatEqual,
+            BfloatLess,
+            BfloatLessEqual,
+            BfloatFromInteger,
+            BfloatToInteger,
+        ],
+        Format::Float16 => [
+            Float16Add,
+            Float16Subtract,
+            Float16Multiply,
+            Float16Equal,
+            Float16Less,
+            Float16LessEqual,
+            Float16FromInteger,
+            Float16ToInteger,
+        ],
+    }
+}
+
+/// The modules of numbers with a fraction.
+fn units(spec: &PeSpec) -> Vec<Unit> {
     let mut units = Vec::new();
-    if spec.has_any(&[BfloatAdd, BfloatSubtract]) {
-        // A difference is the sum with the other sign.
-        let negates = any_of(spec, &[BfloatSubtract]);
-        let b = format!("{{b[15] ^ ({negates}), b[14:0]}}");
-        units.push(unit("bfloat_add", "bfloat_sum", 16, &[("a_i", "a"), ("b_i", &b), ("sum_o", "bfloat_sum")]));
-    }
-    if spec.has_any(&[BfloatMultiply]) {
-        let ports = [("a_i", "a"), ("b_i", "b"), ("product_o", "bfloat_product")];
-        units.push(unit("bfloat_multiply", "bfloat_product", 16, &ports));
-    }
-    if spec.has_any(&COMPARE_BFLOAT) {
-        let (equal, less) =
-            (any_of(spec, &[BfloatEqual, BfloatLessEqual]), any_of(spec, &[BfloatLess, BfloatLessEqual]));
-        let relation = [("equal_i", equal.as_str()), ("less_i", &less)];
-        let ports = [("a_i", "a"), ("b_i", "b"), relation[0], relation[1], ("holds_o", "bfloat_holds")];
-        units.push(unit("bfloat_compare", "bfloat_holds", 1, &ports));
-    }
-    if spec.has_any(&[BfloatFromInteger]) {
-        units.push(unit("bfloat_from_integer", "rounded", 16, &[("word_i", "a"), ("number_o", "rounded")]));
-    }
-    if spec.has_any(&[BfloatToInteger]) {
-        units.push(unit("bfloat_to_integer", "truncated", 16, &[("number_i", "a"), ("word_o", "truncated")]));
+    for format in Format::ALL {
+        let prefix = format.prefix();
+        let mut unit = |name: &str, result: &str, bits, port, operands: &[(&'static str, &str)]| {
+            let result = format!("{prefix}_{result}");
+            let operands = operands.iter().map(|(port, value)| (*port, (*value).to_owned()));
+            let ports = operands.chain([(port, result.clone())]).collect();
+            units.push(Unit { name: format!("{prefix}_{name}"), result, bits, ports });
+        };
+        let [add, subtract, multiply, equal, less, less_equal, from_integer, to_integer] = of_format(format);
+        if spec.has_any(&[add, subtract]) {
+            // A difference is the sum with the other sign.
+            let negates = any_of(spec, &[subtract]);
+            let b = format!("{{b[15] ^ ({negates}), b[14:0]}}");
+            unit("add", "sum", 16, "sum_o", &[("a_i", "a"), ("b_i", &b)]);
+        }
+        if spec.has_any(&[multiply]) {
+            unit("multiply", "product", 16, "product_o", &[("a_i", "a"), ("b_i", "b")]);
+        }
+        if spec.has_any(&[equal, less, less_equal]) {
+            let (is_equal, is_less) = (any_of(spec, &[equal, less_equal]), any_of(spec, &[less, less_equal]));
+            let operands = [("a_i", "a"), ("b_i", "b"), ("equal_i", is_equal.as_str()), ("less_i", &is_less)];
+            unit("compare", "holds", 1, "holds_o", &operands);
+        }
+        if spec.has_any(&[from_integer]) {
+            unit("from_integer", "rounded", 16, "number_o", &[("word_i", "a")]);
+        }
+        if spec.has_any(&[to_integer]) {
+            unit("to_integer", "truncated", 16, "word_o", &[("number_i", "a")]);
+        }
     }
     units
 }

@@ -18,8 +18,8 @@ const MAX_OPERAND_DELAY: u32 = 8;
 /// Module and file names are built from the name.
 const MAX_NAME_LENGTH: usize = 40;
 
-/// Bits of a bfloat16 number.
-const BFLOAT_BITS: u32 = 16;
+/// Bits of a number with a fraction.
+const FLOAT_BITS: u32 = 16;
 
 /// Operations whose result is not the low word of a product.
 const WIDE_PRODUCTS: [Operation; 4] = [
@@ -132,8 +132,8 @@ impl PeSpec {
             if file.operations[..place].contains(operation) {
                 return refuse(field, format!("`{}` is here twice", operation.name()), "list each operation once");
             }
-            if operation.is_bfloat() && file.word_bits != BFLOAT_BITS {
-                let message = format!("`{}` needs words of {BFLOAT_BITS} bits", operation.name());
+            if operation.has_fraction() && file.word_bits != FLOAT_BITS {
+                let message = format!("`{}` needs words of {FLOAT_BITS} bits", operation.name());
                 return refuse(field, message, "set `word_bits: 16`, or leave the operation out");
             }
         }

@@ -36,6 +36,8 @@ impl Operation {
             MinimumSigned MaximumUnsigned MaximumSigned Absolute AbsoluteDifferenceUnsigned AbsoluteDifferenceSigned ClampUnsigned
             ClampSigned Select Equal LessUnsigned LessSigned LessEqualUnsigned LessEqualSigned ExtendUnsigned ExtendSigned
             BfloatAdd BfloatSubtract BfloatMultiply BfloatEqual BfloatLess BfloatLessEqual BfloatFromInteger BfloatToInteger
+            Float16Add Float16Subtract Float16Multiply Float16Equal Float16Less Float16LessEqual Float16FromInteger
+            Float16ToInteger
         );
     }
 }

@@ -13,7 +13,7 @@ use support::{Bench, spec};
 
 /// The largest: all operations.
 fn all(word_bits: u32, delay: u32) -> PeSpec {
-    let operations = Operation::ALL.into_iter().filter(|operation| !operation.is_bfloat() || word_bits == 16);
+    let operations = Operation::ALL.into_iter().filter(|operation| !operation.has_fraction() || word_bits == 16);
     spec("all", word_bits, delay, true, operations)
 }
 

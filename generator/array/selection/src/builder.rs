@@ -192,8 +192,8 @@ impl<'a> Builder<'a> {
         self.binary(operation, a, NONE)
     }
 
-    /// The word and the bit of an operation of two bfloat16 numbers.
-    pub fn bfloat(&mut self, operation: Operation, a: Word, b: Word) -> (Word, Bit) {
+    /// The word and the bit of an operation of two numbers with a fraction.
+    pub fn float(&mut self, operation: Operation, a: Word, b: Word) -> (Word, Bit) {
         let operands = if operation.commutes() { Self::ordered(a, b) } else { [a, b] };
         self.outcome(operation, operands, Bit::constant(false))
     }
@@ -424,5 +424,8 @@ fn is_comparison(operation: Operation) -> bool {
             | BfloatEqual
             | BfloatLess
             | BfloatLessEqual
+            | Float16Equal
+            | Float16Less
+            | Float16LessEqual
     )
 }

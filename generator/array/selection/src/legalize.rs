@@ -3,6 +3,7 @@
 //! A value whose range fits a word is one word, of 32-bit types too: arithmetic modulo a power of two needs no more. Any
 //! other value of 32 bits is a pair of words.
 
+use pushmem_float::Format;
 use pushmem_kernels::{NodeKind, Value, Values};
 use pushmem_nest::{Binary, Type, Unary};
 use pushmem_pe::{Operation, PeSpec};
@@ -279,9 +280,19 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         }
         let low = self.low(operand)?;
         match operator {
-            Unary::BfloatFromInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatFromInteger, low))),
-            Unary::BfloatToInteger => Ok(Legal::Word(self.builder.convert(Operation::BfloatToInteger, low))),
-            Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_) => {
+            Unary::FloatFromInteger(Format::Bfloat16) => {
+                Ok(Legal::Word(self.builder.convert(Operation::BfloatFromInteger, low)))
+            }
+            Unary::FloatFromInteger(Format::Float16) => {
+                Ok(Legal::Word(self.builder.convert(Operation::Float16FromInteger, low)))
+            }
+            Unary::FloatToInteger(Format::Bfloat16) => {
+                Ok(Legal::Word(self.builder.convert(Operation::BfloatToInteger, low)))
+            }
+            Unary::FloatToInteger(Format::Float16) => {
+                Ok(Legal::Word(self.builder.convert(Operation::Float16ToInteger, low)))
+            }
+            Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..) => {
                 unreachable!("datapaths have operations of bits for it")
             }
             Unary::Negate => {
@@ -338,28 +349,34 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             Binary::Minimum => self.extreme(node, false, left, right),
             Binary::Maximum => self.extreme(node, true, left, right),
             Binary::AbsoluteDifference => self.absolute_difference(node, left, right),
-            Binary::BfloatAdd => self.bfloat(Operation::BfloatAdd, left, right),
-            Binary::BfloatSubtract => self.bfloat(Operation::BfloatSubtract, left, right),
-            Binary::BfloatMultiply => self.bfloat(Operation::BfloatMultiply, left, right),
-            Binary::BfloatEqual => self.bfloat_relation(Operation::BfloatEqual, left, right),
-            Binary::BfloatLess => self.bfloat_relation(Operation::BfloatLess, left, right),
-            Binary::BfloatLessEqual => self.bfloat_relation(Operation::BfloatLessEqual, left, right),
-            Binary::BfloatMinimum | Binary::BfloatMaximum => {
+            Binary::FloatAdd(Format::Bfloat16) => self.float(Operation::BfloatAdd, left, right),
+            Binary::FloatSubtract(Format::Bfloat16) => self.float(Operation::BfloatSubtract, left, right),
+            Binary::FloatMultiply(Format::Bfloat16) => self.float(Operation::BfloatMultiply, left, right),
+            Binary::FloatEqual(Format::Bfloat16) => self.float_relation(Operation::BfloatEqual, left, right),
+            Binary::FloatLess(Format::Bfloat16) => self.float_relation(Operation::BfloatLess, left, right),
+            Binary::FloatLessEqual(Format::Bfloat16) => self.float_relation(Operation::BfloatLessEqual, left, right),
+            Binary::FloatAdd(Format::Float16) => self.float(Operation::Float16Add, left, right),
+            Binary::FloatSubtract(Format::Float16) => self.float(Operation::Float16Subtract, left, right),
+            Binary::FloatMultiply(Format::Float16) => self.float(Operation::Float16Multiply, left, right),
+            Binary::FloatEqual(Format::Float16) => self.float_relation(Operation::Float16Equal, left, right),
+            Binary::FloatLess(Format::Float16) => self.float_relation(Operation::Float16Less, left, right),
+            Binary::FloatLessEqual(Format::Float16) => self.float_relation(Operation::Float16LessEqual, left, right),
+            Binary::FloatMinimum(_) | Binary::FloatMaximum(_) => {
                 unreachable!("datapaths have a comparison and a selection for it")
             }
         }
     }
 
-    /// The number that an operation gives of two bfloat16 numbers.
-    fn bfloat(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
+    /// The number that an operation gives of two numbers with a fraction.
+    fn float(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
         let (a, b) = (self.low(left)?, self.low(right)?);
-        Ok(Legal::Word(self.builder.bfloat(operation, a, b).0))
+        Ok(Legal::Word(self.builder.float(operation, a, b).0))
     }
 
-    /// Whether a relation holds between two bfloat16 numbers.
-    fn bfloat_relation(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
+    /// Whether a relation holds between two numbers with a fraction.
+    fn float_relation(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
         let (a, b) = (self.low(left)?, self.low(right)?);
-        Ok(Legal::Bit(self.builder.bfloat(operation, a, b).1))
+        Ok(Legal::Bit(self.builder.float(operation, a, b).1))
     }
 
     /// A function of truth values.

@@ -69,7 +69,7 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
 fn difference(one: &Operation, other: &Operation) -> Option<[(Span, String); 2]> {
     if one.reduction != other.reduction {
         let assigns = |operation: &Operation| match operation.reduction {
-            Some(Binary::Add | Binary::BfloatAdd) => (operation.target.span, "adds to an element".to_owned()),
+            Some(Binary::Add | Binary::FloatAdd(_)) => (operation.target.span, "adds to an element".to_owned()),
             Some(operator) => {
                 (operation.target.span, format!("joins an element with a value by `{}`", operator.symbol()))
             }
@@ -89,7 +89,7 @@ fn describe(expression: &Expression) -> String {
         ExpressionKind::Variable(_) => "a loop variable".to_owned(),
         ExpressionKind::Load(number) => format!("its {value} operand {number}"),
         ExpressionKind::Lookup { .. } => format!("an entry of a table of {value}"),
-        ExpressionKind::Unary { operator: Unary::Negate | Unary::BfloatNegate, .. } => format!("`-` of {value}"),
+        ExpressionKind::Unary { operator: Unary::Negate | Unary::FloatNegate(_), .. } => format!("`-` of {value}"),
         ExpressionKind::Unary { operator: Unary::Not, .. } => format!("`!` of {value}"),
         ExpressionKind::Unary { .. } => format!("`abs` giving {value}"),
         ExpressionKind::Binary { operator, .. } => format!("`{}` giving {value}", operator.symbol()),

@@ -86,28 +86,28 @@ impl Copy<'_, '_, '_> {
                 }
             }
             ExpressionKind::Lookup { table, index } => NodeKind::Lookup { table: *table, index: self.add(index) },
-            ExpressionKind::Unary { operator: Unary::BfloatNegate, operand } => {
+            ExpressionKind::Unary { operator: Unary::FloatNegate(_), operand } => {
                 let operand = self.add(operand);
-                return self.graph.bfloat_negative(operand);
+                return self.graph.float_negative(operand);
             }
-            ExpressionKind::Unary { operator: Unary::BfloatAbsolute, operand } => {
+            ExpressionKind::Unary { operator: Unary::FloatAbsolute(_), operand } => {
                 let operand = self.add(operand);
-                return self.graph.bfloat_magnitude(operand);
+                return self.graph.float_magnitude(operand);
             }
-            ExpressionKind::Unary { operator: Unary::BfloatFunction(function), operand } => {
+            ExpressionKind::Unary { operator: Unary::FloatFunction(format, function), operand } => {
                 let operand = self.add(operand);
-                return self.graph.bfloat_function(*function, operand);
+                return self.graph.float_function(*format, *function, operand);
             }
             ExpressionKind::Unary { operator, operand } => {
                 NodeKind::Unary { operator: *operator, operand: self.add(operand) }
             }
-            ExpressionKind::Binary { operator: Binary::BfloatMinimum, left, right } => {
+            ExpressionKind::Binary { operator: Binary::FloatMinimum(format), left, right } => {
                 let (left, right) = (self.add(left), self.add(right));
-                return self.graph.bfloat_extreme(false, left, right);
+                return self.graph.float_extreme(*format, false, left, right);
             }
-            ExpressionKind::Binary { operator: Binary::BfloatMaximum, left, right } => {
+            ExpressionKind::Binary { operator: Binary::FloatMaximum(format), left, right } => {
                 let (left, right) = (self.add(left), self.add(right));
-                return self.graph.bfloat_extreme(true, left, right);
+                return self.graph.float_extreme(*format, true, left, right);
             }
             ExpressionKind::Binary { operator, left, right } => {
                 NodeKind::Binary { operator: *operator, left: self.add(left), right: self.add(right) }
@@ -116,15 +116,16 @@ impl Copy<'_, '_, '_> {
                 let (condition, then) = (self.add(condition), self.add(then));
                 NodeKind::Select { condition, then, otherwise: self.add(otherwise) }
             }
-            ExpressionKind::Cast(inner) if expression.value == Type::Bf16 => {
+            ExpressionKind::Cast(inner) => {
+                let (from, to) = (inner.value.format(), expression.value.format());
                 let inner = self.add(inner);
-                return self.graph.bfloat_from(inner);
+                match (from, to) {
+                    (None, None) => NodeKind::Cast(inner),
+                    (None, Some(format)) => return self.graph.float_from(format, inner),
+                    (Some(format), None) => return self.graph.float_to(format, inner, expression.value),
+                    (Some(_), Some(_)) => unreachable!("programs cast no format to another"),
+                }
             }
-            ExpressionKind::Cast(inner) if inner.value == Type::Bf16 => {
-                let inner = self.add(inner);
-                return self.graph.bfloat_to(inner, expression.value);
-            }
-            ExpressionKind::Cast(inner) => NodeKind::Cast(self.add(inner)),
         };
         self.graph.node(kind, expression.value.as_words())
     }

@@ -18,7 +18,7 @@ impl Datapath {
     /// The number of multipliers. A multiplication by a constant that became shifts and additions has none.
     pub fn multipliers(&self) -> u64 {
         let multiplies = |node: &&Node| {
-            matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply | Binary::BfloatMultiply, .. })
+            matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply | Binary::FloatMultiply(_), .. })
         };
         self.nodes.iter().filter(multiplies).count() as u64
     }
@@ -62,7 +62,7 @@ impl Datapath {
             if self.nodes[node].kind.is_division() {
                 bits += self.divider_bits(node);
             }
-            bits += bfloat_bits(&self.nodes[node].kind);
+            bits += float_bits(&self.nodes[node].kind);
         }
         bits
     }
@@ -89,11 +89,13 @@ impl Datapath {
     }
 }
 
-/// The register bits of the module of an operator of bfloat16 numbers: between its two stages, and the result.
-fn bfloat_bits(kind: &NodeKind) -> u64 {
-    match kind {
-        NodeKind::Binary { operator: Binary::BfloatAdd | Binary::BfloatSubtract, .. } => 34 + 16,
-        NodeKind::Binary { operator: Binary::BfloatMultiply, .. } => 30 + 16,
-        _ => 0,
-    }
+/// The register bits of the module of an operator of numbers with a fraction: between its two stages, and the result.
+fn float_bits(kind: &NodeKind) -> u64 {
+    let NodeKind::Binary { operator, .. } = kind else { return 0 };
+    let between = match *operator {
+        Binary::FloatAdd(format) | Binary::FloatSubtract(format) => format.sum_terms(),
+        Binary::FloatMultiply(format) => format.product_terms(),
+        _ => return 0,
+    };
+    u64::from(between + u16::BITS)
 }

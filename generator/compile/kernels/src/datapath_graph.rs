@@ -184,7 +184,7 @@ impl<'a> DatapathGraph<'a> {
             let Operator { kind, operand, .. } = operator;
             return Err(Unsupported {
                 technology: operators.name().to_owned(),
-                operator: kind.name().to_owned(),
+                operator: kind.name().into_owned(),
                 operand: operand.name(),
             });
         }

@@ -1,14 +1,10 @@
-//! Functions of bfloat16 numbers in datapaths: a look-up in the table of the function, and operations of integers on the words around it.
+//! Functions of numbers with a fraction in datapaths: a look-up in the table of the function, and operations of integers on the words around it.
 
-use pushmem_bfloat::parts::{
-    ANGLE_EXPONENT, ANGLE_INDEX_BITS, BINARY_OF_EULER, LARGE_ANGLE_BITS, LARGE_ANGLE_EXPONENT, LARGE_EXPONENT,
-    LARGE_POWER, LARGEST_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_FRACTION, LOGARITHM_OF_SUBNORMAL, LOGARITHM_OF_TWO,
-    NO_POWER, POWER_BITS, POWER_INDEX_BITS, PRODUCT_BITS, QUARTER, QUARTER_EXPONENT, RECIPROCAL_OF_LARGE,
-    RECIPROCAL_OF_LARGEST, RECIPROCAL_OF_SUBNORMAL, ROOT_OF_SUBNORMAL, ROUNDED_BITS, SINE_OF_LARGE, SINE_OF_SMALL,
-    SMALL_ANGLE, SMALL_ANGLE_BITS, SMALL_POWER, SMALL_SCALE, SUBNORMAL_POWER, SUBNORMAL_POWER_BITS, TANGENT_FROM,
-    TANGENT_OF_ONE, TURN_BITS,
+use pushmem_float::{
+    ANGLE_EXPONENT, ANGLE_INDEX_BITS, BINARY_OF_EULER, Constants, Format, Function, LARGE_ANGLE_BITS,
+    LARGE_ANGLE_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_TWO, QUARTER, QUARTER_EXPONENT, SIGN, SINE_OF_LARGE,
+    SINE_OF_SMALL, SMALL_ANGLE, SMALL_ANGLE_BITS, SMALL_SCALE, TURN_BITS,
 };
-use pushmem_bfloat::{BIAS, FRACTION_BITS, FRACTIONS, Function, INFINITY, NOT_A_NUMBER, SIGN};
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
@@ -16,6 +12,8 @@ use crate::node::NodeKind;
 
 /// The word of a number in its parts.
 struct Parts {
+    format: Format,
+    constants: &'static Constants,
     word: usize,
     /// The word without its sign: as it is a number from 0 on with sign, processing elements need no operations without.
     magnitude: usize,
@@ -32,17 +30,18 @@ impl Graph<'_> {
     ///
     /// # Panics
     /// When the program has no table of the function.
-    pub fn bfloat_function(&mut self, function: Function, word: usize) -> usize {
+    pub fn float_function(&mut self, format: Format, function: Function, word: usize) -> usize {
         let (others, zero) = (self.word(!SIGN), self.magnitude(0));
         let magnitude = self.binary(Binary::And, word, others);
         let magnitude = self.cast(magnitude, Type::I16);
-        let (bits, fractions) = (self.magnitude(FRACTION_BITS as u16), self.magnitude(FRACTIONS - 1));
+        let (bits, fractions) = (self.magnitude(format.fraction_bits() as u16), self.magnitude(format.fractions() - 1));
         let exponent = self.binary(Binary::ShiftRight, magnitude, bits);
         let fraction = self.binary(Binary::And, magnitude, fractions);
         let signed = self.cast(word, Type::I16);
         let is_negative = self.binary(Binary::Less, signed, zero);
-        let is_small = self.is_below(magnitude, FRACTIONS);
-        let parts = Parts { word, magnitude, exponent, fraction, is_negative, is_small };
+        let is_small = self.is_below(magnitude, format.fractions());
+        let parts =
+            Parts { format, constants: format.constants(), word, magnitude, exponent, fraction, is_negative, is_small };
         let regular = match function {
             Function::SquareRoot => self.root(&parts),
             Function::Reciprocal => self.reciprocal(&parts),
@@ -51,8 +50,8 @@ impl Graph<'_> {
             Function::HyperbolicTangent => self.hyperbolic_tangent(&parts),
             Function::Sine | Function::Cosine => self.circular(function, &parts),
         };
-        let no_number = self.word(NOT_A_NUMBER);
-        let is_number = self.is_below(magnitude, INFINITY + 1);
+        let no_number = self.word(format.not_a_number());
+        let is_number = self.is_below(magnitude, format.infinity() + 1);
         self.select(is_number, regular, no_number)
     }
 
@@ -66,8 +65,8 @@ impl Graph<'_> {
     }
 
     /// An entry of the table of a function.
-    fn entry(&mut self, function: Function, index: usize) -> usize {
-        let table = self.tables.iter().position(|table| table.function == Some(function));
+    fn entry(&mut self, format: Format, function: Function, index: usize) -> usize {
+        let table = self.tables.iter().position(|table| table.function == Some((format, function)));
         let table = table.expect("a program has the tables of its functions");
         self.node(NodeKind::Lookup { table, index }, Type::U16)
     }
@@ -84,56 +83,59 @@ impl Graph<'_> {
     }
 
     /// A word with this exponent, and no fraction.
-    fn of_exponent(&mut self, exponent: usize) -> usize {
-        let bits = self.magnitude(FRACTION_BITS as u16);
+    fn of_exponent(&mut self, format: Format, exponent: usize) -> usize {
+        let bits = self.magnitude(format.fraction_bits() as u16);
         let word = self.binary(Binary::ShiftLeft, exponent, bits);
         self.cast(word, Type::U16)
     }
 
     fn root(&mut self, parts: &Parts) -> usize {
-        let &Parts { word, magnitude, exponent, fraction, is_negative, is_small } = parts;
-        let both = self.magnitude(2 * FRACTIONS - 1);
+        let &Parts { format, constants, word, magnitude, exponent, fraction, is_negative, is_small } = parts;
+        let both = self.magnitude(2 * format.fractions() - 1);
         let of_regular = self.binary(Binary::And, magnitude, both);
-        let of_small = self.plus(fraction, ROOT_OF_SUBNORMAL);
+        let of_small = self.plus(fraction, constants.root_of_subnormal);
         let index = self.select(is_small, of_small, of_regular);
-        let entry = self.entry(Function::SquareRoot, index);
+        let entry = self.entry(format, Function::SquareRoot, index);
         let one = self.magnitude(1);
-        let doubled = self.plus(exponent, BIAS);
+        let doubled = self.plus(exponent, format.bias());
         let half = self.binary(Binary::ShiftRight, doubled, one);
-        let half = self.of_exponent(half);
+        let half = self.of_exponent(format, half);
         let none = self.word(0);
         let half = self.select(is_small, none, half);
         let root = self.binary(Binary::Add, half, entry);
-        let is_finite = self.is_below(magnitude, INFINITY);
-        let infinity = self.word(INFINITY);
+        let is_finite = self.is_below(magnitude, format.infinity());
+        let infinity = self.word(format.infinity());
         let root = self.select(is_finite, root, infinity);
         // The root of zero has its sign.
         let is_zero = self.is_below(magnitude, 1);
-        let no_number = self.word(NOT_A_NUMBER);
+        let no_number = self.word(format.not_a_number());
         let of_negative = self.select(is_zero, word, no_number);
         self.select(is_negative, of_negative, root)
     }
 
     fn reciprocal(&mut self, parts: &Parts) -> usize {
-        let &Parts { word, magnitude, exponent, fraction, is_small, .. } = parts;
-        let [large, largest] = [LARGE_EXPONENT, LARGEST_EXPONENT];
-        let (below_large, below_largest) =
-            (self.is_below(magnitude, large * FRACTIONS), self.is_below(magnitude, largest * FRACTIONS));
+        let &Parts { format, constants, word, magnitude, exponent, fraction, is_small, .. } = parts;
+        let [large, largest] = [constants.large_exponent, constants.largest_exponent];
+        let (below_large, below_largest) = (
+            self.is_below(magnitude, large * format.fractions()),
+            self.is_below(magnitude, largest * format.fractions()),
+        );
         let (zero, none) = (self.magnitude(0), self.word(0));
-        let (of_large, of_largest) = (self.magnitude(RECIPROCAL_OF_LARGE), self.magnitude(RECIPROCAL_OF_LARGEST));
+        let (of_large, of_largest) =
+            (self.magnitude(constants.reciprocal_of_large), self.magnitude(constants.reciprocal_of_largest));
         let part = self.select(below_largest, of_large, of_largest);
         let part = self.select(below_large, zero, part);
-        let of_small = self.magnitude(RECIPROCAL_OF_SUBNORMAL);
+        let of_small = self.magnitude(constants.reciprocal_of_subnormal);
         let part = self.select(is_small, of_small, part);
         let index = self.binary(Binary::Add, part, fraction);
-        let entry = self.entry(Function::Reciprocal, index);
+        let entry = self.entry(format, Function::Reciprocal, index);
         let large = self.magnitude(large);
         let opposite = self.binary(Binary::Subtract, large, exponent);
-        let opposite = self.of_exponent(opposite);
+        let opposite = self.of_exponent(format, opposite);
         let opposite = self.select(below_large, opposite, none);
         let opposite = self.select(is_small, none, opposite);
         let reciprocal = self.binary(Binary::Add, opposite, entry);
-        let is_finite = self.is_below(magnitude, INFINITY);
+        let is_finite = self.is_below(magnitude, format.infinity());
         let reciprocal = self.select(is_finite, reciprocal, none);
         let sign = self.word(SIGN);
         let sign = self.binary(Binary::And, word, sign);
@@ -141,11 +143,12 @@ impl Graph<'_> {
     }
 
     fn power(&mut self, parts: &Parts) -> usize {
-        let &Parts { magnitude, exponent, fraction, is_negative, .. } = parts;
+        let &Parts { format, constants, magnitude, exponent, fraction, is_negative, .. } = parts;
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
         // The magnitude in fixed point, of which 16 bits are enough below a power that is infinite.
-        let significand = self.plus(fraction, FRACTIONS);
-        let unit = self.constant(i64::from(BIAS) + i64::from(FRACTION_BITS) - POWER_BITS, Type::I16);
+        let significand = self.plus(fraction, format.fractions());
+        let unit = self
+            .constant(i64::from(format.bias()) + i64::from(format.fraction_bits()) - constants.power_bits, Type::I16);
         let amount = self.binary(Binary::Subtract, exponent, unit);
         let fixed = self.binary(Binary::ShiftLeft, significand, amount);
         let fixed = self.cast(fixed, Type::U16);
@@ -156,68 +159,75 @@ impl Graph<'_> {
         let zero = number(self, 0);
         let negative = self.binary(Binary::Subtract, zero, product);
         let product = self.select(is_negative, negative, product);
-        let (bits, index_bits) = (number(self, PRODUCT_BITS), number(self, PRODUCT_BITS - POWER_INDEX_BITS));
+        let (bits, index_bits) =
+            (number(self, constants.product_bits), number(self, constants.product_bits - constants.power_index_bits));
         let whole = self.binary(Binary::ShiftRight, product, bits);
         let whole = self.cast(whole, Type::I16);
-        let power = self.plus(whole, BIAS);
-        let power = self.of_exponent(power);
+        let power = self.plus(whole, format.bias());
+        let power = self.of_exponent(format, power);
         let index = self.binary(Binary::ShiftRight, product, index_bits);
         let index = self.cast(index, Type::I16);
-        let mask = self.magnitude((1 << POWER_INDEX_BITS) - 1);
+        let mask = self.magnitude((1 << constants.power_index_bits) - 1);
         let index = self.binary(Binary::And, index, mask);
-        let below_small = self.is_below(magnitude, SMALL_POWER);
+        let below_small = self.is_below(magnitude, constants.small_power);
         let is_from_small = self.unary(Unary::Not, below_small);
         let is_subnormal = self.binary(Binary::And, is_negative, is_from_small);
-        let low = self.magnitude(SUBNORMAL_POWER_BITS);
+        let low = self.magnitude(constants.subnormal_power_bits);
         let low = self.binary(Binary::And, magnitude, low);
-        let of_subnormal = self.plus(low, SUBNORMAL_POWER);
+        let of_subnormal = self.plus(low, constants.subnormal_power);
         let index = self.select(is_subnormal, of_subnormal, index);
         let none = self.word(0);
         let power = self.select(is_subnormal, none, power);
-        let entry = self.entry(Function::Exponential, index);
+        let entry = self.entry(format, Function::Exponential, index);
         let result = self.binary(Binary::Add, power, entry);
-        let (is_finite, is_there) = (self.is_below(magnitude, LARGE_POWER), self.is_below(magnitude, NO_POWER));
-        let infinity = self.word(INFINITY);
+        let (is_finite, is_there) =
+            (self.is_below(magnitude, constants.large_power), self.is_below(magnitude, constants.no_power));
+        let infinity = self.word(format.infinity());
         let of_positive = self.select(is_finite, result, infinity);
         let of_negative = self.select(is_there, result, none);
         self.select(is_negative, of_negative, of_positive)
     }
 
     fn logarithm(&mut self, parts: &Parts) -> usize {
-        let &Parts { magnitude, exponent, fraction, is_negative, is_small, .. } = parts;
+        let &Parts { format, constants, magnitude, exponent, fraction, is_negative, is_small, .. } = parts;
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
         // From a half to two, the table has the words.
-        let (below_half, below_two) =
-            (self.is_below(magnitude, (BIAS - 1) * FRACTIONS), self.is_below(magnitude, (BIAS + 1) * FRACTIONS));
+        let (below_half, below_two) = (
+            self.is_below(magnitude, (format.bias() - 1) * format.fractions()),
+            self.is_below(magnitude, (format.bias() + 1) * format.fractions()),
+        );
         let from_half = self.unary(Unary::Not, below_half);
         let is_near = self.binary(Binary::And, from_half, below_two);
-        let both = self.magnitude(2 * FRACTIONS - 1);
+        let both = self.magnitude(2 * format.fractions() - 1);
         let of_near = self.binary(Binary::And, magnitude, both);
-        let (of_small, of_fraction) =
-            (self.plus(fraction, LOGARITHM_OF_SUBNORMAL), self.plus(fraction, LOGARITHM_OF_FRACTION));
+        let (of_small, of_fraction) = (
+            self.plus(fraction, constants.logarithm_of_subnormal),
+            self.plus(fraction, constants.logarithm_of_fraction),
+        );
         let index = self.select(is_near, of_near, of_fraction);
         let index = self.select(is_small, of_small, index);
-        let entry = self.entry(Function::Logarithm, index);
+        let entry = self.entry(format, Function::Logarithm, index);
         // Elsewhere it is in fixed point.
         let exponent = self.cast(exponent, Type::I32);
         let two = number(self, LOGARITHM_OF_TWO);
         let of_exponent = self.binary(Binary::Multiply, exponent, two);
-        let of_bias = number(self, i64::from(BIAS) * LOGARITHM_OF_TWO);
+        let of_bias = number(self, i64::from(format.bias()) * LOGARITHM_OF_TWO);
         let of_fraction = self.cast(entry, Type::I32);
         let scaled = self.binary(Binary::Add, of_exponent, of_fraction);
         let scaled = self.binary(Binary::Subtract, scaled, of_bias);
-        let dropped = LOGARITHM_BITS - ROUNDED_BITS;
+        let dropped = LOGARITHM_BITS - constants.rounded_bits;
         let (half, dropped) = (number(self, 1 << (dropped - 1)), number(self, dropped));
         let scaled = self.binary(Binary::Add, scaled, half);
         let rounded = self.binary(Binary::ShiftRight, scaled, dropped);
         let rounded = self.cast(rounded, Type::I16);
-        let rounded = self.bfloat_from(rounded);
-        let behind = self.word(ROUNDED_BITS as u16 * FRACTIONS);
+        let rounded = self.float_from(format, rounded);
+        let behind = self.word(constants.rounded_bits as u16 * format.fractions());
         let far = self.binary(Binary::Subtract, rounded, behind);
         let is_whole = self.binary(Binary::Or, is_near, is_small);
         let logarithm = self.select(is_whole, entry, far);
-        let (infinity, no_number, least) = (self.word(INFINITY), self.word(NOT_A_NUMBER), self.word(INFINITY | SIGN));
-        let is_finite = self.is_below(magnitude, INFINITY);
+        let (infinity, no_number, least) =
+            (self.word(format.infinity()), self.word(format.not_a_number()), self.word(format.infinity() | SIGN));
+        let is_finite = self.is_below(magnitude, format.infinity());
         let logarithm = self.select(is_finite, logarithm, infinity);
         let logarithm = self.select(is_negative, no_number, logarithm);
         let is_zero = self.is_below(magnitude, 1);
@@ -225,14 +235,15 @@ impl Graph<'_> {
     }
 
     fn hyperbolic_tangent(&mut self, parts: &Parts) -> usize {
-        let &Parts { word, magnitude, .. } = parts;
-        let (is_own, is_less) = (self.is_below(magnitude, TANGENT_FROM), self.is_below(magnitude, TANGENT_OF_ONE));
-        let (least, zero) = (self.magnitude(TANGENT_FROM), self.magnitude(0));
+        let &Parts { format, constants, word, magnitude, .. } = parts;
+        let (is_own, is_less) =
+            (self.is_below(magnitude, constants.tangent_from), self.is_below(magnitude, constants.tangent_of_one));
+        let (least, zero) = (self.magnitude(constants.tangent_from), self.magnitude(0));
         let index = self.binary(Binary::Subtract, magnitude, least);
         let index = self.select(is_less, index, zero);
         let index = self.select(is_own, zero, index);
-        let entry = self.entry(Function::HyperbolicTangent, index);
-        let (own, one) = (self.cast(magnitude, Type::U16), self.word(BIAS * FRACTIONS));
+        let entry = self.entry(format, Function::HyperbolicTangent, index);
+        let (own, one) = (self.cast(magnitude, Type::U16), self.word(format.one()));
         let tangent = self.select(is_less, entry, one);
         let tangent = self.select(is_own, own, tangent);
         let sign = self.word(SIGN);
@@ -241,20 +252,20 @@ impl Graph<'_> {
     }
 
     fn circular(&mut self, function: Function, parts: &Parts) -> usize {
-        let &Parts { word, magnitude, exponent, fraction, is_negative, .. } = parts;
+        let &Parts { format, word, magnitude, exponent, fraction, is_negative, .. } = parts;
         let number = |graph: &mut Self, number: i64| graph.constant(number, Type::I32);
         // The angle, of which 32 bits behind the point are a turn. Smaller ones than the table has do not count.
-        let is_none = self.is_below(magnitude, ANGLE_EXPONENT * FRACTIONS);
+        let is_none = self.is_below(magnitude, ANGLE_EXPONENT * format.fractions());
         let (least, first) = (self.magnitude(ANGLE_EXPONENT), self.magnitude(0));
         let step = self.binary(Binary::Subtract, exponent, least);
         let step = self.select(is_none, first, step);
         let next = self.plus(step, TURN_BITS);
-        let (high, low) = (self.entry(function, step), self.entry(function, next));
+        let (high, low) = (self.entry(format, function, step), self.entry(format, function, next));
         let (high, low) = (self.cast(high, Type::I32), self.cast(low, Type::I32));
         let bits = number(self, TURN_BITS.into());
         let high = self.binary(Binary::ShiftLeft, high, bits);
         let turns = self.binary(Binary::Or, high, low);
-        let significand = self.plus(fraction, FRACTIONS);
+        let significand = self.plus(fraction, format.fractions());
         let significand = self.cast(significand, Type::I32);
         let product = self.binary(Binary::Multiply, significand, turns);
         let one = number(self, 1);
@@ -279,9 +290,9 @@ impl Graph<'_> {
         let digits = self.select(is_small, of_small, of_large);
         let digits = self.cast(digits, Type::I16);
         // Its exponent and its first bits.
-        let rounded = self.bfloat_from(digits);
+        let rounded = self.float_from(format, digits);
         let rounded = self.cast(rounded, Type::I16);
-        let (bits, end) = (self.magnitude(FRACTION_BITS as u16), self.magnitude(QUARTER_EXPONENT));
+        let (bits, end) = (self.magnitude(format.fraction_bits() as u16), self.magnitude(QUARTER_EXPONENT));
         let exponent = self.binary(Binary::ShiftRight, rounded, bits);
         let amount = self.binary(Binary::Subtract, end, exponent);
         let aligned = self.binary(Binary::ShiftLeft, digits, amount);
@@ -299,10 +310,10 @@ impl Graph<'_> {
         let small = self.magnitude(first - 1 - SINE_OF_SMALL);
         let of_small = self.binary(Binary::Subtract, index, small);
         let index = self.select(is_small, of_small, of_large);
-        let entry = self.entry(function, index);
+        let entry = self.entry(format, function, index);
         let scale = self.magnitude(SMALL_SCALE);
         let exponent = self.binary(Binary::Subtract, exponent, scale);
-        let (of_small, none) = (self.of_exponent(exponent), self.word(0));
+        let (of_small, none) = (self.of_exponent(format, exponent), self.word(0));
         let scale = self.select(is_small, of_small, none);
         let value = self.binary(Binary::Add, entry, scale);
         // The second half of a turn is below zero.
@@ -311,13 +322,13 @@ impl Graph<'_> {
             Function::Sine => self.binary(Binary::Xor, is_below, is_negative),
             _ => is_below,
         };
-        let (sign, one) = (self.word(SIGN), self.word(BIAS * FRACTIONS));
+        let (sign, one) = (self.word(SIGN), self.word(format.one()));
         let sign = self.select(is_below, sign, none);
         let value = self.binary(Binary::Or, value, sign);
         let of_none = if function == Function::Sine { word } else { one };
         let value = self.select(is_none, of_none, value);
-        let is_finite = self.is_below(magnitude, INFINITY);
-        let no_number = self.word(NOT_A_NUMBER);
+        let is_finite = self.is_below(magnitude, format.infinity());
+        let no_number = self.word(format.not_a_number());
         self.select(is_finite, value, no_number)
     }
 }

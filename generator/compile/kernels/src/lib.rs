@@ -29,7 +29,6 @@
 //! ```
 
 mod array_ranges;
-mod bfloat;
 mod build;
 mod chains;
 mod copies;
@@ -38,6 +37,7 @@ mod datapath;
 mod datapath_graph;
 mod digits;
 mod evaluate;
+mod float;
 mod functions;
 mod graph;
 mod keywords;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_float::Format;
 use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Unary, Word};
 
 use crate::copies::Copies;
@@ -108,8 +109,8 @@ impl Datapath {
         self.nodes.iter().any(|node| node.kind.is_division())
     }
 
-    /// The modules of [`pushmem_bfloat::MODULES`] that the module has instances of.
-    pub fn bfloat_modules(&self) -> BTreeSet<&'static str> {
+    /// The modules of [`pushmem_float`] that the module has instances of.
+    pub fn float_modules(&self) -> BTreeSet<String> {
         self.nodes.iter().filter_map(|node| Instance::of(&node.kind)).map(|instance| instance.module).collect()
     }
 
@@ -298,20 +299,20 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
             Type::I16 => "i16",
             Type::U32 => "u32",
             Type::I32 => "i32",
-            Type::Bf16 => "number",
+            Type::Bf16 | Type::F16 => "number",
             Type::Bool => "truth",
         },
         NodeKind::Unary { operator, .. } => match operator {
-            Unary::Negate | Unary::BfloatNegate => "negative",
+            Unary::Negate | Unary::FloatNegate(_) => "negative",
             Unary::Not => "inverse",
-            Unary::Absolute | Unary::BfloatAbsolute => "magnitude",
-            Unary::BfloatFromInteger | Unary::BfloatFunction(_) => "number",
-            Unary::BfloatToInteger => "integer",
+            Unary::Absolute | Unary::FloatAbsolute(_) => "magnitude",
+            Unary::FloatFromInteger(_) | Unary::FloatFunction(..) => "number",
+            Unary::FloatToInteger(_) => "integer",
         },
         NodeKind::Binary { operator, .. } => match operator {
-            Binary::Add | Binary::BfloatAdd => "sum",
-            Binary::Subtract | Binary::BfloatSubtract => "difference",
-            Binary::Multiply | Binary::BfloatMultiply => "product",
+            Binary::Add | Binary::FloatAdd(_) => "sum",
+            Binary::Subtract | Binary::FloatSubtract(_) => "difference",
+            Binary::Multiply | Binary::FloatMultiply(_) => "product",
             Binary::Divide => "quotient",
             Binary::Modulo => "remainder",
             Binary::ShiftLeft | Binary::ShiftRight => "shifted",
@@ -319,22 +320,22 @@ fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
             Binary::And => "both",
             Binary::Or => "either",
             Binary::Xor => "exclusive",
-            Binary::Equal | Binary::BfloatEqual => "equal",
+            Binary::Equal | Binary::FloatEqual(_) => "equal",
             Binary::NotEqual => "unequal",
-            Binary::Less | Binary::BfloatLess => "less",
-            Binary::LessEqual | Binary::BfloatLessEqual => "at_most",
+            Binary::Less | Binary::FloatLess(_) => "less",
+            Binary::LessEqual | Binary::FloatLessEqual(_) => "at_most",
             Binary::Greater => "greater",
             Binary::GreaterEqual => "at_least",
-            Binary::Minimum | Binary::BfloatMinimum => "minimum",
-            Binary::Maximum | Binary::BfloatMaximum => "maximum",
+            Binary::Minimum | Binary::FloatMinimum(_) => "minimum",
+            Binary::Maximum | Binary::FloatMaximum(_) => "maximum",
             Binary::AbsoluteDifference => "distance",
         },
     }
 }
 
-/// How a module of the library computes an operator of bfloat16 numbers.
+/// How a module of the library computes an operator of numbers with a fraction.
 struct Instance {
-    module: &'static str,
+    module: String,
     /// The ports of the operands.
     operands: &'static [&'static str],
     /// Whether the last operand changes its sign.
@@ -347,23 +348,28 @@ struct Instance {
 impl Instance {
     fn of(kind: &NodeKind) -> Option<Instance> {
         const BOTH: &[&str] = &["a_i", "b_i"];
-        let plain = |module, operands, result| Instance { module, operands, negates: false, constants: &[], result };
-        let add = plain("pushmem_bfloat_add_pipelined", BOTH, "sum_o");
-        let compare = |constants| Instance { constants, ..plain("pushmem_bfloat_compare", BOTH, "holds_o") };
+        let plain = |format: Format, operation, operands, result| Instance {
+            module: format.module(operation),
+            operands,
+            negates: false,
+            constants: &[],
+            result,
+        };
+        let add = |format| plain(format, "add_pipelined", BOTH, "sum_o");
+        let compare = |format, constants| Instance { constants, ..plain(format, "compare", BOTH, "holds_o") };
         match kind {
-            NodeKind::Unary { operator: Unary::BfloatFromInteger, .. } => {
-                Some(plain("pushmem_bfloat_from_integer", &["word_i"], "number_o"))
-            }
-            NodeKind::Unary { operator: Unary::BfloatToInteger, .. } => {
-                Some(plain("pushmem_bfloat_to_integer", &["number_i"], "word_o"))
-            }
-            NodeKind::Binary { operator, .. } => match operator {
-                Binary::BfloatAdd => Some(add),
-                Binary::BfloatSubtract => Some(Instance { negates: true, ..add }),
-                Binary::BfloatMultiply => Some(plain("pushmem_bfloat_multiply_pipelined", BOTH, "product_o")),
-                Binary::BfloatEqual => Some(compare(&[("equal_i", true), ("less_i", false)])),
-                Binary::BfloatLess => Some(compare(&[("equal_i", false), ("less_i", true)])),
-                Binary::BfloatLessEqual => Some(compare(&[("equal_i", true), ("less_i", true)])),
+            NodeKind::Unary { operator, .. } => match *operator {
+                Unary::FloatFromInteger(format) => Some(plain(format, "from_integer", &["word_i"], "number_o")),
+                Unary::FloatToInteger(format) => Some(plain(format, "to_integer", &["number_i"], "word_o")),
+                _ => None,
+            },
+            NodeKind::Binary { operator, .. } => match *operator {
+                Binary::FloatAdd(format) => Some(add(format)),
+                Binary::FloatSubtract(format) => Some(Instance { negates: true, ..add(format) }),
+                Binary::FloatMultiply(format) => Some(plain(format, "multiply_pipelined", BOTH, "product_o")),
+                Binary::FloatEqual(format) => Some(compare(format, &[("equal_i", true), ("less_i", false)])),
+                Binary::FloatLess(format) => Some(compare(format, &[("equal_i", false), ("less_i", true)])),
+                Binary::FloatLessEqual(format) => Some(compare(format, &[("equal_i", true), ("less_i", true)])),
                 _ => None,
             },
             _ => None,
@@ -606,7 +612,7 @@ impl<'a> Writer<'a> {
                     Unary::Absolute => {
                         format!("$unsigned({text} < {} ? -{text} : {text})", literal(0, operands))
                     }
-                    _ => unreachable!("operators of bfloat16 numbers are instances or operations of bits"),
+                    _ => unreachable!("operators of numbers with a fraction are instances or operations of bits"),
                 }
             }
             NodeKind::Binary { operator, left, right } => {
@@ -651,7 +657,7 @@ impl<'a> Writer<'a> {
         if from.is_signed() { format!("$unsigned({sized})") } else { sized }
     }
 
-    /// The instance of a module of the library for an operator of bfloat16 numbers.
+    /// The instance of a module of the library for an operator of numbers with a fraction.
     fn instance(&self, number: usize, instance: &Instance) -> Vec<String> {
         let node = self.datapath.nodes[number];
         let name = &self.names[number][0];
@@ -667,7 +673,7 @@ impl<'a> Writer<'a> {
         if instance.negates
             && let Some((_, text)) = ports.last_mut()
         {
-            *text = format!("{text} ^ {}", mask(pushmem_bfloat::SIGN.into(), Type::U16));
+            *text = format!("{text} ^ {}", mask(pushmem_float::SIGN.into(), Type::U16));
         }
         ports.push((instance.result, name.clone()));
         // Of a word with sign, the module knows the bits.

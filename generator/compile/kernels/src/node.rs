@@ -1,5 +1,7 @@
 //! The nodes of a datapath.
 
+use std::borrow::Cow;
+
 use pushmem_nest::{Binary, Type, Unary};
 
 /// A value of a datapath: its operator and its stage.
@@ -10,10 +12,10 @@ pub struct Node {
     /// The type of the value.
     pub value: Type,
     /// The pipeline stage in which the value is computed, combinationally; stage 0 is that of the operands. Of a divider,
-    /// its first stage, likewise of a sum or a product of bfloat16 numbers, and of a fetch, that of the address: the operands come out of registers there.
+    /// its first stage, likewise of a sum or a product of numbers with a fraction, and of a fetch, that of the address: the operands come out of registers there.
     pub stage: u64,
     /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers,
-    /// operators of bfloat16 numbers and fetches, which are pipelines of their own.
+    /// operators of numbers with a fraction and fetches, which are pipelines of their own.
     pub latency: u64,
 }
 
@@ -124,54 +126,58 @@ impl NodeKind {
     }
 
     /// The name of the operator in the text of a [`DatapathGraph`](crate::DatapathGraph).
-    pub fn name(&self) -> &'static str {
-        match self {
-            NodeKind::Constant(_) => "constant",
-            NodeKind::Load(_) => "load",
-            NodeKind::Variable(_) => "loop",
-            NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "lookup",
-            NodeKind::Read { .. } => "read",
-            NodeKind::Cast(_) => "cast",
-            NodeKind::Select { .. } => "select",
-            NodeKind::Unary { operator, .. } => match operator {
-                Unary::Negate => "negate",
-                Unary::Not => "not",
-                Unary::Absolute => "absolute",
-                Unary::BfloatNegate => "bfloat_negate",
-                Unary::BfloatAbsolute => "bfloat_absolute",
-                Unary::BfloatFromInteger => "bfloat_from_integer",
-                Unary::BfloatToInteger => "bfloat_to_integer",
-                Unary::BfloatFunction(function) => function.name(),
+    pub fn name(&self) -> Cow<'static, str> {
+        let (format, name) = match self {
+            NodeKind::Constant(_) => (None, "constant"),
+            NodeKind::Load(_) => (None, "load"),
+            NodeKind::Variable(_) => (None, "loop"),
+            NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => (None, "lookup"),
+            NodeKind::Read { .. } => (None, "read"),
+            NodeKind::Cast(_) => (None, "cast"),
+            NodeKind::Select { .. } => (None, "select"),
+            NodeKind::Unary { operator, .. } => match *operator {
+                Unary::Negate => (None, "negate"),
+                Unary::Not => (None, "not"),
+                Unary::Absolute => (None, "absolute"),
+                Unary::FloatNegate(format) => (Some(format), "negate"),
+                Unary::FloatAbsolute(format) => (Some(format), "absolute"),
+                Unary::FloatFromInteger(format) => (Some(format), "from_integer"),
+                Unary::FloatToInteger(format) => (Some(format), "to_integer"),
+                Unary::FloatFunction(_, function) => (None, function.name()),
             },
-            NodeKind::Binary { operator, .. } => match operator {
-                Binary::Add => "add",
-                Binary::Subtract => "subtract",
-                Binary::Multiply => "multiply",
-                Binary::Divide => "divide",
-                Binary::Modulo => "modulo",
-                Binary::ShiftLeft => "shift_left",
-                Binary::ShiftRight => "shift_right",
-                Binary::And => "and",
-                Binary::Or => "or",
-                Binary::Xor => "xor",
-                Binary::Equal => "equal",
-                Binary::NotEqual => "not_equal",
-                Binary::Less => "less",
-                Binary::LessEqual => "less_equal",
-                Binary::Greater => "greater",
-                Binary::GreaterEqual => "greater_equal",
-                Binary::Minimum => "minimum",
-                Binary::Maximum => "maximum",
-                Binary::AbsoluteDifference => "absolute_difference",
-                Binary::BfloatAdd => "bfloat_add",
-                Binary::BfloatSubtract => "bfloat_subtract",
-                Binary::BfloatMultiply => "bfloat_multiply",
-                Binary::BfloatEqual => "bfloat_equal",
-                Binary::BfloatLess => "bfloat_less",
-                Binary::BfloatLessEqual => "bfloat_less_equal",
-                Binary::BfloatMinimum => "bfloat_minimum",
-                Binary::BfloatMaximum => "bfloat_maximum",
+            NodeKind::Binary { operator, .. } => match *operator {
+                Binary::Add => (None, "add"),
+                Binary::Subtract => (None, "subtract"),
+                Binary::Multiply => (None, "multiply"),
+                Binary::Divide => (None, "divide"),
+                Binary::Modulo => (None, "modulo"),
+                Binary::ShiftLeft => (None, "shift_left"),
+                Binary::ShiftRight => (None, "shift_right"),
+                Binary::And => (None, "and"),
+                Binary::Or => (None, "or"),
+                Binary::Xor => (None, "xor"),
+                Binary::Equal => (None, "equal"),
+                Binary::NotEqual => (None, "not_equal"),
+                Binary::Less => (None, "less"),
+                Binary::LessEqual => (None, "less_equal"),
+                Binary::Greater => (None, "greater"),
+                Binary::GreaterEqual => (None, "greater_equal"),
+                Binary::Minimum => (None, "minimum"),
+                Binary::Maximum => (None, "maximum"),
+                Binary::AbsoluteDifference => (None, "absolute_difference"),
+                Binary::FloatAdd(format) => (Some(format), "add"),
+                Binary::FloatSubtract(format) => (Some(format), "subtract"),
+                Binary::FloatMultiply(format) => (Some(format), "multiply"),
+                Binary::FloatEqual(format) => (Some(format), "equal"),
+                Binary::FloatLess(format) => (Some(format), "less"),
+                Binary::FloatLessEqual(format) => (Some(format), "less_equal"),
+                Binary::FloatMinimum(format) => (Some(format), "minimum"),
+                Binary::FloatMaximum(format) => (Some(format), "maximum"),
             },
+        };
+        match format {
+            Some(format) => Cow::Owned(format!("{}_{name}", format.prefix())),
+            None => Cow::Borrowed(name),
         }
     }
 

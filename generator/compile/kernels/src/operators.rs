@@ -84,11 +84,11 @@ const BITWISE: u32 = 1;
 const SHIFT: u32 = 4;
 const LOOKUP: u32 = 8;
 const MULTIPLY: u32 = 12;
-const BFLOAT_TO_INTEGER: u32 = 8;
+const FLOAT_TO_INTEGER: u32 = 8;
 
-/// Stages of the modules that add and multiply numbers of bfloat16: in each half the way from operands to results, which is
+/// Stages of the modules that add and multiply numbers with a fraction: in each half the way from operands to results, which is
 /// as long as that of a multiplication of 32 bits.
-const BFLOAT_STAGES: u64 = 2;
+const FLOAT_STAGES: u64 = 2;
 
 impl Operators for DedicatedOperators {
     fn name(&self) -> &str {
@@ -131,10 +131,10 @@ impl Operators for DedicatedOperators {
                 Unary::Negate => ADD,
                 Unary::Not => 0,
                 Unary::Absolute => ADD + SELECT,
-                Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_) => 0,
+                Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..) => 0,
                 // An absolute value, a shift by as many bits as lead, and a sum.
-                Unary::BfloatFromInteger => MULTIPLY,
-                Unary::BfloatToInteger => BFLOAT_TO_INTEGER,
+                Unary::FloatFromInteger(_) => MULTIPLY,
+                Unary::FloatToInteger(_) => FLOAT_TO_INTEGER,
             },
             NodeKind::Binary { operator, .. } => match operator {
                 Binary::Add | Binary::Subtract => ADD,
@@ -149,10 +149,10 @@ impl Operators for DedicatedOperators {
                 Binary::Minimum
                 | Binary::Maximum
                 | Binary::AbsoluteDifference
-                | Binary::BfloatMinimum
-                | Binary::BfloatMaximum => COMPARE + SELECT,
-                Binary::BfloatAdd | Binary::BfloatSubtract | Binary::BfloatMultiply => {
-                    return Delay::Stages(BFLOAT_STAGES);
+                | Binary::FloatMinimum(_)
+                | Binary::FloatMaximum(_) => COMPARE + SELECT,
+                Binary::FloatAdd(_) | Binary::FloatSubtract(_) | Binary::FloatMultiply(_) => {
+                    return Delay::Stages(FLOAT_STAGES);
                 }
                 _ => COMPARE,
             },

@@ -273,8 +273,8 @@ fn is_commutative(operator: Binary) -> bool {
             | Binary::Minimum
             | Binary::Maximum
             | Binary::AbsoluteDifference
-            | Binary::BfloatAdd
-            | Binary::BfloatMultiply
-            | Binary::BfloatEqual
+            | Binary::FloatAdd(_)
+            | Binary::FloatMultiply(_)
+            | Binary::FloatEqual(_)
     )
 }

@@ -224,7 +224,7 @@ fn c_type(element: Option<Element>) -> &'static str {
     match element {
         Some(Element::U8) => "unsigned char",
         Some(Element::I8) => "char",
-        Some(Element::U16 | Element::Bf16) => "unsigned short",
+        Some(Element::U16 | Element::Bf16 | Element::F16) => "unsigned short",
         _ => "short",
     }
 }

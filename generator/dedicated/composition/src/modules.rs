@@ -89,8 +89,7 @@ pub(crate) fn kernels(
 /// All names of modules of the library.
 pub(crate) fn names() -> impl Iterator<Item = String> {
     let both = |name: &str| [Reset::Asynchronous, Reset::Synchronous].map(|reset| reset.module_name(name));
-    let numbers = pushmem_bfloat::MODULES.into_iter().map(|module| module.name.to_owned());
-    LIBRARY.into_iter().flat_map(move |(name, _)| both(name)).chain(numbers)
+    LIBRARY.into_iter().flat_map(move |(name, _)| both(name)).chain(pushmem_float::module_names())
 }
 
 /// The modules of the library that are needed. Where the reset is synchronous, those that have one are called so.
@@ -121,20 +120,18 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     needed.map(named).chain(numbers(accelerator)).collect()
 }
 
-/// The modules of operators of bfloat16 numbers that are needed.
+/// The modules of operators of numbers with a fraction that are needed.
 fn numbers(accelerator: &Accelerator) -> impl Iterator<Item = (String, String)> {
-    let wanted: BTreeSet<&str> = accelerator.datapaths.iter().flat_map(|of| of.datapath.bfloat_modules()).collect();
-    system_verilog(&pushmem_bfloat::used(|name| wanted.contains(name))).into_iter()
+    let wanted: BTreeSet<String> = accelerator.datapaths.iter().flat_map(|of| of.datapath.float_modules()).collect();
+    system_verilog(pushmem_float::used(|name| wanted.contains(name))).into_iter()
 }
 
 /// Modules in Veryl as SystemVerilog. They have no reset.
-fn system_verilog(modules: &[pushmem_bfloat::Module]) -> Vec<(String, String)> {
+fn system_verilog(modules: Vec<pushmem_float::Module>) -> Vec<(String, String)> {
     if modules.is_empty() {
         return Vec::new();
     }
-    let source =
-        |module: &pushmem_bfloat::Module| Source { name: module.name.to_owned(), text: module.text.to_owned() };
-    let sources = modules.iter().map(source).collect();
+    let sources = modules.into_iter().map(|module| Source { name: module.name, text: module.text }).collect();
     let emitted = pushmem_veryl::compile(sources, pushmem_veryl::Reset::Asynchronous);
     emitted.expect("the library is in Veryl").into_iter().map(Into::into).collect()
 }

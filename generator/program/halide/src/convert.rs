@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
 use crate::floats::Floats;
 use crate::interval::Intervals;
+use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::plan::{Box, Plan, Point, Storage, Term};
 use crate::value::{Element, Value, Variable};
 use crate::walk::refined;
@@ -341,13 +341,13 @@ fn halves(of: Converted, from: Type) -> Converted {
     };
     let high = as_number(Value::binary(Binary::ShiftRight, magnitude.clone(), number(16, Type::U32)));
     let low = as_number(Value::binary(Binary::And, magnitude, number(0xffff, Type::U32)));
-    let scaled = Value::binary(Binary::BfloatMultiply, high, number(from_f64(65536.0).into(), Type::Bf16));
-    let sum = Value::binary(Binary::BfloatAdd, scaled, low);
+    let scaled = Value::binary(Binary::FloatMultiply(FORMAT), high, number(from_f64(65536.0).into(), Type::Bf16));
+    let sum = Value::binary(Binary::FloatAdd(FORMAT), scaled, low);
     if !from.is_signed() {
         return sum;
     }
     let is_negative = Value::binary(Binary::Less, of, number(0, from));
-    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::BfloatNegate, sum.clone())), sum))
+    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::FloatNegate(FORMAT), sum.clone())), sum))
 }
 
 /// The sums of which a condition says that none is negative, if it is one of such.

@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Span, Type};
 
 use crate::fault::{Fault, Result};
 use crate::functions::{Named, named};
+use crate::numbers::{from_f64, to_f64};
 use crate::syntax::{Call, Definition, Element, Expression, Kind, Pipeline, TypeCode};
 
 /// The numbers with a fraction that a pipeline may have.

@@ -1,10 +1,12 @@
 //! Functions and operators of numbers with a fraction, in those that nests have of bfloat16.
 
-use pushmem_bfloat::{Function, from_f64, to_f64};
+use pushmem_float::Function;
+
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
 use crate::intern::Interner;
+use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::plan::Term;
 use crate::value::Value;
 
@@ -108,30 +110,30 @@ impl Interner {
     }
 
     fn function_of(&mut self, function: Function, of: Term) -> Term {
-        self.unary(Unary::BfloatFunction(function), of)
+        self.unary(Unary::FloatFunction(FORMAT, function), of)
     }
 
     /// An operator of two numbers; nothing, if nests have none.
     pub fn of_numbers(&mut self, operator: Binary, left: Term, right: Term) -> Option<Term> {
         Some(match operator {
-            Binary::Greater => self.binary(Binary::BfloatLess, right, left),
-            Binary::GreaterEqual => self.binary(Binary::BfloatLessEqual, right, left),
+            Binary::Greater => self.binary(Binary::FloatLess(FORMAT), right, left),
+            Binary::GreaterEqual => self.binary(Binary::FloatLessEqual(FORMAT), right, left),
             Binary::NotEqual => {
-                let equal = self.binary(Binary::BfloatEqual, left, right);
+                let equal = self.binary(Binary::FloatEqual(FORMAT), left, right);
                 self.unary(Unary::Not, equal)
             }
             Binary::Modulo => self.remainder(left, right)?,
             Binary::Divide => match *right {
                 Value::Number(word, _) => {
                     let reciprocal = self.real(1.0 / to_f64(word as u16));
-                    self.binary(Binary::BfloatMultiply, left, reciprocal)
+                    self.binary(Binary::FloatMultiply(FORMAT), left, reciprocal)
                 }
                 _ => {
                     let reciprocal = self.function_of(Function::Reciprocal, right);
-                    self.binary(Binary::BfloatMultiply, left, reciprocal)
+                    self.binary(Binary::FloatMultiply(FORMAT), left, reciprocal)
                 }
             },
-            other => self.binary(other.for_bfloat()?, left, right),
+            other => self.binary(other.for_float(FORMAT)?, left, right),
         })
     }
 
@@ -146,24 +148,24 @@ impl Interner {
             Value::Number(word, _) if to_f64(word as u16) > 0.0 => {}
             _ => return Some(rest),
         }
-        let is_negative = self.binary(Binary::BfloatLess, of.clone(), zero.clone());
+        let is_negative = self.binary(Binary::FloatLess(FORMAT), of.clone(), zero.clone());
         let moved = self.select(is_negative, by.clone(), zero);
         let near = self.sum(of.clone(), moved);
-        let absolute = self.unary(Unary::BfloatAbsolute, of);
-        let is_near = self.binary(Binary::BfloatLess, absolute, by);
+        let absolute = self.unary(Unary::FloatAbsolute(FORMAT), of);
+        let is_near = self.binary(Binary::FloatLess(FORMAT), absolute, by);
         Some(self.select(is_near, near, rest))
     }
 
     fn sum(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::BfloatAdd, left, right)
+        self.binary(Binary::FloatAdd(FORMAT), left, right)
     }
 
     fn difference(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::BfloatSubtract, left, right)
+        self.binary(Binary::FloatSubtract(FORMAT), left, right)
     }
 
     fn product(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::BfloatMultiply, left, right)
+        self.binary(Binary::FloatMultiply(FORMAT), left, right)
     }
 
     /// `a` to the power of `b`: of small integers a product, of others `exp(b * log(a))`.
@@ -196,9 +198,9 @@ impl Interner {
 
     /// An integer near a number, as a number. Adding and subtracting a number whose neighbours are the next integers rounds to the nearest.
     fn whole(&mut self, which: Whole, of: Term) -> Term {
-        let absolute = self.unary(Unary::BfloatAbsolute, of.clone());
+        let absolute = self.unary(Unary::FloatAbsolute(FORMAT), of.clone());
         let (limit, zero, one) = (self.real(INTEGERS_FROM), self.real(0.0), self.real(1.0));
-        let is_small = self.binary(Binary::BfloatLess, absolute.clone(), limit.clone());
+        let is_small = self.binary(Binary::FloatLess(FORMAT), absolute.clone(), limit.clone());
         let magnitude = match which {
             Whole::Nearest => {
                 let moved = self.sum(absolute, limit.clone());
@@ -209,24 +211,24 @@ impl Interner {
                 self.cast(Type::Bf16, cut)
             }
         };
-        let is_negative = self.binary(Binary::BfloatLess, of.clone(), zero);
-        let opposite = self.unary(Unary::BfloatNegate, magnitude.clone());
+        let is_negative = self.binary(Binary::FloatLess(FORMAT), of.clone(), zero);
+        let opposite = self.unary(Unary::FloatNegate(FORMAT), magnitude.clone());
         let signed = self.select(is_negative, opposite, magnitude);
         let near = match which {
             Whole::Nearest | Whole::TowardsZero => signed.clone(),
             Whole::Below => {
-                let is_above = self.binary(Binary::BfloatLess, of.clone(), signed.clone());
+                let is_above = self.binary(Binary::FloatLess(FORMAT), of.clone(), signed.clone());
                 let next = self.difference(signed.clone(), one);
                 self.select(is_above, next, signed.clone())
             }
             Whole::Above => {
-                let is_below = self.binary(Binary::BfloatLess, signed.clone(), of.clone());
+                let is_below = self.binary(Binary::FloatLess(FORMAT), signed.clone(), of.clone());
                 let next = self.sum(signed.clone(), one);
                 self.select(is_below, next, signed.clone())
             }
         };
         // A zero keeps its sign.
-        let is_whole = self.binary(Binary::BfloatEqual, of.clone(), signed);
+        let is_whole = self.binary(Binary::FloatEqual(FORMAT), of.clone(), signed);
         let is_fraction = self.unary(Unary::Not, is_whole);
         let is_other = self.binary(Binary::And, is_small, is_fraction);
         self.select(is_other, near, of)
@@ -250,11 +252,11 @@ impl Interner {
                     None => return Ok(None),
                 }
             }
-            Named::Absolute => self.unary(Unary::BfloatAbsolute, one()?),
+            Named::Absolute => self.unary(Unary::FloatAbsolute(FORMAT), one()?),
             Named::Difference => {
                 let (left, right) = two()?;
                 let difference = self.difference(left, right);
-                self.unary(Unary::BfloatAbsolute, difference)
+                self.unary(Unary::FloatAbsolute(FORMAT), difference)
             }
             Named::ReciprocalRoot => {
                 let root = self.function_of(Function::SquareRoot, one()?);
@@ -292,7 +294,7 @@ impl Interner {
             }
             Named::IsNoNumber => {
                 let of = one()?;
-                let equal = self.binary(Binary::BfloatEqual, of.clone(), of);
+                let equal = self.binary(Binary::FloatEqual(FORMAT), of.clone(), of);
                 self.unary(Unary::Not, equal)
             }
             Named::Same => one()?,
@@ -304,7 +306,7 @@ impl Interner {
         match (self.type_of(&of), to) {
             (Type::Bf16, Type::Bool) => {
                 let zero = self.real(0.0);
-                let equal = self.binary(Binary::BfloatEqual, of, zero);
+                let equal = self.binary(Binary::FloatEqual(FORMAT), of, zero);
                 self.unary(Unary::Not, equal)
             }
             (Type::Bool, Type::Bf16) => {

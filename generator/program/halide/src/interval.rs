@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_bfloat::{Function, from_f64, to_f64};
+use pushmem_float::Function;
+
 use pushmem_nest::{Binary, Type, Unary};
 
+use crate::numbers::{from_f64, to_f64};
 use crate::plan::{Point, Term};
 use crate::value::Value;
 
@@ -62,15 +64,15 @@ impl<'a> Intervals<'a> {
                 let (low, high) = self.of(of);
                 (rounded(low as f64), rounded(high as f64))
             }
-            Value::Unary(Unary::BfloatNegate, of) => {
+            Value::Unary(Unary::FloatNegate(_), of) => {
                 let (low, high) = self.number(of);
                 (-high, -low)
             }
-            Value::Unary(Unary::BfloatAbsolute, of) => {
+            Value::Unary(Unary::FloatAbsolute(_), of) => {
                 let (low, high) = self.number(of);
                 (if low > 0.0 { low } else { (-high).max(0.0) }, high.max(-low))
             }
-            Value::Unary(Unary::BfloatFunction(function), of) => {
+            Value::Unary(Unary::FloatFunction(_, function), of) => {
                 let (low, high) = self.number(of);
                 match function {
                     Function::SquareRoot if low >= 0.0 => (rounded(low.sqrt()), rounded(high.sqrt())),
@@ -103,11 +105,11 @@ impl<'a> Intervals<'a> {
                 let (low, high) = match operator {
                     Unary::Negate => (-range.1, -range.0),
                     Unary::Not
-                    | Unary::BfloatNegate
-                    | Unary::BfloatAbsolute
-                    | Unary::BfloatFromInteger
-                    | Unary::BfloatToInteger
-                    | Unary::BfloatFunction(_) => (result.min(), result.max()),
+                    | Unary::FloatNegate(_)
+                    | Unary::FloatAbsolute(_)
+                    | Unary::FloatFromInteger(_)
+                    | Unary::FloatToInteger(_)
+                    | Unary::FloatFunction(..) => (result.min(), result.max()),
                     Unary::Absolute if range.0 >= 0 => range,
                     Unary::Absolute => (0, range.1.max(-range.0)),
                 };
@@ -151,20 +153,20 @@ fn is_bounded((low, high): (f64, f64)) -> bool {
 /// The range of an operator of numbers. Rounding keeps the order of numbers.
 fn numbers_combined(operator: Binary, left: (f64, f64), right: (f64, f64)) -> (f64, f64) {
     match operator {
-        Binary::BfloatAdd => (rounded(left.0 + right.0), rounded(left.1 + right.1)),
-        Binary::BfloatSubtract => (rounded(left.0 - right.1), rounded(left.1 - right.0)),
-        Binary::BfloatMultiply if is_bounded(left) && is_bounded(right) => {
+        Binary::FloatAdd(_) => (rounded(left.0 + right.0), rounded(left.1 + right.1)),
+        Binary::FloatSubtract(_) => (rounded(left.0 - right.1), rounded(left.1 - right.0)),
+        Binary::FloatMultiply(_) if is_bounded(left) && is_bounded(right) => {
             let all = [left.0 * right.0, left.0 * right.1, left.1 * right.0, left.1 * right.1].map(rounded);
             (all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max))
         }
         // Of a left operand that is no number, these are the right one.
-        Binary::BfloatMinimum if is_bounded(right) => {
+        Binary::FloatMinimum(_) if is_bounded(right) => {
             (left.0.min(right.0), if is_bounded(left) { left.1.min(right.1) } else { right.1 })
         }
-        Binary::BfloatMaximum if is_bounded(right) => {
+        Binary::FloatMaximum(_) if is_bounded(right) => {
             (if is_bounded(left) { left.0.max(right.0) } else { right.0 }, left.1.max(right.1))
         }
-        Binary::BfloatMinimum | Binary::BfloatMaximum => hull(left, right),
+        Binary::FloatMinimum(_) | Binary::FloatMaximum(_) => hull(left, right),
         _ => ANY,
     }
 }

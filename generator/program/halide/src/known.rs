@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use pushmem_bfloat::{from_f64, to_f64};
 use pushmem_nest::{Binary, Type};
 
 use crate::functions::{Named, Whole, named, without_type};
+use crate::numbers::{from_f64, to_f64};
 use crate::syntax::{Call, Called, Element, Expression, Kind, Pipeline, TypeCode};
 
 /// The deepest nesting of operators and calls, so that no walk exhausts the stack.

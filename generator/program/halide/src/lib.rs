@@ -37,6 +37,7 @@ mod intrinsics;
 mod known;
 mod loops;
 mod lower;
+mod numbers;
 mod plan;
 mod print;
 mod proof;

@@ -6,7 +6,7 @@ mod stages;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use pushmem_bfloat::Function;
+use pushmem_float::Function;
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
@@ -473,7 +473,7 @@ impl<'a> Lowering<'a> {
 
 /// Refuses constants that no program can have.
 fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
-    match entries.iter().find(|entry| of == Type::Bf16 && !pushmem_bfloat::to_f64(**entry as u16).is_finite()) {
+    match entries.iter().find(|entry| of == Type::Bf16 && !crate::numbers::to_f64(**entry as u16).is_finite()) {
         Some(_) => Err(Fault::new(span, "an entry of these constants is no finite number of bfloat16")),
         None => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use pushmem_float::Format;
 use pushmem_nest::{Binary, Span, Type};
 
 /// A pipeline.
@@ -204,25 +205,13 @@ impl Element {
     /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of bfloat16.
     pub fn word(self, bits: i64) -> i64 {
         let number = match (self.code, self.bits) {
-            (TypeCode::Float, 16) => half(bits as u16),
+            (TypeCode::Float, 16) => Format::Float16.to_f64(bits as u16),
             (TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
             (TypeCode::Float, 64) => f64::from_bits(bits as u64),
             _ => return bits,
         };
-        pushmem_bfloat::from_f64(number).into()
+        crate::numbers::from_f64(number).into()
     }
-}
-
-/// The number of half precision that 16 bits stand for.
-fn half(bits: u16) -> f64 {
-    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
-    let magnitude = match exponent {
-        0 => fraction * 2_f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
-    };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
 impl fmt::Display for Element {

@@ -66,7 +66,7 @@ impl Printer<'_> {
         };
         let mut terms = Vec::new();
         sum_terms(value, false, &mut terms);
-        if let Value::Binary(Binary::BfloatAdd, left, right) = &**value
+        if let Value::Binary(Binary::FloatAdd(_), left, right) = &**value
             && updates
         {
             // Sums of numbers depend on their order: only one number is added.
@@ -168,7 +168,9 @@ impl Printer<'_> {
         let text = self.value(value);
         match &**value {
             Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
-            Value::Unary(Unary::Negate | Unary::Not | Unary::BfloatNegate, _) | Value::Cast(..) => format!("({text})"),
+            Value::Unary(Unary::Negate | Unary::Not | Unary::FloatNegate(_), _) | Value::Cast(..) => {
+                format!("({text})")
+            }
             _ => text,
         }
     }
@@ -183,13 +185,13 @@ impl Printer<'_> {
                 None => format!("{}i32", self.ranges[*variable].0),
             },
             Value::Load(load) => self.load(load),
-            Value::Unary(Unary::Negate | Unary::BfloatNegate, operand) => format!("-{}", self.operand(operand)),
+            Value::Unary(Unary::Negate | Unary::FloatNegate(_), operand) => format!("-{}", self.operand(operand)),
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
-            Value::Unary(Unary::Absolute | Unary::BfloatAbsolute, operand) => format!("abs({})", self.value(operand)),
-            Value::Unary(Unary::BfloatFunction(function), operand) => {
+            Value::Unary(Unary::Absolute | Unary::FloatAbsolute(_), operand) => format!("abs({})", self.value(operand)),
+            Value::Unary(Unary::FloatFunction(_, function), operand) => {
                 format!("{}({})", function.name(), self.value(operand))
             }
-            Value::Unary(Unary::BfloatFromInteger | Unary::BfloatToInteger, _) => {
+            Value::Unary(Unary::FloatFromInteger(_) | Unary::FloatToInteger(_), _) => {
                 unreachable!("expressions have casts")
             }
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.

@@ -156,7 +156,7 @@ impl<L: Clone> Value<L> {
             Value::Number(_, of) | Value::Cast(of, _) => *of == Type::Bf16,
             Value::Variable(_) | Value::Load(_) => false,
             Value::Unary(operator, _) => {
-                matches!(operator, Unary::BfloatNegate | Unary::BfloatAbsolute | Unary::BfloatFunction(_))
+                matches!(operator, Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..))
             }
             Value::Binary(operator, ..) => operator.is_of_numbers() && !operator.is_comparison(),
             Value::Select(_, then, otherwise) => then.is_number() || otherwise.is_number(),

@@ -19,6 +19,8 @@ pub enum Element {
     I64,
     /// A bfloat16 number, 16 bits: its values are its words, as numbers without sign.
     Bf16,
+    /// A float16 number, 16 bits, likewise.
+    F16,
 }
 
 /// By its name.
@@ -30,8 +32,17 @@ impl serde::Serialize for Element {
 
 impl Element {
     /// All types.
-    pub const ALL: [Element; 8] =
-        [Element::U8, Element::I8, Element::U16, Element::I16, Element::U32, Element::I32, Element::I64, Element::Bf16];
+    pub const ALL: [Element; 9] = [
+        Element::U8,
+        Element::I8,
+        Element::U16,
+        Element::I16,
+        Element::U32,
+        Element::I32,
+        Element::I64,
+        Element::Bf16,
+        Element::F16,
+    ];
 
     /// The name, such as `u16`.
     pub fn name(self) -> &'static str {
@@ -44,6 +55,7 @@ impl Element {
             Element::I32 => "i32",
             Element::I64 => "i64",
             Element::Bf16 => "bf16",
+            Element::F16 => "f16",
         }
     }
 
@@ -51,7 +63,7 @@ impl Element {
     pub fn bits(self) -> u32 {
         match self {
             Element::U8 | Element::I8 => 8,
-            Element::U16 | Element::I16 | Element::Bf16 => 16,
+            Element::U16 | Element::I16 | Element::Bf16 | Element::F16 => 16,
             Element::U32 | Element::I32 => 32,
             Element::I64 => 64,
         }
@@ -65,6 +77,11 @@ impl Element {
     /// Whether there are negative values.
     pub fn is_signed(self) -> bool {
         matches!(self, Element::I8 | Element::I16 | Element::I32 | Element::I64)
+    }
+
+    /// Whether these are numbers with a fraction, whose values are words.
+    pub fn has_fraction(self) -> bool {
+        matches!(self, Element::Bf16 | Element::F16)
     }
 
     /// The smallest value.

@@ -146,10 +146,10 @@ impl Image {
                 "give an image of that size, or the program the shape of this one; innermost dimension first: [width, height]",
             ));
         }
-        if (found.element == Element::Bf16) != (element == Element::Bf16) {
+        if found.element != element && (found.element.has_fraction() || element.has_fraction()) {
             let message = format!("`{shown}` holds {}, not {}", found.element.name(), element.name());
             return Err(Diagnostic::new(message)
-                .with_help("bf16 numbers come as words in a `.hex` file, or in a `.npy` file of the type `<V2`"));
+                .with_help("numbers with a fraction come as words in a `.hex` file, or in a `.npy` file: bf16 of the type `<V2`, f16 of `<f2`"));
         }
         if let Some(position) = found.values.iter().position(|&value| !element.holds(value)) {
             let message = format!(

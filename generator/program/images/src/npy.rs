@@ -27,6 +27,7 @@ fn code(element: Element) -> &'static str {
         Element::I64 => "<i8",
         // As `ml_dtypes` writes it: NumPy itself has no such type.
         Element::Bf16 => "<V2",
+        Element::F16 => "<f2",
     }
 }
 
@@ -116,7 +117,7 @@ fn element(header: &str) -> Result<Element, String> {
     };
     Element::ALL.into_iter().find(known).ok_or_else(|| {
         format!(
-            "the type `{}` is not supported: expected little-endian integers or bfloat16",
+            "the type `{}` is not supported: expected little-endian integers, float16 or bfloat16",
             description.escape_debug()
         )
     })
@@ -157,6 +158,10 @@ mod tests {
         let with = |code: &[u8; 3]| [&file[..place], code, &file[place + 3..]].concat();
         assert_eq!(parse(Path::new("a.npy"), &with(b"|V2")).unwrap(), image);
         assert!(parse(Path::new("a.npy"), &with(b"|u2")).is_err());
+        let halves = Image::from_values(Element::F16, &[2], vec![0x3f80, 0xc000]).unwrap();
+        assert_eq!(parse(Path::new("a.npy"), &with(b"<f2")).unwrap(), halves);
+        assert_eq!(format(&halves), with(b"<f2"));
+        assert!(parse(Path::new("a.npy"), &with(b"<f4")).is_err());
     }
 
     #[test]

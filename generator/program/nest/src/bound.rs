@@ -74,7 +74,7 @@ impl Bound<'_> {
             }
             Kind::Call(name, arguments) => self.function(name, arguments, span),
             Kind::Cast(..) => refuse("a cast"),
-            Kind::Decimal(_) => refuse("a fraction"),
+            Kind::Decimal(..) => refuse("a fraction"),
             Kind::Boolean(_) => refuse("a truth value"),
             Kind::Not(_) => refuse("`!`"),
             Kind::Logical(operator, ..) => refuse(&format!("`{}`", operator.symbol())),

@@ -124,7 +124,7 @@ impl Reads {
                 None => of.clone(),
             },
             ExpressionKind::Cast(inner)
-                if is_integer(of.value) && of.value.bits() <= Word::BITS && inner.value.bits() > Word::BITS =>
+                if of.value.is_integer() && of.value.bits() <= Word::BITS && inner.value.bits() > Word::BITS =>
             {
                 cast(self.low_half(inner), of.value)
             }
@@ -145,7 +145,7 @@ impl Reads {
             _ if of.value.bits() <= Word::BITS => return cast(self.whole(of), Type::U16),
             ExpressionKind::Constant(number) => ExpressionKind::Constant(number & 0xffff),
             ExpressionKind::Load(load) if self.high[*load].is_some() => ExpressionKind::Load(*load),
-            ExpressionKind::Cast(inner) if is_integer(inner.value) => return self.low_half(inner),
+            ExpressionKind::Cast(inner) if inner.value.is_integer() => return self.low_half(inner),
             ExpressionKind::Unary { operator: Unary::Negate, operand } => {
                 ExpressionKind::Unary { operator: Unary::Negate, operand: boxed(operand) }
             }
@@ -244,10 +244,6 @@ fn shift(by: &Expression) -> Option<i64> {
         ExpressionKind::Constant(by) => Some(by).filter(|by| (0..i64::from(Word::BITS)).contains(by)),
         _ => None,
     }
-}
-
-fn is_integer(of: Type) -> bool {
-    !matches!(of, Type::Bool | Type::Bf16)
 }
 
 fn cast(of: Expression, to: Type) -> Expression {

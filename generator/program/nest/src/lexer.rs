@@ -1,19 +1,22 @@
 //! From text to tokens.
 
+use pushmem_float::{Format, parse_decimal};
+
 use crate::source::{PlacedText, Problem, Span};
 use crate::types::Type;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Name(String),
     Integer {
         value: i64,
         suffix: Option<Type>,
     },
-    /// A number with a fraction: the word of the bfloat16 number nearest to it.
+    /// A number with a fraction, which each format rounds as the decimal.
     Decimal {
         text: String,
-        word: u16,
+        number: f64,
+        suffix: Option<Format>,
     },
     Symbol(&'static str),
     /// After the last token.
@@ -78,21 +81,29 @@ fn fraction(rest: &str) -> Option<usize> {
     digits.starts_with(|first: char| first.is_ascii_digit()).then_some(1 + length)
 }
 
+/// What stands before the name of a format, and the format.
+fn without_format(text: &str) -> Option<(&str, Format)> {
+    Format::ALL.into_iter().find_map(|format| Some((text.strip_suffix(format.name())?, format)))
+}
+
 fn decimal(text: &str, span: Span) -> Result<Token, Problem> {
-    // The type may stand behind it, as behind integers, though there is but one.
-    let number = text.strip_suffix(Type::Bf16.name()).unwrap_or(text).replace('_', "");
+    // The type may stand behind it, as behind integers.
+    let (number, suffix) = without_format(text).map_or((text, None), |(number, format)| (number, Some(format)));
+    let number = number.replace('_', "");
     if !number.chars().all(|digit| digit.is_ascii_digit() || digit == '.') {
         let problem = Problem::new(span, format!("`{text}` is not a number"));
-        return Err(problem
-            .with_help("a number with a fraction is digits, a point and digits, as in `0.25`: it is of type bf16"));
+        let help = "a number with a fraction is digits, a point and digits, as in `0.25`, and may end in bf16 or f16";
+        return Err(problem.with_help(help));
     }
-    let word = pushmem_bfloat::from_decimal(&number);
-    if word >= pushmem_bfloat::INFINITY {
-        let largest = pushmem_bfloat::to_decimal(pushmem_bfloat::INFINITY - 1).unwrap_or_default();
+    let number = parse_decimal(&number);
+    // Of bfloat16 are the largest numbers there are.
+    let format = suffix.unwrap_or(Format::Bfloat16);
+    if !format.is_finite(format.from_f64(number)) {
+        let largest = format.to_decimal(format.infinity() - 1).unwrap_or_default();
         return Err(Problem::new(span, format!("`{text}` is too large"))
-            .with_help(format!("the largest number of bf16 is {largest}")));
+            .with_help(format!("the largest number of {} is {largest}", format.name())));
     }
-    Ok(Token::Decimal { text: text.to_owned(), word })
+    Ok(Token::Decimal { text: text.to_owned(), number, suffix })
 }
 
 fn integer(text: &str, span: Span) -> Result<Token, Problem> {
@@ -100,11 +111,14 @@ fn integer(text: &str, span: Span) -> Result<Token, Problem> {
         Problem::new(span, format!("`{text}` is not an integer"))
             .with_help("integers are decimal, or hexadecimal after `0x`, and may end in a type, as in `3u16`")
     };
-    if let Some(number) = text.strip_suffix(Type::Bf16.name())
+    if let Some((number, format)) = without_format(text)
         && !number.starts_with("0x")
     {
         let problem = Problem::new(span, format!("`{text}` is not an integer"));
-        return Err(problem.with_help(format!("write `{number}.0`: numbers with a fraction are of type bf16")));
+        let suffix = if format == Format::Bfloat16 { "" } else { format.name() };
+        return Err(
+            problem.with_help(format!("write `{number}.0{suffix}`: numbers of {} have a fraction", format.name()))
+        );
     }
     // `u` is no digit, and `i` neither, so that the suffix starts at the first of them; of hexadecimal numbers, too.
     let (number, suffix) = match text.find(['u', 'i']) {

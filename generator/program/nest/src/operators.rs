@@ -5,10 +5,9 @@
 //! give 0. Shifting by at least as many bits as there are shifts everything out, and shifting by a negative amount shifts
 //! the other way.
 //!
-//! Numbers of bfloat16 have operators of their own, so that nothing that is true of integers only is said of them.
+//! Numbers with a fraction have operators of their own, by their format, so that nothing that is true of integers only is said of them.
 
-use pushmem_bfloat as bfloat;
-use pushmem_bfloat::Function;
+use pushmem_float::{Format, Function};
 
 use crate::types::Type;
 
@@ -21,16 +20,16 @@ pub enum Unary {
     Not,
     /// `abs(a)`: of a signed type gives the unsigned type of as many bits.
     Absolute,
-    /// `-a` of a bfloat16 number: the other sign.
-    BfloatNegate,
-    /// `abs(a)` of a bfloat16 number: without its sign.
-    BfloatAbsolute,
-    /// The word of the bfloat16 number nearest to an integer of 16 bits with sign, in datapaths; expressions have casts.
-    BfloatFromInteger,
-    /// The integer of 16 bits with sign nearest to a bfloat16 number, towards zero, in datapaths; expressions have casts.
-    BfloatToInteger,
-    /// A function of a bfloat16 number, as `sqrt(a)`: datapaths have its table and operations of integers.
-    BfloatFunction(Function),
+    /// `-a` of a number with a fraction: the other sign.
+    FloatNegate(Format),
+    /// `abs(a)` of a number with a fraction: without its sign.
+    FloatAbsolute(Format),
+    /// The word of the number nearest to an integer of 16 bits with sign, in datapaths; expressions have casts.
+    FloatFromInteger(Format),
+    /// The integer of 16 bits with sign nearest to a number, towards zero, in datapaths; expressions have casts.
+    FloatToInteger(Format),
+    /// A function of a number, as `sqrt(a)`: datapaths have its table and operations of integers.
+    FloatFunction(Format, Function),
 }
 
 /// An operator of two operands of one type.
@@ -74,22 +73,22 @@ pub enum Binary {
     Maximum,
     /// `absd(a, b)`: the distance of two numbers; of a signed type gives the unsigned type of as many bits.
     AbsoluteDifference,
-    /// `a + b` of bfloat16 numbers.
-    BfloatAdd,
-    /// `a - b` of bfloat16 numbers.
-    BfloatSubtract,
-    /// `a * b` of bfloat16 numbers.
-    BfloatMultiply,
-    /// `a == b` of bfloat16 numbers.
-    BfloatEqual,
-    /// `a < b` of bfloat16 numbers.
-    BfloatLess,
-    /// `a <= b` of bfloat16 numbers.
-    BfloatLessEqual,
-    /// `min(a, b)` of bfloat16 numbers: `a` if it is less than `b`, else `b`.
-    BfloatMinimum,
-    /// `max(a, b)` of bfloat16 numbers: `a` if `b` is less than it, else `b`.
-    BfloatMaximum,
+    /// `a + b` of numbers with a fraction.
+    FloatAdd(Format),
+    /// `a - b` of numbers with a fraction.
+    FloatSubtract(Format),
+    /// `a * b` of numbers with a fraction.
+    FloatMultiply(Format),
+    /// `a == b` of numbers with a fraction.
+    FloatEqual(Format),
+    /// `a < b` of numbers with a fraction.
+    FloatLess(Format),
+    /// `a <= b` of numbers with a fraction.
+    FloatLessEqual(Format),
+    /// `min(a, b)` of numbers with a fraction: `a` if it is less than `b`, else `b`.
+    FloatMinimum(Format),
+    /// `max(a, b)` of numbers with a fraction: `a` if `b` is less than it, else `b`.
+    FloatMaximum(Format),
 }
 
 impl Unary {
@@ -97,8 +96,8 @@ impl Unary {
     pub fn result(self, operand: Type) -> Type {
         match self {
             Unary::Absolute => operand.unsigned(),
-            Unary::BfloatFromInteger => Type::U16,
-            Unary::BfloatToInteger => Type::I16,
+            Unary::FloatFromInteger(_) => Type::U16,
+            Unary::FloatToInteger(_) => Type::I16,
             _ => operand,
         }
     }
@@ -109,22 +108,22 @@ impl Unary {
             Unary::Negate => -value,
             Unary::Not => !value,
             Unary::Absolute => value.abs(),
-            Unary::BfloatNegate => bfloat::negate(value as u16).into(),
-            Unary::BfloatAbsolute => bfloat::absolute(value as u16).into(),
-            Unary::BfloatFromInteger => bfloat::from_integer(value).into(),
-            Unary::BfloatToInteger => bfloat::to_integer(value as u16, Type::I16.min(), Type::I16.max()),
-            Unary::BfloatFunction(function) => function.apply(value as u16).into(),
+            Unary::FloatNegate(format) => format.negate(value as u16).into(),
+            Unary::FloatAbsolute(format) => format.absolute(value as u16).into(),
+            Unary::FloatFromInteger(format) => format.from_integer(value).into(),
+            Unary::FloatToInteger(format) => format.to_integer(value as u16, Type::I16.min(), Type::I16.max()),
+            Unary::FloatFunction(format, function) => function.apply(format, value as u16).into(),
         };
         self.result(operand).wrap(value)
     }
 }
 
 impl Unary {
-    /// How the operator of integers is written that this is for bfloat16 numbers.
-    pub(crate) fn for_bfloat(self) -> Option<Unary> {
+    /// The operator that stands for this one of integers with numbers of a format.
+    pub(crate) fn for_float(self, format: Format) -> Option<Unary> {
         match self {
-            Unary::Negate => Some(Unary::BfloatNegate),
-            Unary::Absolute => Some(Unary::BfloatAbsolute),
+            Unary::Negate => Some(Unary::FloatNegate(format)),
+            Unary::Absolute => Some(Unary::FloatAbsolute(format)),
             _ => None,
         }
     }
@@ -144,36 +143,37 @@ impl Binary {
         }
     }
 
-    /// The operators of integers that bfloat16 numbers have as well, each with theirs.
-    const BFLOAT: [(Binary, Binary); 8] = [
-        (Binary::Add, Binary::BfloatAdd),
-        (Binary::Subtract, Binary::BfloatSubtract),
-        (Binary::Multiply, Binary::BfloatMultiply),
-        (Binary::Equal, Binary::BfloatEqual),
-        (Binary::Less, Binary::BfloatLess),
-        (Binary::LessEqual, Binary::BfloatLessEqual),
-        (Binary::Minimum, Binary::BfloatMinimum),
-        (Binary::Maximum, Binary::BfloatMaximum),
+    /// The operators of integers that numbers with a fraction have as well, each with theirs.
+    const FLOAT: [(Binary, fn(Format) -> Binary); 8] = [
+        (Binary::Add, Binary::FloatAdd),
+        (Binary::Subtract, Binary::FloatSubtract),
+        (Binary::Multiply, Binary::FloatMultiply),
+        (Binary::Equal, Binary::FloatEqual),
+        (Binary::Less, Binary::FloatLess),
+        (Binary::LessEqual, Binary::FloatLessEqual),
+        (Binary::Minimum, Binary::FloatMinimum),
+        (Binary::Maximum, Binary::FloatMaximum),
     ];
 
-    /// The operator that stands for this one between bfloat16 numbers.
-    pub fn for_bfloat(self) -> Option<Binary> {
-        Self::BFLOAT.into_iter().find(|(of_integers, _)| *of_integers == self).map(|(_, own)| own)
+    /// The operator that stands for this one between numbers of a format.
+    pub fn for_float(self, format: Format) -> Option<Binary> {
+        Self::FLOAT.into_iter().find(|(of_integers, _)| *of_integers == self).map(|(_, own)| own(format))
     }
 
-    /// Whether the operands are bfloat16 numbers.
+    /// Whether the operands are numbers with a fraction.
     pub fn is_of_numbers(self) -> bool {
-        Self::BFLOAT.into_iter().any(|(_, own)| own == self)
+        self.of_integers() != self
     }
 
     /// The operator of integers that is written in the same way.
     fn of_integers(self) -> Binary {
-        Self::BFLOAT.into_iter().find(|(_, own)| *own == self).map_or(self, |(of_integers, _)| of_integers)
+        let is_this = |own: fn(Format) -> Binary| Format::ALL.into_iter().any(|format| own(format) == self);
+        Self::FLOAT.into_iter().find(|(_, own)| is_this(*own)).map_or(self, |(of_integers, _)| of_integers)
     }
 
     /// The operator of `+=` for elements of this type.
     pub fn sum_of(element: Type) -> Binary {
-        if element == Type::Bf16 { Binary::BfloatAdd } else { Binary::Add }
+        element.format().map_or(Binary::Add, Binary::FloatAdd)
     }
 
     /// How the operator is written: a symbol between its operands, or the name of a function.
@@ -198,7 +198,7 @@ impl Binary {
             Binary::Minimum => "min",
             Binary::Maximum => "max",
             Binary::AbsoluteDifference => "absd",
-            of_bfloat => of_bfloat.of_integers().symbol(),
+            of_numbers => of_numbers.of_integers().symbol(),
         }
     }
 
@@ -245,7 +245,8 @@ impl Binary {
 
     /// The result for values of this type.
     pub fn apply(self, operands: Type, left: i64, right: i64) -> i64 {
-        let number = |of: fn(u16, u16) -> u16| i64::from(of(left as u16, right as u16));
+        let number = |format: Format, of: fn(Format, u16, u16) -> u16| i64::from(of(format, left as u16, right as u16));
+        let holds = |format: Format, of: fn(Format, u16, u16) -> bool| i64::from(of(format, left as u16, right as u16));
         let value = match self {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
@@ -269,14 +270,14 @@ impl Binary {
             Binary::Minimum => left.min(right),
             Binary::Maximum => left.max(right),
             Binary::AbsoluteDifference => (left - right).abs(),
-            Binary::BfloatAdd => number(bfloat::add),
-            Binary::BfloatSubtract => number(bfloat::subtract),
-            Binary::BfloatMultiply => number(bfloat::multiply),
-            Binary::BfloatEqual => i64::from(bfloat::equal(left as u16, right as u16)),
-            Binary::BfloatLess => i64::from(bfloat::less(left as u16, right as u16)),
-            Binary::BfloatLessEqual => i64::from(bfloat::less_equal(left as u16, right as u16)),
-            Binary::BfloatMinimum => number(bfloat::minimum),
-            Binary::BfloatMaximum => number(bfloat::maximum),
+            Binary::FloatAdd(format) => number(format, Format::add),
+            Binary::FloatSubtract(format) => number(format, Format::subtract),
+            Binary::FloatMultiply(format) => number(format, Format::multiply),
+            Binary::FloatEqual(format) => holds(format, Format::equal),
+            Binary::FloatLess(format) => holds(format, Format::less),
+            Binary::FloatLessEqual(format) => holds(format, Format::less_equal),
+            Binary::FloatMinimum(format) => number(format, Format::minimum),
+            Binary::FloatMaximum(format) => number(format, Format::maximum),
         };
         self.result(operands).wrap(value)
     }
@@ -294,6 +295,8 @@ fn shift_left(value: i64, amount: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use pushmem_float::Format;
+
     use super::{Binary, Unary};
     use crate::types::Type;
 
@@ -371,14 +374,23 @@ mod tests {
         (Binary::AbsoluteDifference, Type::I16, 3, -1, 4),
         (Binary::AbsoluteDifference, Type::U16, 5, 9, 4),
         (Binary::AbsoluteDifference, Type::U32, 0, 4294967295, 4294967295),
-        (Binary::BfloatAdd, Type::Bf16, 0x3f80, 0x3b80, 0x3f80),
-        (Binary::BfloatSubtract, Type::Bf16, 0x4000, 0x3f80, 0x3f80),
-        (Binary::BfloatMultiply, Type::Bf16, 0x4000, 0xbf00, 0xbf80),
-        (Binary::BfloatLess, Type::Bf16, 0xbf80, 0x3f80, 1),
-        (Binary::BfloatEqual, Type::Bf16, 0x8000, 0, 1),
-        (Binary::BfloatLessEqual, Type::Bf16, 0x7fc0, 0x7fc0, 0),
-        (Binary::BfloatMinimum, Type::Bf16, 0x7fc0, 0x3f80, 0x3f80),
-        (Binary::BfloatMaximum, Type::Bf16, 0x3f80, 0x7fc0, 0x7fc0),
+        (Binary::FloatAdd(Format::Bfloat16), Type::Bf16, 0x3f80, 0x3b80, 0x3f80),
+        (Binary::FloatSubtract(Format::Bfloat16), Type::Bf16, 0x4000, 0x3f80, 0x3f80),
+        (Binary::FloatMultiply(Format::Bfloat16), Type::Bf16, 0x4000, 0xbf00, 0xbf80),
+        (Binary::FloatLess(Format::Bfloat16), Type::Bf16, 0xbf80, 0x3f80, 1),
+        (Binary::FloatEqual(Format::Bfloat16), Type::Bf16, 0x8000, 0, 1),
+        (Binary::FloatLessEqual(Format::Bfloat16), Type::Bf16, 0x7fc0, 0x7fc0, 0),
+        (Binary::FloatMinimum(Format::Bfloat16), Type::Bf16, 0x7fc0, 0x3f80, 0x3f80),
+        (Binary::FloatMaximum(Format::Bfloat16), Type::Bf16, 0x3f80, 0x7fc0, 0x7fc0),
+        (Binary::FloatAdd(Format::Float16), Type::F16, 0x3c00, 0x1000, 0x3c00),
+        (Binary::FloatAdd(Format::Float16), Type::F16, 0x03ff, 0x0001, 0x0400),
+        (Binary::FloatSubtract(Format::Float16), Type::F16, 0x4000, 0x3c00, 0x3c00),
+        (Binary::FloatMultiply(Format::Float16), Type::F16, 0x5c00, 0x5c00, 0x7c00),
+        (Binary::FloatMultiply(Format::Float16), Type::F16, 0x0003, 0x3800, 0x0002),
+        (Binary::FloatLess(Format::Float16), Type::F16, 0xbc00, 0x3c00, 1),
+        (Binary::FloatEqual(Format::Float16), Type::F16, 0x8000, 0, 1),
+        (Binary::FloatLessEqual(Format::Float16), Type::F16, 0x7e00, 0x7e00, 0),
+        (Binary::FloatMinimum(Format::Float16), Type::F16, 0x7e00, 0x3c00, 0x3c00),
     ];
 
     #[test]

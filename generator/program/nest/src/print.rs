@@ -113,7 +113,7 @@ impl Printer<'_> {
         let expression = &self.operation.expression;
         let mut text = target.clone();
         match self.operation.reduction {
-            None | Some(Binary::Add | Binary::BfloatAdd) => {
+            None | Some(Binary::Add | Binary::FloatAdd(_)) => {
                 text.push_str(if self.operation.reduction.is_some() { " += " } else { " = " });
                 self.write(expression, precedence::LOWEST, true, &mut text);
             }
@@ -218,12 +218,12 @@ impl Printer<'_> {
                 text.push(']');
             }
             ExpressionKind::Unary { operator, operand } => match operator {
-                Unary::Absolute | Unary::BfloatAbsolute => self.function("abs", &[operand], false, text),
-                Unary::BfloatFunction(function) => self.function(function.name(), &[operand], false, text),
-                Unary::BfloatFromInteger | Unary::BfloatToInteger => {
+                Unary::Absolute | Unary::FloatAbsolute(_) => self.function("abs", &[operand], false, text),
+                Unary::FloatFunction(_, function) => self.function(function.name(), &[operand], false, text),
+                Unary::FloatFromInteger(_) | Unary::FloatToInteger(_) => {
                     unreachable!("expressions have casts")
                 }
-                Unary::Negate | Unary::Not | Unary::BfloatNegate => {
+                Unary::Negate | Unary::Not | Unary::FloatNegate(_) => {
                     in_parentheses(precedence::UNARY < least, text, |text| {
                         text.push(if *operator == Unary::Not { '!' } else { '-' });
                         self.write(operand, precedence::UNARY, false, text);
@@ -290,7 +290,7 @@ impl Printer<'_> {
 /// Whether the type of the expression is that of what is around it, if it is written without types.
 fn is_bare(expression: &Expression) -> bool {
     match &expression.kind {
-        ExpressionKind::Constant(_) => expression.value.is_integer(),
+        ExpressionKind::Constant(_) => expression.value.is_integer() || expression.value == Type::F16,
         ExpressionKind::Select { then, otherwise, .. } => is_bare(then) && is_bare(otherwise),
         _ => false,
     }
@@ -298,7 +298,8 @@ fn is_bare(expression: &Expression) -> bool {
 
 fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut String) {
     text.push_str(&value.text(number));
-    if !type_is_known && value.is_integer() && value != Type::I32 {
+    // Without a type around, integers are of i32, and numbers with a fraction of bf16.
+    if !type_is_known && !matches!(value, Type::I32 | Type::Bf16 | Type::Bool) {
         text.push_str(value.name());
     }
 }

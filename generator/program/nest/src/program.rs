@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_bfloat::Function;
 use pushmem_files::Diagnostic;
+use pushmem_float::{Format, Function};
 use serde::Deserialize;
 
 use crate::index::Index;
@@ -164,7 +164,7 @@ pub struct Table {
     /// The entries.
     pub values: Vec<i64>,
     /// The function of numbers that it is for, where the program calls that; nothing for tables that it declares.
-    pub function: Option<Function>,
+    pub function: Option<(Format, Function)>,
     /// Where it is declared: its name.
     pub span: Span,
 }
@@ -396,9 +396,9 @@ impl Expression {
     }
 
     /// Finds the functions of numbers that it calls.
-    pub(crate) fn functions(&self, found: &mut BTreeSet<Function>) {
-        if let ExpressionKind::Unary { operator: Unary::BfloatFunction(function), .. } = self.kind {
-            found.insert(function);
+    pub(crate) fn functions(&self, found: &mut BTreeSet<(Format, Function)>) {
+        if let ExpressionKind::Unary { operator: Unary::FloatFunction(format, function), .. } = self.kind {
+            found.insert((format, function));
         }
         self.operands().into_iter().for_each(|operand| operand.functions(found));
     }

@@ -103,13 +103,13 @@ impl Entry {
     /// The value of this type, if the type has it.
     fn value(self, element: Type) -> Option<i64> {
         let number = match self {
-            Entry::Integer(number) if element != Type::Bf16 => return element.holds(number).then_some(number),
+            Entry::Integer(number) if element.format().is_none() => return element.holds(number).then_some(number),
             Entry::Integer(number) => number as f64,
             Entry::Number(number) => number,
         };
-        let word = pushmem_bfloat::from_f64(number);
-        let is_finite = pushmem_bfloat::absolute(word) < pushmem_bfloat::INFINITY;
-        (element == Type::Bf16 && is_finite).then_some(word.into())
+        let format = element.format()?;
+        let word = format.from_f64(number);
+        format.is_finite(word).then_some(word.into())
     }
 }
 
@@ -428,9 +428,9 @@ impl Reader<'_> {
         if let Some(place) = values.clone().position(|value| !self.has_unknown_type && value.is_none()) {
             let message = format!("{} does not fit {}", file.values[place], element.name());
             let problem = Problem::new(self.value_span(&values_path.index(place)), message);
-            self.problems.push(problem.with_help(match element {
-                Type::Bf16 => "it is beyond the largest number".to_owned(),
-                _ => format!("it holds {} to {}", element.min(), element.max()),
+            self.problems.push(problem.with_help(match element.format() {
+                Some(_) => "it is beyond the largest number".to_owned(),
+                None => format!("it holds {} to {}", element.min(), element.max()),
             }));
         }
         let values = values.map(Option::unwrap_or_default).collect();
@@ -443,7 +443,7 @@ impl Reader<'_> {
         let problem = match Type::from_name(name) {
             Some(element) if Type::ELEMENTS.contains(&element) => return element,
             Some(_) => Problem::new(span, format!("{name} exists only within expressions"))
-                .with_help("arrays and tables hold u8, i8, u16, i16, u32, i32 or bf16"),
+                .with_help("arrays and tables hold u8, i8, u16, i16, u32, i32, bf16 or f16"),
             None => {
                 self.has_unknown_type = true;
                 Problem::new(span, format!("unknown type `{}`", name.escape_debug()))
@@ -685,11 +685,11 @@ fn add_tables_of_functions(program: &mut Program) {
         let computed = operation.accesses().filter_map(|access| access.computed.as_ref()).flatten();
         computed.chain([&operation.expression]).for_each(|expression| expression.functions(&mut called));
     }
-    for function in called {
-        let name = program.unused_name(&format!("{}_of_bf16", function.name()), &[]);
-        let values = function.table().into_iter().map(i64::from).collect();
+    for (format, function) in called {
+        let name = program.unused_name(&format!("{}_of_{}", function.name(), format.name()), &[]);
+        let values = function.table(format).into_iter().map(i64::from).collect();
         let (element, span) = (Type::U16, Span::default());
-        program.tables.push(Table { name, element, values, function: Some(function), span });
+        program.tables.push(Table { name, element, values, function: Some((format, function)), span });
     }
 }
 

@@ -1,7 +1,7 @@
 //! From trees to operations: names are looked up, types are checked, constants are folded.
 
-use pushmem_bfloat::Function;
 use pushmem_files::nearest;
+use pushmem_float::{Format, Function};
 
 use crate::index::{INDEX_LIMIT, Index};
 use crate::operators::{Binary, Unary};
@@ -124,7 +124,7 @@ impl Scope<'_> {
                 })
             }
             Kind::Call(name, arguments) => self.index_function(name, arguments, span),
-            Kind::Decimal(_) => Err(refuse("it has a fraction")),
+            Kind::Decimal(..) => Err(refuse("it has a fraction")),
             Kind::Cast(..) => Err(refuse("indices have no width, so that there is nothing to cast")),
             Kind::Boolean(_) | Kind::Not(_) | Kind::Logical(..) => Err(refuse("it is no number")),
             Kind::Binary(operator, ..) => Err(refuse(&format!("`{}` is not affine", operator.symbol()))),
@@ -230,7 +230,7 @@ fn suggest<'a>(problem: Problem, name: &str, names: impl Iterator<Item = &'a str
 
 pub(crate) fn children(syntax: &Syntax) -> Vec<&Syntax> {
     match &syntax.kind {
-        Kind::Integer(..) | Kind::Decimal(_) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
+        Kind::Integer(..) | Kind::Decimal(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
         Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
         Kind::Negate(operand) | Kind::Not(operand) | Kind::Cast(operand, _) => vec![operand],
         Kind::Binary(_, left, right) | Kind::Logical(_, left, right) => vec![left, right],
@@ -264,7 +264,7 @@ pub(crate) fn operation(
     let draft = resolver.draft(&statement.value)?;
     let target = resolver.access(array, &statement.indices, place)?;
     let span = draft.span();
-    let expression = resolver.settle(draft, declared.element);
+    let expression = resolver.settle(draft, declared.element)?;
     if expression.value != declared.element {
         let (found, wanted) = (expression.value.name(), declared.element.name());
         let problem = Problem::new(span, format!("`{}` is {wanted}, but the value is {found}", name.text));
@@ -290,6 +290,8 @@ pub(crate) fn operation(
 enum Draft {
     Typed(Expression),
     Literal(i64, Span),
+    /// A number with a fraction: of bf16, unless another format is around.
+    Decimal(f64, Span),
     /// `sel` of two without a type.
     Choice(Box<Expression>, Box<Draft>, Box<Draft>, Span),
 }
@@ -298,7 +300,25 @@ impl Draft {
     fn value(&self) -> Option<Type> {
         match self {
             Draft::Typed(expression) => Some(expression.value),
-            Draft::Literal(..) | Draft::Choice(..) => None,
+            Draft::Literal(..) | Draft::Decimal(..) | Draft::Choice(..) => None,
+        }
+    }
+
+    /// Whether it has no type, but a fraction.
+    fn has_fraction(&self) -> bool {
+        match self {
+            Draft::Decimal(..) => true,
+            Draft::Choice(_, then, otherwise, _) => then.has_fraction() || otherwise.has_fraction(),
+            Draft::Typed(_) | Draft::Literal(..) => false,
+        }
+    }
+
+    /// The name of its type, or that it is a number of any.
+    fn type_name(&self) -> &'static str {
+        match self.value() {
+            Some(value) => value.name(),
+            None if self.has_fraction() => Type::Bf16.name(),
+            None => "a number",
         }
     }
 
@@ -306,42 +326,46 @@ impl Draft {
     fn typed(self) -> Expression {
         match self {
             Draft::Typed(expression) => expression,
-            Draft::Literal(..) | Draft::Choice(..) => unreachable!("it has a type"),
+            Draft::Literal(..) | Draft::Decimal(..) | Draft::Choice(..) => unreachable!("it has a type"),
         }
     }
 
     fn span(&self) -> Span {
         match self {
             Draft::Typed(expression) => expression.span,
-            Draft::Literal(_, span) | Draft::Choice(.., span) => *span,
+            Draft::Literal(_, span) | Draft::Decimal(_, span) | Draft::Choice(.., span) => *span,
         }
     }
 }
 
-/// The number by which a multiplication divides by this one of bfloat16, if the reciprocal is a number.
-fn reciprocal(divisor: &Expression) -> Result<Expression, Problem> {
+/// The number by which a multiplication divides by this one of a format, if the reciprocal is a number.
+fn reciprocal(format: Format, divisor: &Expression) -> Result<Expression, Problem> {
     let ExpressionKind::Constant(number) = divisor.kind else {
-        return Err(Problem::new(divisor.span, "bf16 is divided by constants only")
+        return Err(Problem::new(divisor.span, format!("{} is divided by constants only", format.name()))
             .with_help("multiply by the reciprocal: `a * reciprocal(b)`"));
     };
-    let number = pushmem_bfloat::to_f64(number as u16);
-    let near = pushmem_bfloat::from_f64(1.0 / number);
+    let number = format.to_f64(number as u16);
+    let near = format.from_f64(1.0 / number);
     // A power of two: no other number has a reciprocal of as few bits.
-    if near < pushmem_bfloat::INFINITY | pushmem_bfloat::SIGN && pushmem_bfloat::to_f64(near) * number == 1.0 {
-        return Ok(constant(near.into(), Type::Bf16, divisor.span));
+    if format.is_finite(near) && format.to_f64(near) * number == 1.0 {
+        return Ok(constant(near.into(), Type::of_format(format), divisor.span));
     }
-    let problem = Problem::new(divisor.span, "bf16 is divided by powers of two only");
-    Err(match pushmem_bfloat::to_decimal(near) {
+    let problem = Problem::new(divisor.span, format!("{} is divided by powers of two only", format.name()));
+    Err(match format.to_decimal(near) {
         Some(near) => problem.with_help(format!("multiply by the number nearest to the reciprocal: `* {near}`")),
         None => problem.with_help("multiply by a number"),
     })
 }
 
-/// The word of a number of bfloat16, if it is finite.
-fn finite(number: i64, span: Span) -> Result<i64, Problem> {
-    match pushmem_bfloat::absolute(number as u16) >= pushmem_bfloat::INFINITY {
-        true => Err(Problem::new(span, "this constant is beyond the numbers of bf16")),
-        false => Ok(number),
+/// A constant, if it is finite.
+fn finite(number: i64, value: Type, span: Span) -> Result<Expression, Problem> {
+    match value.format() {
+        Some(format) if !format.is_finite(number as u16) => {
+            let largest = format.to_decimal(format.infinity() - 1).unwrap_or_default();
+            let problem = Problem::new(span, format!("this constant is beyond the numbers of {}", format.name()));
+            Err(problem.with_help(format!("the largest number of {} is {largest}", format.name())))
+        }
+        _ => Ok(constant(number, value, span)),
     }
 }
 
@@ -356,27 +380,36 @@ struct Resolver<'a, 'b> {
 }
 
 impl Resolver<'_, '_> {
-    /// Gives literals this type; what has a type keeps it.
-    fn settle(&mut self, draft: Draft, value: Type) -> Expression {
+    /// Gives literals this type, or bf16, if they have a fraction and the type has not; what has a type keeps it.
+    fn settle(&mut self, draft: Draft, value: Type) -> Result<Expression, Problem> {
+        let value = if draft.has_fraction() && value.format().is_none() { Type::Bf16 } else { value };
         match draft {
-            Draft::Typed(expression) => expression,
-            Draft::Literal(number, span) => constant(self.fit(number, value, span), value, span),
+            Draft::Typed(expression) => Ok(expression),
+            Draft::Literal(number, span) => finite(self.fit(number, value, span), value, span),
+            Draft::Decimal(number, span) => {
+                let format = value.format().unwrap_or(Format::Bfloat16);
+                finite(format.from_f64(number).into(), value, span)
+            }
             Draft::Choice(condition, then, otherwise, span) => {
-                let (then, otherwise) = (Box::new(self.settle(*then, value)), Box::new(self.settle(*otherwise, value)));
+                let then = Box::new(self.settle(*then, value)?);
+                let otherwise = Box::new(self.settle(*otherwise, value)?);
                 let kind = ExpressionKind::Select { condition, then, otherwise };
-                Expression { kind, value, span }
+                Ok(Expression { kind, value, span })
             }
         }
     }
 
     /// The constant in this type.
     fn fit(&mut self, number: i64, value: Type, span: Span) -> i64 {
-        if value == Type::Bf16 {
-            let word = pushmem_bfloat::from_integer(number);
-            if pushmem_bfloat::to_f64(word) != number as f64 {
-                let becomes = pushmem_bfloat::to_decimal(word).unwrap_or_default();
-                let problem = Problem::new(span, format!("{number} is no number of bf16 and becomes {becomes}"));
-                self.warnings.push(problem.with_help("bf16 has 8 significant bits: all integers from -256 to 256"));
+        if let Some(format) = value.format() {
+            let (word, name) = (format.from_integer(number), format.name());
+            if let Some(becomes) = format.to_decimal(word)
+                && format.to_f64(word) != number as f64
+            {
+                let (bits, exact) = (format.fraction_bits() + 1, 2 * format.fractions());
+                let problem = Problem::new(span, format!("{number} is no number of {name} and becomes {becomes}"));
+                let help = format!("{name} has {bits} significant bits: all integers from -{exact} to {exact}");
+                self.warnings.push(problem.with_help(help));
             }
             return word.into();
         }
@@ -394,7 +427,10 @@ impl Resolver<'_, '_> {
         Ok(match &syntax.kind {
             Kind::Integer(number, None) => Draft::Literal(*number, span),
             Kind::Integer(number, Some(value)) => Draft::Typed(constant(self.fit(*number, *value, span), *value, span)),
-            Kind::Decimal(word) => Draft::Typed(constant((*word).into(), Type::Bf16, span)),
+            Kind::Decimal(number, None) => Draft::Decimal(*number, span),
+            Kind::Decimal(number, Some(format)) => {
+                Draft::Typed(constant(format.from_f64(*number).into(), Type::of_format(*format), span))
+            }
             Kind::Boolean(truth) => Draft::Typed(constant(i64::from(*truth), Type::Bool, span)),
             Kind::Name(name) => Draft::Typed(self.name(name, span)?),
             Kind::Element(name, indices) => Draft::Typed(self.element(name, indices, span)?),
@@ -462,15 +498,17 @@ impl Resolver<'_, '_> {
     /// An index that may depend on data, as an i32 value.
     fn computed_index(&mut self, syntax: &Syntax) -> Result<Expression, Problem> {
         let draft = self.draft(syntax)?;
-        let index = self.settle(draft, Type::I32);
+        let index = self.settle(draft, Type::I32)?;
         match index.value {
             Type::I32 => Ok(index),
             Type::Bool => {
                 Err(Problem::new(index.span, "an index is a number, not a truth value")
                     .with_help("write `sel(…, 1, 0)`"))
             }
-            Type::Bf16 => Err(Problem::new(index.span, "an index is an integer, not bf16")
-                .with_help("cast it, which rounds towards zero: `(…) as u16`")),
+            of if of.format().is_some() => {
+                Err(Problem::new(index.span, format!("an index is an integer, not {}", of.name()))
+                    .with_help("cast it, which rounds towards zero: `(…) as u16`"))
+            }
             _ => {
                 let span = index.span;
                 Ok(Expression { kind: ExpressionKind::Cast(Box::new(index)), value: Type::I32, span })
@@ -490,14 +528,14 @@ impl Resolver<'_, '_> {
             return Err(Problem::new(span, format!("a table has one index, not {}", indices.len())));
         };
         let index = self.draft(index)?;
-        let index = self.settle(index, Type::I32);
+        let index = self.settle(index, Type::I32)?;
         if index.value == Type::Bool {
             return Err(Problem::new(index.span, "the index of a table is a number, not a truth value")
                 .with_help("write `sel(…, 1, 0)`"));
         }
-        if index.value == Type::Bf16 {
-            return Err(Problem::new(index.span, "the index of a table is an integer, not bf16")
-                .with_help("cast it, which rounds towards zero: `(…) as u16`"));
+        if index.value.format().is_some() {
+            let message = format!("the index of a table is an integer, not {}", index.value.name());
+            return Err(Problem::new(index.span, message).with_help("cast it, which rounds towards zero: `(…) as u16`"));
         }
         let declared = &self.scope.tables[table];
         if declared.values.is_empty() {
@@ -583,22 +621,30 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A function of a number of bfloat16.
+    /// A function of a number with a fraction.
     fn function(&mut self, function: Function, argument: &Syntax, span: Span) -> Result<Draft, Problem> {
         let draft = self.draft(argument)?;
-        let operand = self.settle(draft, Type::Bf16);
-        if operand.value != Type::Bf16 {
-            let (name, found) = (function.name(), operand.value.name());
-            let problem = Problem::new(operand.span, format!("`{name}` takes a number of bf16, not {found}"));
+        let operand = self.settle(draft, Type::Bf16)?;
+        let (name, value) = (function.name(), operand.value);
+        let Some(format) = value.format() else {
+            let problem =
+                Problem::new(operand.span, format!("`{name}` takes a number of bf16 or f16, not {}", value.name()));
             return Err(problem.with_help(format!("cast it: `{name}((…) as bf16)`")));
+        };
+        if !function.is_of(format) {
+            return Err(Problem::new(span, format!("`{name}` of {} is not supported", format.name())).with_help(
+                format!(
+                    "compute it with numbers of bf16, or write a table of its values, of type {}, by an integer",
+                    format.name()
+                ),
+            ));
         }
-        let operator = Unary::BfloatFunction(function);
+        let operator = Unary::FloatFunction(format, function);
         if let ExpressionKind::Constant(number) = operand.kind {
-            let number = finite(operator.apply(Type::Bf16, number), span)?;
-            return Ok(Draft::Typed(constant(number, Type::Bf16, span)));
+            return finite(operator.apply(value, number), value, span).map(Draft::Typed);
         }
         let kind = ExpressionKind::Unary { operator, operand: Box::new(operand) };
-        Ok(Draft::Typed(Expression { kind, value: Type::Bf16, span }))
+        Ok(Draft::Typed(Expression { kind, value, span }))
     }
 
     fn select(&mut self, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {
@@ -626,7 +672,7 @@ impl Resolver<'_, '_> {
         let access = self.scope.access(array, indices, arguments[0].span)?;
         let value = self.scope.arrays[array].element;
         let draft = self.draft(&arguments[1])?;
-        let outside = self.settle(draft, value);
+        let outside = self.settle(draft, value)?;
         match outside.kind {
             ExpressionKind::Constant(number) if outside.value == value => {
                 Ok(self.load(Load { access, outside: Some(number) }, span))
@@ -643,7 +689,7 @@ impl Resolver<'_, '_> {
         match draft {
             Draft::Typed(expression) if expression.value == Type::Bool => Ok(expression),
             other => {
-                let found = other.value().map_or("a number", Type::name);
+                let found = other.type_name();
                 Err(Problem::new(other.span(), format!("expected a truth value, found {found}"))
                     .with_help("compare it: `… != 0`"))
             }
@@ -653,17 +699,19 @@ impl Resolver<'_, '_> {
     fn unary(&mut self, operator: Unary, operand: Draft, span: Span) -> Result<Draft, Problem> {
         let operand = match operand {
             Draft::Literal(number, _) => return Ok(Draft::Literal(operator.apply(Type::I32, number), span)),
-            other => self.settle(other, Type::I32),
+            Draft::Decimal(number, _) if operator == Unary::Negate => return Ok(Draft::Decimal(-number, span)),
+            Draft::Decimal(number, _) if operator == Unary::Absolute => return Ok(Draft::Decimal(number.abs(), span)),
+            other => self.settle(other, Type::I32)?,
         };
         if operand.value == Type::Bool && operator != Unary::Not {
             return Err(Problem::new(operand.span, "expected a number, found a truth value"));
         }
-        let operator = match operand.value {
-            Type::Bf16 => operator.for_bfloat().ok_or_else(|| {
-                Problem::new(span, "`!` takes integers and truth values, not bf16")
+        let operator = match operand.value.format() {
+            Some(format) => operator.for_float(format).ok_or_else(|| {
+                Problem::new(span, format!("`!` takes integers and truth values, not {}", format.name()))
                     .with_help("cast the number, as in `!(a[x] as u16)`")
             })?,
-            _ => operator,
+            None => operator,
         };
         let value = operator.result(operand.value);
         if let ExpressionKind::Constant(number) = operand.kind {
@@ -682,26 +730,41 @@ impl Resolver<'_, '_> {
         let draft = self.draft(operand)?;
         // The cast says what happens to bits that do not fit, so that this is no reason for a warning.
         let operand = match draft {
-            Draft::Literal(number, _) => return Ok(constant(Type::I32.cast(value, number), value, span)),
-            other => self.settle(other, Type::I32),
+            Draft::Literal(number, _) => return finite(Type::I32.cast(value, number), value, span),
+            other => {
+                let of_literals = if other.has_fraction() { value } else { Type::I32 };
+                self.settle(other, of_literals)?
+            }
         };
+        if operand.value != value
+            && let (Some(from), Some(to)) = (operand.value.format(), value.format())
+        {
+            let message = format!("{} cannot be cast to {}", from.name(), to.name());
+            let help =
+                format!("keep to one of them, or cast it to an integer in between: `a[x] as i16 as {}`", to.name());
+            return Err(Problem::new(span, message).with_help(help));
+        }
         if let ExpressionKind::Constant(number) = operand.kind {
-            return Ok(constant(operand.value.cast(value, number), value, span));
+            return finite(operand.value.cast(value, number), value, span);
         }
         if operand.value == value {
             return Ok(operand);
         }
         let wide = |of: Type| of.is_integer() && of.bits() > 16;
-        if value == Type::Bf16 && wide(operand.value) {
+        if let Some(format) = value.format().filter(|_| wide(operand.value)) {
+            let name = format.name();
             let help = match operand.kind {
-                ExpressionKind::Variable(_) => "loop variables are i32: cast twice, as in `x as i16 as bf16`",
-                _ => "cast it to 16 bits before, as in `a[x] as i16 as bf16`",
+                ExpressionKind::Variable(_) => {
+                    format!("loop variables are i32: cast twice, as in `x as i16 as {name}`")
+                }
+                _ => format!("cast it to 16 bits before, as in `a[x] as i16 as {name}`"),
             };
-            return Err(Problem::new(span, "an integer of 32 bits cannot be cast to bf16").with_help(help));
+            return Err(Problem::new(span, format!("an integer of 32 bits cannot be cast to {name}")).with_help(help));
         }
-        if operand.value == Type::Bf16 && wide(value) {
+        if let Some(format) = operand.value.format().filter(|_| wide(value)) {
             let help = format!("cast it to 16 bits before, as in `a[x] as i16 as {}`", value.name());
-            return Err(Problem::new(span, format!("bf16 cannot be cast to {}", value.name())).with_help(help));
+            let message = format!("{} cannot be cast to {}", format.name(), value.name());
+            return Err(Problem::new(span, message).with_help(help));
         }
         Ok(Expression { kind: ExpressionKind::Cast(Box::new(operand)), value, span })
     }
@@ -721,8 +784,8 @@ impl Resolver<'_, '_> {
             let message = format!("`{}` takes numbers, not truth values", operator.symbol());
             return Err(Problem::new(span, message).with_help("write `sel(…, 1, 0)` for a number"));
         }
-        if operands == Type::Bf16 {
-            return self.of_bfloat(operator, left, right, span).map(Draft::Typed);
+        if let Some(format) = operands.format() {
+            return self.of_float(format, operator, left, right, span).map(Draft::Typed);
         }
         let value = operator.result(operands);
         if let ExpressionKind::Constant(number) = right.kind {
@@ -735,9 +798,10 @@ impl Resolver<'_, '_> {
         Ok(Draft::Typed(Expression { kind, value, span }))
     }
 
-    /// An operator of bfloat16 numbers, in those that the hardware has.
-    fn of_bfloat(
+    /// An operator of numbers of a format, in those that the hardware has.
+    fn of_float(
         &mut self,
+        format: Format,
         operator: Binary,
         left: Expression,
         right: Expression,
@@ -747,28 +811,27 @@ impl Resolver<'_, '_> {
             Binary::Greater => (Binary::Less, right, left),
             Binary::GreaterEqual => (Binary::LessEqual, right, left),
             Binary::NotEqual => {
-                let equal = Draft::Typed(self.of_bfloat(Binary::Equal, left, right, span)?);
+                let equal = Draft::Typed(self.of_float(format, Binary::Equal, left, right, span)?);
                 return Ok(self.unary(Unary::Not, equal, span)?.typed());
             }
             Binary::AbsoluteDifference => {
-                let difference = Draft::Typed(self.of_bfloat(Binary::Subtract, left, right, span)?);
+                let difference = Draft::Typed(self.of_float(format, Binary::Subtract, left, right, span)?);
                 return Ok(self.unary(Unary::Absolute, difference, span)?.typed());
             }
-            Binary::Divide => (Binary::Multiply, left, reciprocal(&right)?),
+            Binary::Divide => (Binary::Multiply, left, reciprocal(format, &right)?),
             operator => (operator, left, right),
         };
-        let Some(own) = operator.for_bfloat() else {
-            let message = format!("`{}` takes integers, not bf16", operator.symbol());
+        let Some(own) = operator.for_float(format) else {
+            let message = format!("`{}` takes integers, not {}", operator.symbol(), format.name());
             return Err(Problem::new(span, message).with_help(match operator {
                 Binary::ShiftLeft | Binary::ShiftRight => "multiply by a power of two, as in `a[x] * 0.5`",
                 _ => "cast the numbers, as in `a[x] as i16`",
             }));
         };
-        let value = own.result(Type::Bf16);
+        let operands = Type::of_format(format);
+        let value = own.result(operands);
         if let (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) = (&left.kind, &right.kind) {
-            let number = own.apply(Type::Bf16, *one, *other);
-            let number = if value == Type::Bf16 { finite(number, span)? } else { number };
-            return Ok(constant(number, value, span));
+            return finite(own.apply(operands, *one, *other), value, span);
         }
         let kind = ExpressionKind::Binary { operator: own, left: Box::new(left), right: Box::new(right) };
         Ok(Expression { kind, value, span })
@@ -797,10 +860,11 @@ impl Resolver<'_, '_> {
         right: Draft,
         span: Span,
     ) -> Result<(Expression, Expression), Problem> {
-        let value = left.value().or(right.value()).unwrap_or(Type::I32);
+        let of_literals = if left.has_fraction() || right.has_fraction() { Type::Bf16 } else { Type::I32 };
+        let value = left.value().or(right.value()).unwrap_or(of_literals);
         let literal_meets_bool = value == Type::Bool && (left.value().is_none() || right.value().is_none());
-        let names = [left.value(), right.value()].map(|value| value.map_or("a number", Type::name));
-        let (left, right) = (self.settle(left, value), self.settle(right, value));
+        let names = [left.type_name(), right.type_name()];
+        let (left, right) = (self.settle(left, value)?, self.settle(right, value)?);
         if left.value == right.value && !literal_meets_bool {
             return Ok((left, right));
         }

@@ -1,5 +1,7 @@
 //! From tokens to trees. Names and types are not looked at yet.
 
+use pushmem_float::Format;
+
 use crate::lexer::{Token, tokens};
 use crate::operators::Binary;
 use crate::source::{PlacedText, Problem, Span};
@@ -22,8 +24,8 @@ pub(crate) struct Syntax {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Integer(i64, Option<Type>),
-    /// The word of a bfloat16 number.
-    Decimal(u16),
+    /// A number with a fraction, which each format rounds as the decimal, and its format, if that is written.
+    Decimal(f64, Option<Format>),
     Boolean(bool),
     Name(String),
     /// `name[indices]`
@@ -65,7 +67,7 @@ pub(crate) struct Header {
 /// Words that are no names of arrays, tables and loop variables.
 pub(crate) const RESERVED: &[&str] = &[
     "for", "in", "unroll", "as", "true", "false", "min", "max", "abs", "absd", "clamp", "sel", "mirror", "outside",
-    "u8", "i8", "u16", "i16", "u32", "i32", "bf16", "bool",
+    "u8", "i8", "u16", "i16", "u32", "i32", "bf16", "f16", "bool",
 ];
 
 /// Whether a word is one of the language, and cannot be the name of an array, a table or a loop variable.
@@ -296,7 +298,7 @@ impl Parser {
         match operand.kind {
             // A negative literal, not the negation of a literal that may not fit its type.
             Kind::Integer(value, suffix) if negate => limited(Kind::Integer(-value, suffix), span, 1),
-            Kind::Decimal(word) if negate => limited(Kind::Decimal(pushmem_bfloat::negate(word)), span, 1),
+            Kind::Decimal(number, suffix) if negate => limited(Kind::Decimal(-number, suffix), span, 1),
             _ if negate => limited(Kind::Negate(Box::new(operand)), span, height),
             _ => limited(Kind::Not(Box::new(operand)), span, height),
         }
@@ -317,9 +319,9 @@ impl Parser {
                 self.advance();
                 limited(Kind::Integer(value, suffix), start, 1)
             }
-            Token::Decimal { word, .. } => {
+            Token::Decimal { number, suffix, .. } => {
                 self.advance();
-                limited(Kind::Decimal(word), start, 1)
+                limited(Kind::Decimal(number, suffix), start, 1)
             }
             Token::Symbol("(") => {
                 self.advance();

@@ -1,6 +1,7 @@
 //! Types of values.
 
 use pushmem_files::nearest;
+use pushmem_float::Format;
 use pushmem_images::Element;
 
 /// The type of a value. Arrays and tables hold numbers, of 8, 16 or 32 bits; truth values exist only within an expression.
@@ -20,13 +21,16 @@ pub enum Type {
     I32,
     /// A bfloat16 number, 16 bits: its values are their words, as numbers without sign.
     Bf16,
+    /// A float16 number, 16 bits: its values are their words, as numbers without sign.
+    F16,
     /// A truth value: 0 or 1.
     Bool,
 }
 
 impl Type {
     /// All types.
-    pub const ALL: [Type; 8] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::Bool];
+    pub const ALL: [Type; 9] =
+        [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::F16, Type::Bool];
 
     /// Those of elements of arrays.
     pub(crate) const ELEMENTS: &[Type] = Type::ALL.split_last().expect("there are types").1;
@@ -40,7 +44,8 @@ impl Type {
             Type::I16 => "i16",
             Type::U32 => "u32",
             Type::I32 => "i32",
-            Type::Bf16 => "bf16",
+            Type::Bf16 => Format::Bfloat16.name(),
+            Type::F16 => Format::Float16.name(),
             Type::Bool => "bool",
         }
     }
@@ -57,7 +62,7 @@ impl Type {
         let list = format!("the types here are {}", names.join(", "));
         match nearest(name, names.iter().copied()) {
             _ if is_floating_point(name) => {
-                format!("the floating point here is bf16; {list}")
+                format!("the floating point here is bf16 and f16; {list}")
             }
             Some(near) => format!("did you mean `{near}`? {list}"),
             None => list,
@@ -68,7 +73,7 @@ impl Type {
     pub fn bits(self) -> u32 {
         match self {
             Type::U8 | Type::I8 => 8,
-            Type::U16 | Type::I16 | Type::Bf16 => 16,
+            Type::U16 | Type::I16 | Type::Bf16 | Type::F16 => 16,
             Type::U32 | Type::I32 => 32,
             Type::Bool => 1,
         }
@@ -100,38 +105,56 @@ impl Type {
         if self.is_signed() { value << unused >> unused } else { ((value as u64) << unused >> unused) as i64 }
     }
 
+    /// The format of numbers with a fraction, if this is their type.
+    pub const fn format(self) -> Option<Format> {
+        match self {
+            Type::Bf16 => Some(Format::Bfloat16),
+            Type::F16 => Some(Format::Float16),
+            _ => None,
+        }
+    }
+
+    /// The type of the numbers of a format.
+    pub const fn of_format(format: Format) -> Type {
+        match format {
+            Format::Bfloat16 => Type::Bf16,
+            Format::Float16 => Type::F16,
+        }
+    }
+
     /// Whether this is the type of integers.
     pub fn is_integer(self) -> bool {
-        !matches!(self, Type::Bf16 | Type::Bool)
+        self.format().is_none() && self != Type::Bool
     }
 
     /// The type of integers that has the words of this type as its numbers, as datapaths compute with them.
     pub fn as_words(self) -> Type {
-        if self == Type::Bf16 { Type::U16 } else { self }
+        if self.format().is_some() { Type::U16 } else { self }
     }
 
     /// Whether sums of this type depend on the order of what is added: those of integers wrap, and do not.
     pub fn sums_in_order(self) -> bool {
-        self == Type::Bf16
+        self.format().is_some()
     }
 
-    /// A value of this type as one of another: of integers and truth values the same low bits; from and to bfloat16 the nearest
-    /// number, of two the even one, and the nearest integer towards zero.
+    /// A value of this type as one of another: of integers and truth values the same low bits; to a number with a
+    /// fraction the nearest, of two the even one, and from it the nearest integer towards zero.
     pub fn cast(self, to: Type, value: i64) -> i64 {
-        match (self, to) {
-            (Type::Bf16, Type::Bf16) => value,
-            (Type::Bf16, _) => pushmem_bfloat::to_integer(value as u16, to.min(), to.max()),
-            (_, Type::Bf16) => pushmem_bfloat::from_integer(value).into(),
-            _ => to.wrap(value),
+        match (self.format(), to.format()) {
+            _ if self == to => value,
+            (Some(own), Some(other)) => other.from_f64(own.to_f64(value as u16)).into(),
+            (Some(own), None) => own.to_integer(value as u16, to.min(), to.max()),
+            (None, Some(other)) => other.from_integer(value).into(),
+            (None, None) => to.wrap(value),
         }
     }
 
     /// A value of this type as programs write it, without its type.
     pub fn text(self, value: i64) -> String {
-        match self {
-            Type::Bf16 => pushmem_bfloat::to_decimal(value as u16).unwrap_or_else(|| "no finite number".to_owned()),
-            Type::Bool => (value != 0).to_string(),
-            _ => value.to_string(),
+        match self.format() {
+            Some(format) => format.to_decimal(value as u16).unwrap_or_else(|| "no finite number".to_owned()),
+            None if self == Type::Bool => (value != 0).to_string(),
+            None => value.to_string(),
         }
     }
 
@@ -155,6 +178,7 @@ impl Type {
             Type::U32 => Some(Element::U32),
             Type::I32 => Some(Element::I32),
             Type::Bf16 => Some(Element::Bf16),
+            Type::F16 => Some(Element::F16),
             Type::Bool => None,
         }
     }

@@ -15,7 +15,7 @@ pub(crate) fn value_range(expression: &Expression, variables: &[(i64, i64)]) -> 
         ExpressionKind::Constant(number) => (*number, *number),
         ExpressionKind::Variable(variable) => variables[*variable],
         ExpressionKind::Load(_) | ExpressionKind::Lookup { .. } | ExpressionKind::Unary { .. } => whole,
-        ExpressionKind::Cast(operand) if operand.value == Type::Bf16 || expression.value == Type::Bf16 => whole,
+        ExpressionKind::Cast(operand) if operand.value.format().or(expression.value.format()).is_some() => whole,
         ExpressionKind::Cast(operand) => fitting(value_range(operand, variables)),
         ExpressionKind::Select { then, otherwise, .. } => {
             let (then, otherwise) = (value_range(then, variables), value_range(otherwise, variables));

@@ -19,6 +19,11 @@ pub(crate) const WIDE_ELEMENTS: [&str; 8] = ["i32", "u32", "i32", "u32", "u16", 
 /// Types of arrays in programs with numbers of bfloat16: mostly these.
 pub(crate) const NUMBERS: [&str; 8] = ["bf16", "bf16", "bf16", "bf16", "u16", "i16", "u8", "i8"];
 
+/// A program of numbers of bfloat16, with those of float16 in their place.
+pub fn in_float16(program: &str) -> String {
+    program.replace("bf16", "f16")
+}
+
 /// An expression of this type that uses every term once.
 pub(crate) fn expression(random: &mut impl Rng, terms: &[Term], wanted: &str, table: Option<&str>) -> String {
     let text = match terms {

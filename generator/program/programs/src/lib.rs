@@ -19,7 +19,8 @@
 //! [`random_program_of_wide_elements`] and [`random_network_of_wide_elements`] write such programs whose arrays mostly have elements
 //! of 32 bits.
 //!
-//! [`random_program_of_numbers`] and [`random_reductions_of_numbers`] write such programs with numbers of bfloat16.
+//! [`random_program_of_numbers`] and [`random_reductions_of_numbers`] write such programs with numbers of bfloat16, which
+//! [`in_float16`] makes those of float16.
 //!
 //! [`random_program_of_random_accesses`] writes one whose data choose elements of arrays.
 //!
@@ -37,6 +38,7 @@ mod reductions;
 mod rows;
 mod units;
 
+pub use expression::in_float16;
 pub use generate::{
     random_program, random_program_of_numbers, random_program_of_wide_elements, random_program_with_parameters,
     random_program_with_recurrences,

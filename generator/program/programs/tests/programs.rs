@@ -3,7 +3,7 @@
 use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
 use pushmem_programs::{
-    random_network, random_program, random_program_of_numbers, random_program_with_parameters,
+    in_float16, random_network, random_program, random_program_of_numbers, random_program_with_parameters,
     random_program_with_recurrences, random_program_with_units, random_reductions_of_numbers, random_rows,
 };
 use rand::SeedableRng;
@@ -24,7 +24,8 @@ fn every_random_program_is_accepted() {
 #[test]
 fn every_random_program_of_numbers_is_accepted() {
     for seed in 0..500 {
-        for text in [random_program_of_numbers(seed), random_reductions_of_numbers(seed)] {
+        let texts = [random_program_of_numbers(seed), random_reductions_of_numbers(seed)];
+        for text in texts.each_ref().map(|text| in_float16(text)).into_iter().chain(texts) {
             let program = accepted(&text);
             let printed = program.to_string();
             let again = accepted(&printed);

@@ -143,7 +143,7 @@ impl Pair<'_> {
             }
             // Of a value that becomes narrow, the low half is enough.
             (ExpressionKind::Cast(inner), kind)
-                if is_integer(whole) && is_integer(inner) && inner.value.bits() > 16 =>
+                if whole.value.is_integer() && inner.value.is_integer() && inner.value.bits() > 16 =>
             {
                 let narrowed = match kind {
                     ExpressionKind::Cast(half) => self.low_half(inner, half) || self.value(inner, half),
@@ -231,7 +231,7 @@ impl Pair<'_> {
             return false;
         }
         let is_whole = match &halved.kind {
-            ExpressionKind::Cast(inner) => is_integer(inner) && self.value(whole, inner),
+            ExpressionKind::Cast(inner) => inner.value.is_integer() && self.value(whole, inner),
             _ => whole.value == Type::U16 && self.value(whole, halved),
         };
         is_whole
@@ -243,7 +243,7 @@ impl Pair<'_> {
                 (ExpressionKind::Cast(inner), ExpressionKind::Cast(half)) if inner.value == Type::Bool => {
                     self.value(inner, half)
                 }
-                (ExpressionKind::Cast(inner), _) if is_integer(inner) => self.low_half(inner, halved),
+                (ExpressionKind::Cast(inner), _) if inner.value.is_integer() => self.low_half(inner, halved),
                 (
                     ExpressionKind::Select { condition, then, otherwise },
                     ExpressionKind::Select { condition: of_half, then: one, otherwise: other },
@@ -265,8 +265,4 @@ impl Pair<'_> {
                 }
             }
     }
-}
-
-fn is_integer(of: &Expression) -> bool {
-    !matches!(of.value, Type::Bool | Type::Bf16)
 }

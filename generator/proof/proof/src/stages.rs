@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Access as NestAccess, ArrayKind, Index, Loop, Program, Type};
+use pushmem_nest::{Access as NestAccess, ArrayKind, Index, Loop, Program};
 use pushmem_stages::{Access, Boundary, Stage, Subscript};
 use pushmem_stages::{Origin, Staged};
 
@@ -53,7 +53,7 @@ pub(crate) fn check(program: &Program, staged: Staged, sequence: &Sequence) -> R
                 || !operation.merges(level)
                 || !inner.any(|(number, inner)| operation.merges(number) && turns(inner))
         });
-        let any_order = operation.expression.value != Type::Bf16;
+        let any_order = !operation.expression.value.sums_in_order();
         require(any_order || in_order, || operation.name.clone(), "its copies add in another order")?;
     }
     Ok(())
@@ -69,7 +69,7 @@ fn is_seen_within(sequence: &Sequence, number: usize, level: usize) -> bool {
         let own = usize::from(content.reduction.is_some() && content.target.array == array);
         let sets = content.target.array == array && content.reduction != operation.reduction;
         let is_inside = around.len() > level && std::ptr::eq(around[level], loops[level]);
-        let in_order = content.target.array == array && content.expression.value == Type::Bf16;
+        let in_order = content.target.array == array && content.expression.value.sums_in_order();
         other != number && is_inside && (reads > own || sets || in_order)
     })
 }

@@ -294,14 +294,14 @@ impl<'a> Sum<'a> {
 
 /// Whether the order in which an operation adds matters.
 fn ordered(operation: &Operation) -> bool {
-    operation.expression.value == Type::Bf16
+    operation.expression.value.sums_in_order()
 }
 
 /// The terms that are added to a first one, in their order, each as [`term_of`] says it; nothing if the sum begins otherwise.
 fn terms_in_order(operation: &Operation, first: &str) -> Option<Vec<String>> {
     let (mut sum, mut found) = (&operation.expression, Vec::new());
     while term_of(operation, &sum.kind, &[]) != first {
-        let ExpressionKind::Binary { operator: Binary::BfloatAdd, left, right } = &sum.kind else { return None };
+        let ExpressionKind::Binary { operator: Binary::FloatAdd(_), left, right } = &sum.kind else { return None };
         found.push(term_of(operation, &right.kind, &[]));
         sum = left;
     }

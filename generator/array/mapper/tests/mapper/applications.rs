@@ -90,14 +90,19 @@ fn bitstreams_of_applications_compute_what_the_interpreter_does() {
     }
 }
 
-/// Numbers of bfloat16 need processing elements for them.
+/// Numbers with a fraction need processing elements for them.
 #[test]
 fn bitstreams_of_numbers_compute_what_the_interpreter_does() {
-    let (target, amber) = (ArrayTarget::new(array("bfloat")), array("amber"));
-    for name in ["unsharp_bf16", "matmul_bf16"] {
-        computes(name, &target);
+    let amber = array("amber");
+    for (name, own, prefix) in [
+        ("unsharp_bf16", "bfloat", "bfloat"),
+        ("matmul_bf16", "bfloat", "bfloat"),
+        ("unsharp_f16", "float16", "float16"),
+    ] {
+        computes(name, &ArrayTarget::new(array(own)));
         let error = lower(&compiled(app(name), &amber), &amber, Sharing::Shared).unwrap_err();
-        assert!(error.to_string().contains("`amber_pe` has no operation `bfloat_"), "{error:?}");
+        let expected = format!("`amber_pe` has no operation `{prefix}_");
+        assert!(error.to_string().contains(&expected), "{error:?}");
     }
 }
 

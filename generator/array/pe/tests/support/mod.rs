@@ -130,8 +130,10 @@ impl Bench {
             0 => near,
             1 => near.wrapping_add(1 << (self.spec.word_bits - 1)),
             2 => (1u32 << random.random_range(0..self.spec.word_bits)).wrapping_add(near),
-            // The neighbourhood of 1, of infinity and of the least numbers of bfloat16.
-            3 => [0x3f80, 0x7f80, 0xff80, 0x0080, 0x8080u32][random.random_range(0..5)].wrapping_add(near),
+            // The neighbourhood of 1, of infinity and of the least numbers of bfloat16, and of float16.
+            3 => [0x3f80, 0x7f80, 0xff80, 0x0080, 0x8080, 0x3c00, 0x7c00, 0xfc00, 0x0400, 0x8400u32]
+                [random.random_range(0..10)]
+            .wrapping_add(near),
             _ => random.random(),
         }
     }

@@ -1,8 +1,8 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
 use pushmem_programs::{
-    random_program, random_program_of_numbers, random_program_of_random_accesses, random_program_with_parameters,
-    random_program_with_recurrences, random_reductions, random_reductions_of_numbers,
+    in_float16, random_program, random_program_of_numbers, random_program_of_random_accesses,
+    random_program_with_parameters, random_program_with_recurrences, random_reductions, random_reductions_of_numbers,
 };
 
 use crate::outcome::check;
@@ -93,8 +93,17 @@ fn random_programs_of_numbers_compute_what_they_say() {
 }
 
 #[test]
+fn random_programs_of_float16_compute_what_they_say() {
+    check(0..PROGRAMS, &TILES, |seed| in_float16(&random_program_of_numbers(seed)), MOST_REFUSED);
+    let reductions = |seed| in_float16(&random_reductions_of_numbers(seed));
+    check(0..PROGRAMS, &TWO_INPUTS, reductions, MOST_NUMBERS_REFUSED);
+}
+
+#[test]
 #[ignore = "takes minutes"]
 fn many_random_programs_of_numbers_compute_what_they_say() {
+    let half = |seed| in_float16(&random_program_of_numbers(seed));
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, half, MOST_REFUSED);
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_of_numbers, MOST_REFUSED);
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TWO_INPUTS, random_reductions_of_numbers, MOST_NUMBERS_REFUSED);
 }

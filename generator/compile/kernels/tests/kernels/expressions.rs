@@ -17,6 +17,7 @@ inputs:
   e: {{type: u32, shape: [8, 4]}}
   f: {{type: i32, shape: [8, 4]}}
   g: {{type: bf16, shape: [8, 4]}}
+  h: {{type: f16, shape: [8, 4]}}
 outputs:
   o: {{type: {result}, shape: [8, 4]}}
 tables:
@@ -28,6 +29,14 @@ nest:
       - 'o[x, y] = ({expression}) as {result}'
 "
     )
+}
+
+/// An expression of numbers of bfloat16, with numbers of this type in their place.
+pub fn of_numbers(expression: &str, value: Type) -> String {
+    match value {
+        Type::F16 => expression.replace("g[", "h[").replace("bf16", "f16"),
+        _ => expression.to_owned(),
+    }
 }
 
 /// Expressions of arrays, variables and tables of [`program`], with their types.

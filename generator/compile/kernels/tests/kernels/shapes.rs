@@ -5,7 +5,7 @@ use pushmem_kernels::{Datapath, DedicatedOperators, NodeKind, TableMemories};
 use pushmem_nest::{Binary, Language, Program, Source, Type};
 
 use crate::common::read;
-use crate::expressions::program;
+use crate::expressions::{of_numbers, program};
 
 fn datapath(expression: &str) -> Datapath {
     let program = read(&program(expression, Type::U16));
@@ -30,15 +30,17 @@ fn operations_of_numbers_stay_as_they_are() {
         ("g[x, y] - g[x, y]", 1, 2),
         ("sel(g[x, y] == g[x, y], g[x, y], 1.0)", 2, 1),
         ("-(-g[x, y])", 0, 0),
-        ("0.5 * 4 + 1", 0, 0),
+        ("0.5bf16 * 4 + 1", 0, 0),
         ("max(g[x, y], 0)", 2, 1),
         ("c[x, y] as bf16", 1, 1),
         ("(c[x, y] & 0) as bf16", 0, 0),
     ] {
-        let program = read(&program(expression, Type::Bf16));
-        let datapath = Datapath::of(&program, program.operations()[0].1);
-        let found = (datapath.processing_elements(), datapath.latency());
-        assert_eq!(found, (elements, latency), "{expression}: {datapath:#?}");
+        for value in [Type::Bf16, Type::F16] {
+            let program = read(&program(&of_numbers(expression, value), value));
+            let datapath = Datapath::of(&program, program.operations()[0].1);
+            let found = (datapath.processing_elements(), datapath.latency());
+            assert_eq!(found, (elements, latency), "{expression} of {}: {datapath:#?}", value.name());
+        }
     }
 }
 

@@ -74,7 +74,7 @@ const EXPRESSIONS: &[&str] = &[
     "abs(f[x, y]) + absd(f[x, y], f[0, y])",
 ];
 
-/// Expressions of numbers of bfloat16: each operator, and each conversion.
+/// Expressions of numbers of bfloat16, and [likewise](expressions::of_numbers) of float16: each operator, and each conversion.
 const NUMBERS: &[&str] = &[
     "g[x, y]",
     "g[x, y] + g[0, y]",
@@ -135,11 +135,12 @@ impl Kernel {
 }
 
 fn number_kernels() -> Vec<Kernel> {
-    let kernel = |number: usize| {
-        let program = read(&expressions::program(NUMBERS[number], Type::Bf16));
-        Kernel::new(&program, 0, format!("number_{number}"))
+    let kernel = |(number, value): (usize, Type)| {
+        let program = read(&expressions::program(&expressions::of_numbers(NUMBERS[number], value), value));
+        Kernel::new(&program, 0, format!("{}_{number}", value.name()))
     };
-    (0..NUMBERS.len()).map(kernel).collect()
+    let types = [Type::Bf16, Type::F16];
+    types.into_iter().flat_map(|value| (0..NUMBERS.len()).map(move |number| (number, value))).map(kernel).collect()
 }
 
 /// A kernel for each operation of the programs, of equal ones only the first.
@@ -265,8 +266,8 @@ fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
 /// Writes all modules to a folder and returns the names of the files.
 fn write_modules(folder: &Path, kernels: &[Kernel], bench: &str) -> Vec<String> {
     let (divider, text) = DIVIDER;
-    let numbers = pushmem_bfloat::used(|name| kernels.iter().any(|of| of.datapath.bfloat_modules().contains(name)));
-    let numbers = numbers.iter().map(|module| Source { name: module.name.to_owned(), text: module.text.to_owned() });
+    let numbers = pushmem_float::used(|name| kernels.iter().any(|of| of.datapath.float_modules().contains(name)));
+    let numbers = numbers.into_iter().map(|module| Source { name: module.name, text: module.text });
     let numbers = pushmem_veryl::compile(numbers.collect(), Reset::Asynchronous).unwrap();
     let mut files = vec![(divider.to_owned(), text), ("bench".to_owned(), bench)];
     files.extend(numbers.iter().map(|module| (module.name.clone(), module.text.as_str())));

@@ -26,6 +26,7 @@ pub const ARRAYS: Shipped = shipped![
     "amber",
     "amber_buffered",
     "bfloat",
+    "float16",
     "hop_limit_4",
     "lean",
     "onyx",

@@ -9,6 +9,7 @@ pub const PES: Shipped = shipped![
     "processing element", ProcessingElement in "constraints/pes":
     "amber_pe",
     "bfloat_pe",
+    "float16_pe",
     "image_pe",
     "largest_pe",
     "lean_pe",

@@ -95,7 +95,7 @@ fn block(columns: u32, rows: u32, every: u32, random: &mut ChaCha8Rng) -> String
 
 /// Some operations, which a processing element can have together.
 fn processing_element(word_bits: u32, random: &mut ChaCha8Rng) -> String {
-    let of_width = |operation: &Operation| word_bits == 16 || !operation.is_bfloat();
+    let of_width = |operation: &Operation| word_bits == 16 || !operation.has_fraction();
     let count = random.random_range(1..=9);
     let mut operations = Operation::ALL.into_iter().filter(of_width).choose_multiple(random, count);
     // Products come with their low words, and some operation takes whole words.

@@ -6,13 +6,13 @@
 use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt};
-use pushmem_bfloat::to_f64;
 use pushmem_nest::{Binary, Type};
 
 use super::functions::{called, power};
 use super::meaning::{Defined, Meaning, Node};
 use super::scalar::{Arithmetic, Found, Scalar, Stop, of_integers, of_numbers};
 use super::worlds::World;
+use crate::numbers::to_f64;
 use crate::syntax::{Element, Pipeline, TypeCode};
 
 /// The deepest nesting of calls and operators.
@@ -233,7 +233,7 @@ impl<'a> Evaluation<'a> {
     fn inner(&mut self, node: &'a Node, frame: &mut Frame) -> Found {
         match node {
             Node::Value(Scalar::Number(number)) if frame.arithmetic == Arithmetic::Narrowed => {
-                let near = pushmem_bfloat::from_f64(number.clamp(-GREATEST, GREATEST));
+                let near = crate::numbers::from_f64(number.clamp(-GREATEST, GREATEST));
                 Ok(Scalar::Number(to_f64(near)))
             }
             Node::Value(value) => Ok(*value),

@@ -1,6 +1,6 @@
 //! The functions that pipelines call.
 
-use pushmem_bfloat::Function;
+use pushmem_float::Function;
 use pushmem_nest::Binary;
 
 use super::scalar::{

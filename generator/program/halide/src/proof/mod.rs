@@ -23,7 +23,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bfloat::{from_f64, to_f64};
+
 use pushmem_nest::{Array, ArrayKind, Program, Type};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -34,6 +34,7 @@ use self::meaning::{Defined, meanings};
 use self::scalar::{Arithmetic, Scalar, Stop};
 use self::worlds::World;
 use crate::fault::{Fault, Result};
+use crate::numbers::{from_f64, to_f64};
 use crate::sizes::Sizes;
 use crate::syntax::{Expression, Kind, Pipeline};
 

@@ -1,8 +1,10 @@
 //! Values as Halide defines them: integers that wrap, and numbers that are rounded to their type.
 
-use pushmem_bfloat::{Function, from_f64, to_f64};
+use pushmem_float::Function;
+
 use pushmem_nest::Binary;
 
+use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::syntax::{Element, TypeCode};
 
 /// A value. Truth values are the integers 0 and 1.
@@ -191,7 +193,7 @@ pub(crate) fn of_numbers(
 pub(crate) fn of_function(function: Function, number: f64, of: Element, arithmetic: Arithmetic) -> Found<f64> {
     match arithmetic {
         Arithmetic::OfTables => rounded(function.exact(number), of, arithmetic),
-        _ => rounded(to_f64(function.apply(from_f64(number))), of, arithmetic),
+        _ => rounded(to_f64(function.apply(FORMAT, from_f64(number))), of, arithmetic),
     }
 }
 

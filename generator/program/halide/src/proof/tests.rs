@@ -57,13 +57,13 @@ fn other(operator: Binary) -> Binary {
         Binary::Minimum => Binary::Maximum,
         Binary::Maximum => Binary::Minimum,
         Binary::AbsoluteDifference => Binary::Subtract,
-        Binary::BfloatAdd => Binary::BfloatSubtract,
-        Binary::BfloatSubtract | Binary::BfloatMultiply => Binary::BfloatAdd,
-        Binary::BfloatEqual => Binary::BfloatLessEqual,
-        Binary::BfloatLess => Binary::BfloatLessEqual,
-        Binary::BfloatLessEqual => Binary::BfloatLess,
-        Binary::BfloatMinimum => Binary::BfloatMaximum,
-        Binary::BfloatMaximum => Binary::BfloatMinimum,
+        Binary::FloatAdd(format) => Binary::FloatSubtract(format),
+        Binary::FloatSubtract(format) | Binary::FloatMultiply(format) => Binary::FloatAdd(format),
+        Binary::FloatEqual(format) => Binary::FloatLessEqual(format),
+        Binary::FloatLess(format) => Binary::FloatLessEqual(format),
+        Binary::FloatLessEqual(format) => Binary::FloatLess(format),
+        Binary::FloatMinimum(format) => Binary::FloatMaximum(format),
+        Binary::FloatMaximum(format) => Binary::FloatMinimum(format),
     }
 }
 

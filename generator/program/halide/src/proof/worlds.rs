@@ -2,7 +2,8 @@
 //! read beyond the image that the nest has is another number than any that the nest can read.
 
 use itertools::Itertools;
-use pushmem_bfloat::{from_f64, to_f64};
+
+use crate::numbers::{from_f64, to_f64};
 use pushmem_nest::Type;
 
 /// How the pixels of images are distributed. Random images take few branches: hardly a pixel is 65535 or differs from its neighbour by

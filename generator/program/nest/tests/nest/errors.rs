@@ -178,8 +178,30 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ),
     ("output[x, y] = (input[x, y] as bf16 / 3) as u16", "3", "bf16 is divided by powers of two only"),
     ("output[x, y] = (1 / (input[x, y] as bf16)) as u16", "(input[x, y] as bf16)", "bf16 is divided by constants only"),
-    ("output[x, y] = sqrt(input[x, y]) as u16", "input[x, y]", "`sqrt` takes a number of bf16, not u16"),
+    ("output[x, y] = sqrt(input[x, y]) as u16", "input[x, y]", "`sqrt` takes a number of bf16 or f16, not u16"),
     ("output[x, y] = exp(100) as u16", "exp(100)", "this constant is beyond the numbers of bf16"),
+    (
+        "output[x, y] = input[x, y] * 0.5f16",
+        "input[x, y] * 0.5f16",
+        "`*` takes two values of one type, found u16 and f16",
+    ),
+    ("output[x, y] = input[x, y] * 3f16", "3f16", "`3f16` is not an integer"),
+    ("output[x, y] = (65520.0f16) as u16", "65520.0f16", "`65520.0f16` is too large"),
+    ("output[x, y] = (input[x, y] as f16 + 65520.0) as u16", "65520.0", "this constant is beyond the numbers of f16"),
+    ("output[x, y] = (input[x, y] as f16 + 65520) as u16", "65520", "this constant is beyond the numbers of f16"),
+    ("output[x, y] = (65520 as f16) as u16", "(65520 as f16)", "this constant is beyond the numbers of f16"),
+    (
+        "output[x, y] = ((input[x, y] as f16) as bf16) as u16",
+        "((input[x, y] as f16) as bf16)",
+        "f16 cannot be cast to bf16",
+    ),
+    ("output[x, y] = (input[x, y] as f16) as i32 as u16", "(input[x, y] as f16) as i32", "f16 cannot be cast to i32"),
+    ("output[x, y] = (x as f16) as u16", "(x as f16)", "an integer of 32 bits cannot be cast to f16"),
+    ("output[x, y] = (input[x, y] as f16 % 2) as u16", "(input[x, y] as f16 % 2)", "`%` takes integers, not f16"),
+    ("output[x, y] = (input[x, y] as f16 / 3) as u16", "3", "f16 is divided by powers of two only"),
+    ("output[x, y] = sin(input[x, y] as f16) as u16", "sin(input[x, y] as f16)", "`sin` of f16 is not supported"),
+    ("output[x, y] = exp(12.0f16) as u16", "exp(12.0f16)", "this constant is beyond the numbers of f16"),
+    ("output[x, y] = curve[input[x, y] as f16]", "input[x, y] as f16", "the index of a table is an integer, not f16"),
     ("output[x, y] = exp(1, 2) as u16", "exp(1, 2)", "`exp` takes 1 argument, not 2"),
     (
         "output[x, y] = curve[input[x, y] as bf16]",
@@ -403,11 +425,11 @@ fn bounds_are_constant_expressions() {
 fn floating_point_is_not_mistaken_for_an_integer_type() {
     let help = |text: &str| read(text).unwrap_err().help().unwrap_or_default().to_owned();
     let good = with_statement("output[x, y] = input[x, y]");
-    let list = "the types here are u8, i8, u16, i16, u32, i32, bf16";
+    let list = "the types here are u8, i8, u16, i16, u32, i32, bf16, f16";
     for name in ["f32", "F16", "bfloat16", "float", "float32", "double"] {
         let text = good.replacen("type: u16", &format!("type: {name}"), 1);
         let help = help(&text);
-        assert!(help.starts_with("the floating point here is bf16") && help.ends_with(list), "{name}: {help}");
+        assert!(help.starts_with("the floating point here is bf16 and f16") && help.ends_with(list), "{name}: {help}");
         // Nothing follows from a type that does not exist.
         assert_eq!(problems(&text).len(), 1);
     }
@@ -416,7 +438,7 @@ fn floating_point_is_not_mistaken_for_an_integer_type() {
     }
     assert_eq!(help(&good.replacen("type: u16", "type: u17", 1)), format!("did you mean `u16`? {list}"));
     let cast = help(&with_statement("output[x, y] = (input[x, y] as f32) as u16"));
-    assert!(cast.starts_with("the floating point here is bf16") && cast.ends_with("i32, bf16"), "{cast}");
+    assert!(cast.starts_with("the floating point here is bf16 and f16") && cast.ends_with("i32, bf16, f16"), "{cast}");
 }
 
 /// A warning says what to do about it, whichever of two things was meant.

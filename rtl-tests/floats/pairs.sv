@@ -1,4 +1,4 @@
-// The operations of bfloat16 numbers of a processing element, each in one of its own, on the same pair of words.
+// The operations of a processing element on numbers of one format, each in one of its own, on the same pair of words.
 module pairs (
     input  logic [15:0] a_i,
     input  logic [15:0] b_i,
@@ -11,7 +11,7 @@ module pairs (
     output logic        less_o,
     output logic        less_equal_o
 );
-    // In the order of the specification that scripts/bfloat writes.
+    // In the order of the specification that scripts/floats writes.
     logic [7:0][15:0] words;
     logic [7:0]       flags;
     for (genvar k = 0; k < 8; k++) begin : gen_operation
