@@ -12,6 +12,12 @@ use crate::constants::{
 };
 use crate::format::{Format, SIGN};
 
+/// The most words of a table that a memory holds, a power of two.
+pub const TABLE_WORDS: usize = 1 << TABLE_BITS;
+
+/// The bits of the index of such a table.
+pub const TABLE_BITS: u32 = 11;
+
 /// A function of one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Function {
@@ -128,6 +134,18 @@ impl Function {
             Function::HyperbolicTangent => (constants.tangent_from..constants.tangent_of_one).map(of_word).collect(),
             Function::Sine | Function::Cosine => sines(format),
         }
+    }
+
+    /// Its table in parts of at most [`TABLE_WORDS`]. If there are several, all have as many words.
+    ///
+    /// # Panics
+    /// As [`table`](Function::table).
+    pub fn tables(self, format: Format) -> Vec<Vec<u16>> {
+        let mut words = self.table(format);
+        if words.len() > TABLE_WORDS {
+            words.resize(words.len().next_multiple_of(TABLE_WORDS), 0);
+        }
+        words.chunks(TABLE_WORDS).map(<[u16]>::to_vec).collect()
     }
 
     /// The function of a number, as the hardware computes it.
@@ -316,6 +334,10 @@ mod tests {
         });
         let expected = [vec![384, 512, 272, 512, 677, 1942, 1942], vec![3072, 4096, 3072, 4096, 7485]];
         assert_eq!(lengths.collect::<Vec<_>>(), expected);
+        let parts = Function::HyperbolicTangent.tables(Format::Float16);
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [TABLE_WORDS; 4]);
+        assert!(parts.concat().starts_with(&Function::HyperbolicTangent.table(Format::Float16)));
+        assert_eq!(Function::Sine.tables(Format::Bfloat16), [Function::Sine.table(Format::Bfloat16)]);
         for format in Format::ALL {
             let (constants, fractions, bias) = (format.constants(), format.fractions(), format.bias());
             let (tangent_from, tangent_of_one) = (constants.tangent_from, constants.tangent_of_one);

@@ -15,5 +15,5 @@ pub use constants::{
 };
 pub use decimal::parse_decimal;
 pub use format::{Format, SIGN};
-pub use functions::Function;
+pub use functions::{Function, TABLE_BITS, TABLE_WORDS};
 pub use modules::{Module, module_names, used};

@@ -1,9 +1,10 @@
 //! Functions of numbers with a fraction in datapaths: a look-up in the table of the function, and operations of integers on the words around it.
 
+use itertools::Itertools;
 use pushmem_float::{
     ANGLE_EXPONENT, ANGLE_INDEX_BITS, BINARY_OF_EULER, Constants, Format, Function, LARGE_ANGLE_BITS,
     LARGE_ANGLE_EXPONENT, LOGARITHM_BITS, LOGARITHM_OF_TWO, QUARTER, QUARTER_EXPONENT, SIGN, SINE_OF_LARGE,
-    SINE_OF_SMALL, SMALL_ANGLE, SMALL_ANGLE_BITS, SMALL_SCALE, TURN_BITS,
+    SINE_OF_SMALL, SMALL_ANGLE, SMALL_ANGLE_BITS, SMALL_SCALE, TABLE_BITS, TABLE_WORDS, TURN_BITS,
 };
 use pushmem_nest::{Binary, Type, Unary};
 
@@ -64,11 +65,22 @@ impl Graph<'_> {
         self.constant(magnitude.into(), Type::I16)
     }
 
-    /// An entry of the table of a function.
+    /// An entry of the table of a function, or of the parts of the table: the high bits of the index choose one.
     fn entry(&mut self, format: Format, function: Function, index: usize) -> usize {
-        let table = self.tables.iter().position(|table| table.function == Some((format, function)));
-        let table = table.expect("a program has the tables of its functions");
-        self.node(NodeKind::Lookup { table, index }, Type::U16)
+        let tables = self.tables.iter().positions(|table| table.function == Some((format, function))).collect_vec();
+        let (last, others) = tables.split_last().expect("a program has the tables of its functions");
+        if others.is_empty() {
+            return self.node(NodeKind::Lookup { table: *last, index }, Type::U16);
+        }
+        let (bits, mask) = (self.magnitude(TABLE_BITS as u16), self.magnitude(TABLE_WORDS as u16 - 1));
+        let (part, within) = (self.binary(Binary::ShiftRight, index, bits), self.binary(Binary::And, index, mask));
+        let mut entry = self.node(NodeKind::Lookup { table: *last, index: within }, Type::U16);
+        for (number, table) in others.iter().enumerate().rev() {
+            let other = self.node(NodeKind::Lookup { table: *table, index: within }, Type::U16);
+            let is_other = self.is_below(part, number as u16 + 1);
+            entry = self.select(is_other, other, entry);
+        }
+        entry
     }
 
     fn plus(&mut self, number: usize, constant: u16) -> usize {

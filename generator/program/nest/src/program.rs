@@ -163,7 +163,8 @@ pub struct Table {
     pub element: Type,
     /// The entries.
     pub values: Vec<i64>,
-    /// The function of numbers that it is for, where the program calls that; nothing for tables that it declares.
+    /// The function of numbers that it is for, or a part of the table of which it is, where the program calls that; nothing for tables
+    /// that it declares.
     pub function: Option<(Format, Function)>,
     /// Where it is declared: its name.
     pub span: Span,

@@ -678,7 +678,7 @@ pub(crate) fn too_many_elements(arrays: &[Array], most: i64) -> Option<Problem> 
     Some(Problem::new(array.span, message))
 }
 
-/// Adds the tables of the functions of numbers that operations call, behind those that the program declares.
+/// Adds the tables of the functions of numbers that operations call, large ones in parts, behind those that the program declares.
 fn add_tables_of_functions(program: &mut Program) {
     let mut called = BTreeSet::new();
     for (_, operation) in program.operations() {
@@ -686,10 +686,13 @@ fn add_tables_of_functions(program: &mut Program) {
         computed.chain([&operation.expression]).for_each(|expression| expression.functions(&mut called));
     }
     for (format, function) in called {
-        let name = program.unused_name(&format!("{}_of_{}", function.name(), format.name()), &[]);
-        let values = function.table(format).into_iter().map(i64::from).collect();
-        let (element, span) = (Type::U16, Span::default());
-        program.tables.push(Table { name, element, values, function: Some((format, function)), span });
+        for (part, words) in function.tables(format).into_iter().enumerate() {
+            let suffix = if part == 0 { String::new() } else { format!("_{part}") };
+            let name = program.unused_name(&format!("{}_of_{}{suffix}", function.name(), format.name()), &[]);
+            let values = words.into_iter().map(i64::from).collect();
+            let (element, span) = (Type::U16, Span::default());
+            program.tables.push(Table { name, element, values, function: Some((format, function)), span });
+        }
     }
 }
 
