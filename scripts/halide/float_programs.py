@@ -1,4 +1,4 @@
-"""Programs of numbers with a fraction. Those of bfloat16 compute what Halide computes, to the bit; those of single precision, as
+"""Programs of numbers with a fraction. Those of bfloat16 and float16 compute what Halide computes, to the bit; those of single precision, as
 applications begin, are narrowed, and the error of each has a bound."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 import halide as hl
 import numpy as np
 from pipeline import U8, Bound, Pipeline, nothing, program, roots, sliding, square, total, unrolled, x, y
-from pushmem_halide import BF16, stream_to_accelerator, unroll
+from pushmem_halide import BF16, F16, stream_to_accelerator, unroll
 
 F32 = hl.Float(32)
 I16 = hl.Int(16)
@@ -57,6 +57,16 @@ def unsharp_bf16() -> Pipeline:
     return unsharp_of(BF16)
 
 
+@program
+def unsharp_f16() -> Pipeline:
+    return unsharp_of(F16)
+
+
+@narrowed
+def unsharp_half() -> Pipeline:
+    return unsharp_of(F32, twin=unsharp_of(F16), narrow_floats="f16", bound=Bound(most=1, mean=0.05))
+
+
 @narrowed
 def unsharp_float() -> Pipeline:
     # A number of 8 bits before the sum with a half is rounded to 8 significant bits.
@@ -91,13 +101,12 @@ def sobel_float() -> Pipeline:
     return sobel_of(F32, twin=sobel_of(BF16), narrow_floats="bf16", bound=Bound(most=2, mean=0.5))
 
 
-@program
-def blur_bf16() -> Pipeline:
+def blur_of(element: hl.Type) -> Pipeline:
     """A blur whose image and output are numbers, by a reduction that is wholly unrolled, with constant weights."""
-    image, output, sums = stream_to_accelerator("input", BF16, 2), hl.Func("output"), hl.Func("sums")
+    image, output, sums = stream_to_accelerator("input", element, 2), hl.Func("output"), hl.Func("sums")
     window = hl.RDom([(0, 3), (0, 3)], "window")
-    sums[x, y] = number(BF16, 0)
-    sums[x, y] += image[x + window.x, y + window.y] * number(BF16, 1 / 9)
+    sums[x, y] = number(element, 0)
+    sums[x, y] += image[x + window.x, y + window.y] * number(element, 1 / 9)
     output[x, y] = sums[x, y]
 
     def wholly():
@@ -109,17 +118,39 @@ def blur_bf16() -> Pipeline:
 
 
 @program
-def extremes_bf16() -> Pipeline:
-    """Comparisons, choices, extremes, distances, casts and quotients by powers of two, of numbers with subnormal and infinite ones."""
-    one, other = (stream_to_accelerator(name, BF16, 2) for name in ("one", "other"))
+def blur_bf16() -> Pipeline:
+    return blur_of(BF16)
+
+
+@program
+def blur_f16() -> Pipeline:
+    return blur_of(F16)
+
+
+def extremes_of(element: hl.Type, exponent: int) -> Pipeline:
+    """Comparisons, choices, extremes, distances, casts and quotients by powers of two, of numbers with subnormal and infinite ones. `exponent`
+    has the bits of the exponent in a word."""
+    one, other = (stream_to_accelerator(name, element, 2) for name in ("one", "other"))
     a, b = one[x, y], other[x, y]
     output = hl.Func("output")
-    chosen = hl.select(a < b, a - b, (a >= number(BF16, 2)) & (a != b), hl.max(a, b) / 4, hl.min(a, b) * b)
-    output[x, y] = chosen + hl.absd(a, b) - hl.cast(BF16, hl.cast(I16, hl.clamp(a, number(BF16, -1000), number(BF16, 1000))))
+    chosen = hl.select(a < b, a - b, (a >= number(element, 2)) & (a != b), hl.max(a, b) / 4, hl.min(a, b) * b)
+    whole = hl.cast(I16, hl.clamp(a, number(element, -1000), number(element, 1000)))
+    output[x, y] = chosen + hl.absd(a, b) - hl.cast(element, whole)
     words = np.random.default_rng(1).integers(0, 1 << 16, (2, 64, 64), dtype=np.uint16)
     # No infinite words, and so no others that are no numbers but of their sums.
-    images = dict(zip(("one", "other"), np.where((words & 0x7F80) == 0x7F80, words & 0x807F, words), strict=True))
+    words = np.where((words & exponent) == exponent, words & ~np.uint16(exponent), words)
+    images = dict(zip(("one", "other"), words if element.is_bfloat() else words.view(np.float16), strict=True))
     return Pipeline(output, [one, other], [64, 64], {"one": square(64), "other": square(64)}, {"inline": nothing}, images=images)
+
+
+@program
+def extremes_bf16() -> Pipeline:
+    return extremes_of(BF16, 0x7F80)
+
+
+@program
+def extremes_f16() -> Pipeline:
+    return extremes_of(F16, 0x7C00)
 
 
 def normalized_of(element: hl.Type, divide, **options) -> Pipeline:
@@ -131,19 +162,24 @@ def normalized_of(element: hl.Type, divide, **options) -> Pipeline:
     return Pipeline(output, [image], [62, 62], {"input": square(64)}, {"root": roots(mean), "inline": nothing}, **options)
 
 
-def by_reciprocal(dividend: hl.Expr, divisor: hl.Expr) -> hl.Expr:
+def by_reciprocal(element: hl.Type):
     """A quotient as hardware computes it: the product with the reciprocal, which is rounded as if exact."""
-    return dividend * (number(BF16, 1) / divisor)
+    return lambda dividend, divisor: dividend * (number(element, 1) / divisor)
 
 
 @program
 def normalized_bf16() -> Pipeline:
-    return normalized_of(BF16, by_reciprocal)
+    return normalized_of(BF16, by_reciprocal(BF16))
+
+
+@program
+def normalized_f16() -> Pipeline:
+    return normalized_of(F16, by_reciprocal(F16))
 
 
 @narrowed
 def normalized_float() -> Pipeline:
-    return normalized_of(F32, lambda dividend, divisor: dividend / divisor, twin=normalized_of(BF16, by_reciprocal),
+    return normalized_of(F32, lambda dividend, divisor: dividend / divisor, twin=normalized_of(BF16, by_reciprocal(BF16)),
                          narrow_floats="bf16", bound=Bound(most=4, mean=0.6))
 
 
@@ -222,6 +258,21 @@ def words_bf16() -> Pipeline:
     output[x, y] = hl.select(y % 2 == 0, tangent, hl.select(x % 2 == 0, here % number(BF16, 1), here % number(BF16, 16)))
     words = np.repeat(np.arange(1 << 16, dtype=np.uint16).reshape(1, -1), 2, axis=0)
     return Pipeline(output, [image], [1 << 16, 2], {"input": [(0, 1 << 16), (0, 2)]}, {"inline": nothing}, images={"input": words})
+
+
+@program
+def words_f16() -> Pipeline:
+    """Hyperbolic tangents, square roots and remainders of all numbers. Halide has functions of float16, too, whose results are infinite where
+    there is no number: they are of finite numbers."""
+    image, output = stream_to_accelerator("input", F16, 2), hl.Func("output")
+    here = image[x, y]
+    tangent, root = (hl.cast(F16, function(hl.f32(here))) for function in (hl.tanh, hl.sqrt))
+    rest = hl.select(x % 4 == 0, here % number(F16, 1), x % 4 == 1, here % number(F16, 0.25), here % number(F16, 256))
+    output[x, y] = hl.select(y == 0, tangent, y == 1, root, y == 2, rest, hl.sqrt(hl.abs(here)) - hl.tanh(here))
+    words = np.repeat(np.arange(1 << 16, dtype=np.uint16).reshape(1, -1), 4, axis=0)
+    words[3] = np.where((words[3] & 0x7C00) == 0x7C00, words[3] & 0x83FF, words[3])
+    return Pipeline(output, [image], [1 << 16, 4], {"input": [(0, 1 << 16), (0, 4)]}, {"inline": nothing},
+                    images={"input": words.view(np.float16)})
 
 
 @narrowed

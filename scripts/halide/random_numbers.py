@@ -1,7 +1,7 @@
-"""Random Halide pipelines of numbers with a fraction, by a seed: in bfloat16, or in single precision that is narrowed.
+"""Random Halide pipelines of numbers with a fraction, by a seed: in bfloat16 or float16, or in single precision that is narrowed.
 
 Seeds give the same pipelines as long as this file stays as it is. Those of single precision compute, to the bit, what the same pipeline
-of bfloat16 does in Halide.
+of bfloat16 or float16 does in Halide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import random
 
 import halide as hl
 from pipeline import U8, Bound, Pipeline, x, y
-from pushmem_halide import BF16, stream_to_accelerator, unroll
+from pushmem_halide import BF16, F16, stream_to_accelerator, unroll
 
 F32, I16 = hl.Float(32), hl.Int(16)
 #: Of what is narrowed, only the words are compared: sums of random numbers lose any number of bits.
@@ -19,11 +19,21 @@ ANY = Bound(most=math.inf, mean=math.inf)
 
 
 def random_numbers(seed: int) -> Pipeline:
-    """A pipeline of a few stages."""
+    """A pipeline of a few stages, of bfloat16 or narrowed to it."""
+    return numbers_of(seed, BF16, "bf16")
+
+
+def random_halves(seed: int) -> Pipeline:
+    """The same of float16."""
+    return numbers_of(seed, F16, "f16")
+
+
+def numbers_of(seed: int, element: hl.Type, name: str) -> Pipeline:
+    """The pipeline with numbers of a type, or of single precision that becomes this one, which is called `name` in nests."""
     if random.Random(seed).random() < 0.5:
-        return Generator(seed, BF16).pipeline()
+        return Generator(seed, element).pipeline()
     pipeline = Generator(seed, F32).pipeline()
-    pipeline.narrow_floats, pipeline.bound, pipeline.twin = "bf16", ANY, Generator(seed, BF16).pipeline()
+    pipeline.narrow_floats, pipeline.bound, pipeline.twin = name, ANY, Generator(seed, element).pipeline()
     return pipeline
 
 

@@ -35,11 +35,15 @@ try:
 except ImportError as error:
     raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
-__all__ = ["BF16", "Accelerator", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save",
+__all__ = ["BF16", "F16", "Accelerator", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save",
            "store_at", "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
 
 #: The numbers with a fraction that hardware has.
 BF16 = hl.BFloat(16)
+F16 = hl.Float(16)
+
+#: The types that numbers are narrowed to.
+NARROW_FLOATS = ("bf16", "f16")
 
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
@@ -121,7 +125,7 @@ class Accelerator:
     inputs: list[tuple[Input, Box]]
     #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
     schedule: str | None = None
-    #: `bf16`, if all numbers with a fraction become the nearest of bfloat16.
+    #: `bf16` or `f16`, if all numbers with a fraction become the nearest of bfloat16 or float16.
     narrow_floats: str | None = None
 
     def write(self, file: str | Path) -> None:
@@ -147,8 +151,9 @@ class Accelerator:
     def realize(self, images: Mapping[str, np.ndarray | float]) -> np.ndarray:
         """Computes the tile with Halide on the CPU, of these images and numbers by name, and keeps the order of sums of numbers.
 
-        Images and result are words where the type is bfloat16. Images of single precision may be words, too.
+        Images and result are words where the type is bfloat16. Images of other numbers may be words of bfloat16, too.
         """
+        arrays = []
         for parameter, box in self.inputs:
             if isinstance(parameter, hl.Param):
                 set_number(parameter, images[file_name(parameter)])
@@ -156,10 +161,15 @@ class Accelerator:
             image, element = images[file_name(parameter)], parameter.type()
             if element.is_bfloat():
                 buffer = buffer_of_words(image if image.dtype == np.uint16 else to_words(image))
-            elif element.is_float() and image.dtype == np.uint16:
-                buffer = hl.Buffer(to_numbers(image).astype(f"float{element.bits()}"))
             else:
-                buffer = hl.Buffer(image.astype(bool) if element.is_bool() else image)
+                if element.is_float():
+                    numbers = to_numbers(image) if image.dtype == np.uint16 else image
+                    image = numbers.astype(f"float{element.bits()}")
+                elif element.is_bool():
+                    image = image.astype(bool)
+                # A buffer is there as long as its array.
+                arrays.append(image)
+                buffer = hl.Buffer(image)
             buffer.set_min([least for least, _ in box])
             parameter.set(buffer)
         target = hl.get_jit_target_from_environment().with_feature(STRICT)
@@ -174,8 +184,8 @@ class Accelerator:
         return found.astype(np.uint8) if found.dtype == bool else found
 
     def run(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
-        """Builds the accelerator, and runs it in its model on these images and numbers by name. The result has words of bfloat16
-        where the output has numbers with a fraction. Raises RuntimeError with the message of pushmem where it refuses the program,
+        """Builds the accelerator, and runs it in its model on these images and numbers by name. Where the output has numbers with
+        a fraction, the result has words of bfloat16, or numbers of float16. Raises RuntimeError with the message of pushmem where it refuses the program,
         and ValueError for a number that the type of its parameter does not have."""
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
@@ -190,7 +200,7 @@ class Accelerator:
                 image, own = images[file_name(parameter)], folder / f"{file_name(parameter)}.npy"
                 if isinstance(parameter, hl.Param):
                     image = image_of_number(parameter, image)
-                save(own, image, parameter.type())
+                save(own, image, parameter.type(), self.narrow_floats)
                 command += ["--input", f"{file_name(parameter)}={own}"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
@@ -198,7 +208,7 @@ class Accelerator:
             return load(folder / "output.npy")
 
     def compare(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
-        """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 and of integers without
+        """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 or float16 and of integers without
         narrowed numbers before them, nothing differs."""
         return difference(self.run(images, pushmem, options), self.realize(images))
 
@@ -273,15 +283,26 @@ def words_of_buffer(buffer: hl.Buffer) -> np.ndarray:
     return np.array(func.realize([buffer.dim(each).extent() for each in range(buffer.dimensions())]))
 
 
-def save(file: Path, image: np.ndarray, element: hl.Type) -> None:
-    """Writes an image of a type to a file `.npy` for pushmem. Numbers with a fraction may be words, too."""
+def save(file: Path, image: np.ndarray, element: hl.Type, narrow_floats: str | None = None) -> None:
+    """Writes an image of a type to a file `.npy` for pushmem, its numbers as the type they are narrowed to. Numbers with a fraction may be
+    words of bfloat16, too."""
     if element.is_float():
-        image = (image if image.dtype == np.uint16 else to_words(image)).view(WORD)
+        if narrow_floats == "f16" or (narrow_floats is None and is_half(element)):
+            # Beyond its range, numbers are infinite.
+            with np.errstate(over="ignore"):
+                image = (to_numbers(image) if image.dtype == np.uint16 else image).astype("<f2")
+        else:
+            image = (image if image.dtype == np.uint16 else to_words(image)).view(WORD)
     np.save(file, image)
 
 
+def is_half(element: hl.Type) -> bool:
+    """Whether this is float16."""
+    return element.is_float() and not element.is_bfloat() and element.bits() == 16
+
+
 def load(file: Path) -> np.ndarray:
-    """Reads an image that pushmem wrote; numbers with a fraction as words."""
+    """Reads an image that pushmem wrote; numbers of bfloat16 as words."""
     image = np.load(file)
     return image.view(np.uint16) if image.dtype == WORD else image
 
@@ -329,13 +350,14 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     the tile reads follow from its bounds; `boxes` says them where they are larger, for each name the least index and the extent of
     every dimension. Constant buffers are part of the pipeline; one over an array of NumPy must be there until it is written.
     `schedule` is what a nest says, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of other types
-    become those of bfloat16, with 8 significant bits: results are near to Halide's, and `Accelerator.compare` tells how near.
+    become those of bfloat16, with 8 significant bits, and with `narrow_floats="f16"` those of float16, with 11 and numbers to 65504:
+    results are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
     do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
     """
-    if narrow_floats not in (None, "bf16"):
-        raise ValueError(f"numbers are narrowed to `bf16`, not to `{narrow_floats}`")
+    if narrow_floats not in (None, *NARROW_FLOATS):
+        raise ValueError(f"numbers are narrowed to `bf16` or `f16`, not to `{narrow_floats}`")
     check_output(output, narrow_floats)
     extents = [int(extent) for extent in extents]
     boxes = dict(boxes or {})
@@ -372,8 +394,8 @@ def check_inputs(output: hl.Func, inputs: Sequence[Input], narrow_floats: str | 
             raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
     for parameter in inputs:
         check_type(parameter.name(), parameter.type(), narrow_floats)
-        if isinstance(parameter, hl.Param) and parameter.type().is_bfloat():
-            raise TypeError(f"`{parameter.name()}` is a parameter of bfloat16, which Halide cannot set from Python: make it an "
+        if isinstance(parameter, hl.Param) and (parameter.type().is_bfloat() or is_half(parameter.type())):
+            raise TypeError(f"`{parameter.name()}` is a parameter of {parameter.type()}, which Halide cannot set from Python: make it an "
                             "image of one dimension and one element")
 
 
@@ -439,8 +461,8 @@ def number_of(parameter: hl.Param) -> float | None:
 def check_type(name: str, element: hl.Type, narrow_floats: str | None = None) -> None:
     """Refuses a type that no memory holds."""
     if not (element.is_int() or element.is_uint()):
-        if narrow_floats is None and not element.is_bfloat():
-            raise TypeError(f"`{name}` is of type {element}: hardware has bfloat16. Use `hl.BFloat(16)`, or let numbers be "
-                            "rounded to it by `hw_accelerate(…, narrow_floats=\"bf16\")`")
+        if narrow_floats is None and not element.is_bfloat() and not is_half(element):
+            raise TypeError(f"`{name}` is of type {element}: hardware has bfloat16 and float16. Use `hl.BFloat(16)` or `hl.Float(16)`, "
+                            "or let numbers be rounded by `hw_accelerate(…, narrow_floats=\"bf16\")`, or `\"f16\"`")
     elif element.bits() not in (1, 8, 16, 32):
         raise TypeError(f"`{name}` is of type {element}: memories hold 8, 16 or 32 bits")

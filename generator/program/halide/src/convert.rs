@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use pushmem_float::Format;
 use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
 use crate::floats::Floats;
 use crate::interval::Intervals;
-use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::plan::{Box, Plan, Point, Storage, Term};
 use crate::value::{Element, Value, Variable};
 use crate::walk::refined;
@@ -50,10 +50,11 @@ impl Converter<'_> {
             return Ok(value.clone());
         }
         let value = match &**term {
-            Value::Number(word, Type::Bf16) if !to_f64(*word as u16).is_finite() => {
-                return Err(Fault::new(self.span, "a constant is beyond the numbers of bfloat16").with_help(
-                    "begin extremes with a finite number; `--narrow-floats bf16` takes the greatest one in the place of an infinite one",
-                ));
+            Value::Number(word, of) if of.format().is_some_and(|format| !format.is_finite(*word as u16)) => {
+                let (format, name) = (of.format().map_or(String::new(), |format| format.to_string()), of.name());
+                return Err(Fault::new(self.span, format!("a constant is beyond the numbers of {format}")).with_help(format!(
+                    "begin extremes with a finite number; `--narrow-floats {name}` takes the greatest one in the place of an infinite one",
+                )));
             }
             Value::Number(number, of) => Value::Number(*number, *of),
             Value::Variable(variable) => Value::Variable(*variable),
@@ -63,9 +64,9 @@ impl Converter<'_> {
                 Value::Binary(*operator, self.within(left, used, known)?, self.within(right, used, known)?)
             }
             Value::Cast(to, of) => {
-                if self.is_wide_number(*to, of) {
+                if let Some(format) = to.format().filter(|_| self.is_wide_number(of)) {
                     let whole = self.within(of, used, known)?;
-                    let value = halves(whole, self.plan.terms.type_of(of));
+                    let value = halves(whole, self.plan.terms.type_of(of), format);
                     known.insert(place, value.clone());
                     return Ok(value);
                 }
@@ -82,8 +83,8 @@ impl Converter<'_> {
     }
 
     /// Whether an integer of 32 bits becomes a number that need not be rounded once, and is not known to fit 16 bits.
-    fn is_wide_number(&self, to: Type, of: &Term) -> bool {
-        if to != Type::Bf16 || self.plan.terms.type_of(of).bits() <= 16 || self.floats != Floats::Narrowed {
+    fn is_wide_number(&self, of: &Term) -> bool {
+        if self.plan.terms.type_of(of).bits() <= 16 || self.floats == Floats::Exact {
             return false;
         }
         let (low, high) = self.intervals(|intervals| intervals.of(of));
@@ -99,22 +100,23 @@ impl Converter<'_> {
     /// The type of 16 bits by which a number becomes an integer of 32 bits, or that a number.
     fn between(&self, to: Type, of: &Term) -> Result<Option<Type>> {
         let from = self.plan.terms.type_of(of);
-        if from == to || ![from, to].contains(&Type::Bf16) || from.bits().max(to.bits()) <= 16 {
+        let Some(format) = from.format().or(to.format()) else { return Ok(None) };
+        if from == to || from.bits().max(to.bits()) <= 16 {
             return Ok(None);
         }
-        let (low, high) = match to {
-            Type::Bf16 => self.intervals(|intervals| intervals.of(of)),
-            _ => {
+        let (low, high) = match to.format() {
+            Some(_) => self.intervals(|intervals| intervals.of(of)),
+            None => {
                 let (low, high) = self.intervals(|intervals| intervals.number(of));
                 (low.min(0.0).max(i64::MIN as f64) as i64, high.max(0.0).min(i64::MAX as f64) as i64)
             }
         };
         let found = [Type::I16, Type::U16].into_iter().find(|between| between.holds(low) && between.holds(high));
         let fault = || {
-            let message = match to {
-                Type::Bf16 => format!("an integer from {low} to {high} becomes a number of bfloat16"),
-                _ => format!(
-                    "a number of bfloat16 becomes an integer of type {}, and is not known to fit 16 bits",
+            let message = match to.format() {
+                Some(_) => format!("an integer from {low} to {high} becomes a number of {format}"),
+                None => format!(
+                    "a number of {format} becomes an integer of type {}, and is not known to fit 16 bits",
                     to.name()
                 ),
             };
@@ -250,8 +252,9 @@ impl Converter<'_> {
         }
         let name = &self.plan.arrays[point.array].name;
         let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
-        Err(Fault::new(point.place.0, message)
-            .with_help("compute indices with integers: a coordinate has more bits than the 8 of a number of bfloat16"))
+        Err(Fault::new(point.place.0, message).with_help(
+            "compute indices with integers: a coordinate has more bits than a number of bfloat16 or float16",
+        ))
     }
 
     /// An index, as address generators compute it.
@@ -269,7 +272,7 @@ impl Converter<'_> {
     fn is_narrowed(&self, index: &Term) -> bool {
         let mut found = false;
         index.visit(&mut HashSet::new(), &mut |part| found |= part.is_number());
-        found && self.floats == Floats::Narrowed
+        found && self.floats != Floats::Exact
     }
 
     /// An index of one sum of variables that goes along a few lines.
@@ -332,22 +335,23 @@ fn chooses(point: &Point) -> bool {
 }
 
 /// An integer of 32 bits as a number: the high half of its magnitude times 65536, and the low one, with its sign.
-fn halves(of: Converted, from: Type) -> Converted {
+fn halves(of: Converted, from: Type, format: Format) -> Converted {
+    let to = Type::of_format(format);
     let number = |value: i64, of: Type| Rc::new(Value::Number(value, of));
-    let as_number = |half: Converted| Rc::new(Value::Cast(Type::Bf16, Rc::new(Value::Cast(Type::U16, half))));
+    let as_number = |half: Converted| Rc::new(Value::Cast(to, Rc::new(Value::Cast(Type::U16, half))));
     let magnitude = match from.is_signed() {
         true => Rc::new(Value::Unary(Unary::Absolute, of.clone())),
         false => of.clone(),
     };
     let high = as_number(Value::binary(Binary::ShiftRight, magnitude.clone(), number(16, Type::U32)));
     let low = as_number(Value::binary(Binary::And, magnitude, number(0xffff, Type::U32)));
-    let scaled = Value::binary(Binary::FloatMultiply(FORMAT), high, number(from_f64(65536.0).into(), Type::Bf16));
-    let sum = Value::binary(Binary::FloatAdd(FORMAT), scaled, low);
+    let scaled = Value::binary(Binary::FloatMultiply(format), high, number(format.from_f64(65536.0).into(), to));
+    let sum = Value::binary(Binary::FloatAdd(format), scaled, low);
     if !from.is_signed() {
         return sum;
     }
     let is_negative = Value::binary(Binary::Less, of, number(0, from));
-    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::FloatNegate(FORMAT), sum.clone())), sum))
+    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::FloatNegate(format), sum.clone())), sum))
 }
 
 /// The sums of which a condition says that none is negative, if it is one of such.

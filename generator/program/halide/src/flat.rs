@@ -6,6 +6,8 @@
 
 use std::cell::Cell;
 
+use pushmem_float::Format;
+
 /// The fault in the bytes of a file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
@@ -18,6 +20,9 @@ pub(crate) type Result<T, E = Malformed> = std::result::Result<T, E>;
 /// The bytes of a file, and how many tables may still be read of it.
 pub(crate) struct Bytes<'a> {
     bytes: &'a [u8],
+    /// The format of numbers with a fraction in hardware, and those that were noted.
+    format: Format,
+    noted: [Cell<bool>; Format::ALL.len()],
     tables_left: Cell<usize>,
 }
 
@@ -35,9 +40,14 @@ pub(crate) struct Table<'a> {
 const HEADER: usize = 4;
 
 impl<'a> Bytes<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8], format: Format) -> Self {
         // No table is shorter than its reference to its virtual table.
-        Self { bytes, tables_left: Cell::new(bytes.len() / HEADER) }
+        Self { bytes, format, noted: Default::default(), tables_left: Cell::new(bytes.len() / HEADER) }
+    }
+
+    /// The formats that were noted.
+    pub fn formats(&self) -> Vec<Format> {
+        Format::ALL.into_iter().filter(|format| self.noted[*format as usize].get()).collect()
     }
 
     /// The table that the file begins with.
@@ -94,6 +104,16 @@ impl<'a> Bytes<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// The format of numbers with a fraction in hardware.
+    pub fn format(&self) -> Format {
+        self.file.format
+    }
+
+    /// Notes that the file has numbers of this format.
+    pub fn note(&self, format: Format) {
+        self.file.noted[format as usize].set(true);
+    }
+
     pub fn malformed(&self, what: impl Into<String>) -> Malformed {
         self.file.malformed(self.at, what)
     }

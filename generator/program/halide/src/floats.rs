@@ -1,35 +1,36 @@
-//! Which numbers of a pipeline hardware computes as Halide does: those of bfloat16. Others are refused, or narrowed to it.
+//! Which numbers of a pipeline hardware computes as Halide does: those of bfloat16, or of float16. Others are refused, or narrowed to one of
+//! the two.
 //!
-//! Halide computes an operation of bfloat16 in single precision, and rounds its result. Single precision has more than twice the bits, so
-//! that the result is rounded as if once. Values of single precision within an expression are therefore no others than those of bfloat16
-//! where they are numbers of bfloat16 themselves, or where one operation on such numbers is rounded to bfloat16 at once, as in
+//! Halide computes an operation of bfloat16 or float16 in single precision, and rounds its result. Single precision has at least twice the
+//! bits and two, so that the result is rounded as if once. Values of single precision within an expression are therefore no others than those
+//! of the format where they are numbers of it themselves, or where one operation on such numbers is rounded to it at once, as in
 //! `bfloat16(sqrt(float32(a)))`.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use pushmem_nest::{Binary, Span, Type};
+use pushmem_float::Format;
+use pushmem_nest::{Binary, Span};
 
 use crate::fault::{Fault, Result};
 use crate::functions::{Named, named};
-use crate::numbers::{from_f64, to_f64};
 use crate::syntax::{Call, Definition, Element, Expression, Kind, Pipeline, TypeCode};
 
 /// The numbers with a fraction that a pipeline may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Floats {
-    /// Those of bfloat16, with the operations whose results are those of Halide. Single precision and others are refused.
+    /// Those of bfloat16, or of float16, with the operations whose results are those of Halide. Single precision and others are refused.
     #[default]
     Exact,
-    /// All: those of other types become the nearest of bfloat16, and a quotient is a product with a reciprocal.
-    Narrowed,
+    /// All: those of other types become the nearest of this format, and a quotient is a product with a reciprocal.
+    Narrowed(Format),
 }
 
 impl Floats {
     /// Those that are narrowed to the type of this name in nests, if they can be.
     pub fn named(name: &str) -> Option<Self> {
-        (name == Type::Bf16.name()).then_some(Self::Narrowed)
+        Format::of_name(name).map(Self::Narrowed)
     }
 }
 
@@ -38,7 +39,7 @@ impl Floats {
 /// # Errors
 /// At the Func, the image or the expression that has others, with the way to have them narrowed.
 pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
-    if floats == Floats::Narrowed {
+    if floats != Floats::Exact {
         return Ok(());
     }
     let funcs = pipeline.funcs.iter().flat_map(|func| {
@@ -53,7 +54,7 @@ pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
         }
     }
     let parameters = pipeline.parameters.iter().map(|each| (each.name.clone(), each.element)).collect();
-    let checker = Checker { types: parameters, numbers: HashSet::new(), known: Rc::default() };
+    let checker = Checker { format: pipeline.format, types: parameters, numbers: HashSet::new(), known: Rc::default() };
     for func in &pipeline.funcs {
         for definition in func.definition.iter().chain(&func.updates) {
             checker.definition(definition)?;
@@ -64,20 +65,22 @@ pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
 
 /// Whether a type is of numbers that hardware has not.
 fn is_foreign(element: Element) -> bool {
-    element.code == TypeCode::Float
+    element.is_number() && !element.is_exactly(element.format)
 }
 
 fn refused(element: Element, what: &str, span: Span) -> Fault {
     Fault::new(span, format!("{what} is of type {element}")).with_help(
-        "hardware has bfloat16: write `hl.BFloat(16)`, or let `--narrow-floats bf16` round all numbers to its 8 significant bits",
+        "hardware has bfloat16 or float16 in a pipeline: write `hl.BFloat(16)` or `hl.Float(16)` everywhere, or let `--narrow-floats bf16` round all \
+         numbers to 8 significant bits, or `--narrow-floats f16` to 11",
     )
 }
 
 /// A walk over expressions with the meaning of names.
 #[derive(Clone)]
 struct Checker {
+    format: Format,
     types: HashMap<String, Element>,
-    /// Names of values of other types that are numbers of bfloat16.
+    /// Names of values of other types that are numbers of the format.
     numbers: HashSet<String>,
     /// The types of the values of names, and whether they are such numbers: each is looked at once, however deep lets are.
     known: Rc<RefCell<HashMap<*const Expression, (Element, bool)>>>,
@@ -125,16 +128,16 @@ impl Checker {
         inner
     }
 
-    /// Whether a value of another type than bfloat16 is wherever it is used a number of bfloat16.
+    /// Whether a value of another type than the format is wherever it is used a number of the format.
     fn is_number(&self, expression: &Expression) -> bool {
         match &expression.kind {
-            Kind::Real(number, _) => is_number(*number),
+            Kind::Real(number, _) => is_number(self.format, *number),
             Kind::Cast(_, of) => {
                 let from = self.element(of);
                 match from.code {
-                    TypeCode::BFloat => true,
-                    TypeCode::Float => self.is_number(of),
-                    // Eight significant bits.
+                    _ if from.is_exactly(self.format) => true,
+                    TypeCode::Float | TypeCode::BFloat => self.is_number(of),
+                    // Both formats have the bits of a byte.
                     TypeCode::Int | TypeCode::Unsigned => from.bits <= 8,
                     TypeCode::Handle => false,
                 }
@@ -155,7 +158,7 @@ impl Checker {
         }
     }
 
-    /// Whether a value of another type than bfloat16 becomes the same number of bfloat16 as if all of it was computed in that.
+    /// Whether a value of another type than the format becomes the same number of the format as if all of it was computed in that.
     fn is_rounded_once(&self, expression: &Expression) -> bool {
         if self.is_number(expression) {
             return true;
@@ -183,10 +186,9 @@ impl Checker {
         let foreign = |each: &Expression| is_foreign(self.element(each));
         match &expression.kind {
             Kind::Cast(to, of) if foreign(of) => {
-                let is_same = match to.code {
-                    TypeCode::BFloat => self.is_rounded_once(of),
-                    TypeCode::Float => false,
-                    _ => self.is_number(of),
+                let is_same = match to.is_number() {
+                    true => to.is_exactly(self.format) && self.is_rounded_once(of),
+                    false => self.is_number(of),
                 };
                 return if is_same { self.within(of) } else { Err(self.refused(of)) };
             }
@@ -209,9 +211,12 @@ impl Checker {
             return Err(self.refused(expression));
         }
         if let (Some((Named::Mixture, _)), true) = (call(expression), self.element(expression).is_number()) {
-            let message = "`lerp` of bfloat16 is rounded once in Halide, and after each operation in hardware";
-            return Err(Fault::new(expression.span, message)
-                .with_help("write `a * (1 - c) + b * c`, or allow it by `--narrow-floats bf16`"));
+            let message =
+                format!("`lerp` of {} is rounded once in Halide, and after each operation in hardware", self.format);
+            return Err(Fault::new(expression.span, message).with_help(format!(
+                "write `a * (1 - c) + b * c`, or allow it by `--narrow-floats {}`",
+                self.format.name()
+            )));
         }
         self.parts(expression, &Self::expression)
     }
@@ -260,43 +265,52 @@ impl Checker {
         refused(self.element(expression), "this value", expression.span)
     }
 
-    /// Refuses a remainder of bfloat16 whose quotient is rounded.
+    /// Refuses a remainder of numbers whose quotient is rounded.
     fn remainder(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
-        let is_integer = !matches!(self.element(left).code, TypeCode::Float | TypeCode::BFloat);
-        if is_integer || constant(right).is_some_and(|number| number > 0.0 && has_reciprocal(number)) {
+        let is_integer = !self.element(left).is_number();
+        if is_integer || constant(right).is_some_and(|number| number > 0.0 && has_reciprocal(self.format, number)) {
             return Ok(());
         }
-        Err(Fault::new(span, "a remainder of bfloat16 by another number than a power of two has a quotient that is rounded").with_help(
-            "take the remainder of integers, or by a power of two; `--narrow-floats bf16` allows others, which may be next to the divisor where \
+        let format = self.format;
+        let message =
+            format!("a remainder of {format} by another number than a power of two has a quotient that is rounded");
+        Err(Fault::new(span, message).with_help(format!(
+            "take the remainder of integers, or by a power of two; `--narrow-floats {}` allows others, which may be next to the divisor where \
              Halide's are next to 0",
-        ))
+            format.name()
+        )))
     }
 
-    /// Refuses a quotient of bfloat16 that is not rounded as one, but as the product with a reciprocal.
+    /// Refuses a quotient of numbers that is not rounded as one, but as the product with a reciprocal.
     fn quotient(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
-        let code = self.element(right).code;
-        let is_integer = !matches!(code, TypeCode::Float | TypeCode::BFloat);
-        if is_integer || constant(left) == Some(1.0) || constant(right).is_some_and(has_reciprocal) {
+        let is_integer = !self.element(right).is_number();
+        if is_integer
+            || constant(left) == Some(1.0)
+            || constant(right).is_some_and(|number| has_reciprocal(self.format, number))
+        {
             return Ok(());
         }
-        Err(Fault::new(span, "a quotient of bfloat16 is rounded twice in hardware, as the product with a reciprocal").with_help(
-            "divide by a power of two, or multiply by a constant; `--narrow-floats bf16` allows products with reciprocals, which differ from Halide's \
+        let format = self.format;
+        let message = format!("a quotient of {format} is rounded twice in hardware, as the product with a reciprocal");
+        Err(Fault::new(span, message).with_help(format!(
+            "divide by a power of two, or multiply by a constant; `--narrow-floats {}` allows products with reciprocals, which differ from Halide's \
              quotients in their last bit",
-        ))
+            format.name()
+        )))
     }
 }
 
-/// Whether a number is one of bfloat16.
-fn is_number(number: f64) -> bool {
-    to_f64(from_f64(number)) == number
+/// Whether a number is one of a format.
+fn is_number(format: Format, number: f64) -> bool {
+    format.to_f64(format.from_f64(number)) == number
 }
 
-/// Whether a quotient by this number of bfloat16 is the product with its reciprocal: that is a power of two.
-pub(crate) fn has_reciprocal(number: f64) -> bool {
+/// Whether a quotient by this number of a format is the product with its reciprocal: that is a power of two.
+pub(crate) fn has_reciprocal(format: Format, number: f64) -> bool {
     number != 0.0
         && number.is_finite()
-        && is_number(number)
-        && is_number(1.0 / number)
+        && is_number(format, number)
+        && is_number(format, 1.0 / number)
         && number * (1.0 / number) == 1.0
 }
 
@@ -305,7 +319,7 @@ pub(crate) fn constant(expression: &Expression) -> Option<f64> {
     match &expression.kind {
         Kind::Real(number, _) => Some(*number),
         Kind::Integer(number, _) => Some(*number as f64),
-        Kind::Cast(to, of) if matches!(to.code, TypeCode::Float | TypeCode::BFloat) => constant(of),
+        Kind::Cast(to, of) if to.is_number() => constant(of),
         _ => None,
     }
 }

@@ -1,12 +1,12 @@
-//! Functions and operators of numbers with a fraction, in those that nests have of bfloat16.
+//! Functions and operators of numbers with a fraction, in those that nests have.
 
-use pushmem_float::Function;
+use pushmem_float::{Format, Function};
 
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
+use crate::floats::has_reciprocal;
 use crate::intern::Interner;
-use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::plan::Term;
 use crate::value::Value;
 
@@ -99,79 +99,116 @@ pub(crate) fn named(name: &str) -> Option<Named> {
     NAMES.iter().find(|(known, _)| *known == stem).map(|(_, function)| *function)
 }
 
-/// From this magnitude on, all numbers of bfloat16 are integers.
-const INTEGERS_FROM: f64 = 128.0;
-
-/// Numbers of bfloat16 as terms.
+/// Numbers with a fraction as terms.
 impl Interner {
     /// The number nearest to this one.
-    pub fn real(&mut self, number: f64) -> Term {
-        self.number(from_f64(number).into(), Type::Bf16)
+    pub fn real(&mut self, format: Format, number: f64) -> Term {
+        self.number(format.from_f64(number).into(), Type::of_format(format))
+    }
+
+    /// The format of a number.
+    fn format_of(&self, of: &Term) -> Format {
+        self.type_of(of).format().expect("it is a number with a fraction")
     }
 
     fn function_of(&mut self, function: Function, of: Term) -> Term {
-        self.unary(Unary::FloatFunction(FORMAT, function), of)
+        let format = self.format_of(&of);
+        self.unary(Unary::FloatFunction(format, function), of)
+    }
+
+    /// Refuses a function that numbers of a format do not have.
+    fn check(&self, function: Function, name: &str, of: &Term, span: Span) -> Result<()> {
+        let format = self.format_of(of);
+        match function.is_of(format) {
+            true => Ok(()),
+            false => Err(Fault::new(span, format!("`{name}` of {format} has no hardware")).with_help(
+                "use `hl.BFloat(16)`, or look it up in a table: a Func of its variable only, computed by `compute_root`",
+            )),
+        }
     }
 
     /// An operator of two numbers; nothing, if nests have none.
     pub fn of_numbers(&mut self, operator: Binary, left: Term, right: Term) -> Option<Term> {
+        let format = self.format_of(&left);
         Some(match operator {
-            Binary::Greater => self.binary(Binary::FloatLess(FORMAT), right, left),
-            Binary::GreaterEqual => self.binary(Binary::FloatLessEqual(FORMAT), right, left),
+            Binary::Greater => self.binary(Binary::FloatLess(format), right, left),
+            Binary::GreaterEqual => self.binary(Binary::FloatLessEqual(format), right, left),
             Binary::NotEqual => {
-                let equal = self.binary(Binary::FloatEqual(FORMAT), left, right);
+                let equal = self.binary(Binary::FloatEqual(format), left, right);
                 self.unary(Unary::Not, equal)
             }
             Binary::Modulo => self.remainder(left, right)?,
             Binary::Divide => match *right {
                 Value::Number(word, _) => {
-                    let reciprocal = self.real(1.0 / to_f64(word as u16));
-                    self.binary(Binary::FloatMultiply(FORMAT), left, reciprocal)
+                    let reciprocal = self.real(format, 1.0 / format.to_f64(word as u16));
+                    self.binary(Binary::FloatMultiply(format), left, reciprocal)
                 }
                 _ => {
                     let reciprocal = self.function_of(Function::Reciprocal, right);
-                    self.binary(Binary::FloatMultiply(FORMAT), left, reciprocal)
+                    self.binary(Binary::FloatMultiply(format), left, reciprocal)
                 }
             },
-            other => self.binary(other.for_float(FORMAT)?, left, right),
+            other => self.binary(other.for_float(format)?, left, right),
         })
     }
 
-    /// `a - b * floor(a / b)`. Where the quotient is between 0 and 1, or -1 and 0, it is not computed: it may be too small to be a number.
+    /// `a - b * floor(a / b)`, without its overflows. Where the quotient is between 0 and 1, or -1 and 0, it is not computed: it may be too small to be a number.
     fn remainder(&mut self, of: Term, by: Term) -> Option<Term> {
-        let zero = self.real(0.0);
+        let format = self.format_of(&of);
+        let zero = self.real(format, 0.0);
         let quotient = self.of_numbers(Binary::Divide, of.clone(), by.clone())?;
-        let whole = self.whole(Whole::Below, quotient);
+        let divisor = match *by {
+            Value::Number(word, _) => format.to_f64(word as u16),
+            _ => f64::NAN,
+        };
+        let greatest = format.to_f64(format.infinity() - 1);
+        // The multiple below a number may be beyond all numbers; towards zero there is one.
+        let is_beyond = divisor > 0.0 && has_reciprocal(format, divisor) && greatest % divisor != 0.0;
+        let whole = self.whole(if is_beyond { Whole::TowardsZero } else { Whole::Below }, quotient);
         let multiple = self.product(by.clone(), whole);
-        let rest = self.difference(of.clone(), multiple);
-        match *by {
-            Value::Number(word, _) if to_f64(word as u16) > 0.0 => {}
-            _ => return Some(rest),
+        let mut rest = self.difference(of.clone(), multiple);
+        if divisor.is_nan() || divisor <= 0.0 {
+            return Some(rest);
         }
-        let is_negative = self.binary(Binary::FloatLess(FORMAT), of.clone(), zero.clone());
+        if is_beyond {
+            let is_negative = self.binary(Binary::FloatLess(format), rest.clone(), zero.clone());
+            let positive = self.sum(rest.clone(), by.clone());
+            rest = self.select(is_negative, positive, rest);
+        }
+        if divisor < 1.0 {
+            // Beyond, a quotient is infinite, and numbers are multiples of the divisor.
+            let limit = self.real(format, divisor * greatest);
+            let absolute = self.unary(Unary::FloatAbsolute(format), of.clone());
+            let is_multiple = self.binary(Binary::FloatLess(format), limit, absolute);
+            rest = self.select(is_multiple, zero.clone(), rest);
+        }
+        let is_negative = self.binary(Binary::FloatLess(format), of.clone(), zero.clone());
         let moved = self.select(is_negative, by.clone(), zero);
         let near = self.sum(of.clone(), moved);
-        let absolute = self.unary(Unary::FloatAbsolute(FORMAT), of);
-        let is_near = self.binary(Binary::FloatLess(FORMAT), absolute, by);
+        let absolute = self.unary(Unary::FloatAbsolute(format), of);
+        let is_near = self.binary(Binary::FloatLess(format), absolute, by);
         Some(self.select(is_near, near, rest))
     }
 
     fn sum(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::FloatAdd(FORMAT), left, right)
+        let format = self.format_of(&left);
+        self.binary(Binary::FloatAdd(format), left, right)
     }
 
     fn difference(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::FloatSubtract(FORMAT), left, right)
+        let format = self.format_of(&left);
+        self.binary(Binary::FloatSubtract(format), left, right)
     }
 
     fn product(&mut self, left: Term, right: Term) -> Term {
-        self.binary(Binary::FloatMultiply(FORMAT), left, right)
+        let format = self.format_of(&left);
+        self.binary(Binary::FloatMultiply(format), left, right)
     }
 
     /// `a` to the power of `b`: of small integers a product, of others `exp(b * log(a))`.
     fn power(&mut self, base: Term, exponent: Term) -> Term {
         let known = match *exponent {
-            Value::Number(word, _) => Some(to_f64(word as u16)),
+            Value::Number(word, of) => of.format().map(|format| format.to_f64(word as u16)),
             _ => None,
         };
         let square = |terms: &mut Self| terms.product(base.clone(), base.clone());
@@ -198,9 +235,12 @@ impl Interner {
 
     /// An integer near a number, as a number. Adding and subtracting a number whose neighbours are the next integers rounds to the nearest.
     fn whole(&mut self, which: Whole, of: Term) -> Term {
-        let absolute = self.unary(Unary::FloatAbsolute(FORMAT), of.clone());
-        let (limit, zero, one) = (self.real(INTEGERS_FROM), self.real(0.0), self.real(1.0));
-        let is_small = self.binary(Binary::FloatLess(FORMAT), absolute.clone(), limit.clone());
+        let format = self.format_of(&of);
+        let absolute = self.unary(Unary::FloatAbsolute(format), of.clone());
+        // From this magnitude on, all numbers are integers.
+        let limit = self.real(format, format.fractions().into());
+        let (zero, one) = (self.real(format, 0.0), self.real(format, 1.0));
+        let is_small = self.binary(Binary::FloatLess(format), absolute.clone(), limit.clone());
         let magnitude = match which {
             Whole::Nearest => {
                 let moved = self.sum(absolute, limit.clone());
@@ -208,27 +248,27 @@ impl Interner {
             }
             _ => {
                 let cut = self.cast(Type::I16, absolute);
-                self.cast(Type::Bf16, cut)
+                self.cast(Type::of_format(format), cut)
             }
         };
-        let is_negative = self.binary(Binary::FloatLess(FORMAT), of.clone(), zero);
-        let opposite = self.unary(Unary::FloatNegate(FORMAT), magnitude.clone());
+        let is_negative = self.binary(Binary::FloatLess(format), of.clone(), zero);
+        let opposite = self.unary(Unary::FloatNegate(format), magnitude.clone());
         let signed = self.select(is_negative, opposite, magnitude);
         let near = match which {
             Whole::Nearest | Whole::TowardsZero => signed.clone(),
             Whole::Below => {
-                let is_above = self.binary(Binary::FloatLess(FORMAT), of.clone(), signed.clone());
+                let is_above = self.binary(Binary::FloatLess(format), of.clone(), signed.clone());
                 let next = self.difference(signed.clone(), one);
                 self.select(is_above, next, signed.clone())
             }
             Whole::Above => {
-                let is_below = self.binary(Binary::FloatLess(FORMAT), signed.clone(), of.clone());
+                let is_below = self.binary(Binary::FloatLess(format), signed.clone(), of.clone());
                 let next = self.sum(signed.clone(), one);
                 self.select(is_below, next, signed.clone())
             }
         };
         // A zero keeps its sign.
-        let is_whole = self.binary(Binary::FloatEqual(FORMAT), of.clone(), signed);
+        let is_whole = self.binary(Binary::FloatEqual(format), of.clone(), signed);
         let is_fraction = self.unary(Unary::Not, is_whole);
         let is_other = self.binary(Binary::And, is_small, is_fraction);
         self.select(is_other, near, of)
@@ -244,7 +284,11 @@ impl Interner {
             _ => Err(wrong()),
         };
         Ok(Some(match function {
-            Named::Function(function) => self.function_of(function, one()?),
+            Named::Function(function) => {
+                let of = one()?;
+                self.check(function, name, &of, span)?;
+                self.function_of(function, of)
+            }
             Named::Operator(operator) => {
                 let (left, right) = two()?;
                 match self.of_numbers(operator, left, right) {
@@ -252,11 +296,16 @@ impl Interner {
                     None => return Ok(None),
                 }
             }
-            Named::Absolute => self.unary(Unary::FloatAbsolute(FORMAT), one()?),
+            Named::Absolute => {
+                let of = one()?;
+                let format = self.format_of(&of);
+                self.unary(Unary::FloatAbsolute(format), of)
+            }
             Named::Difference => {
                 let (left, right) = two()?;
                 let difference = self.difference(left, right);
-                self.unary(Unary::FloatAbsolute(FORMAT), difference)
+                let format = self.format_of(&difference);
+                self.unary(Unary::FloatAbsolute(format), difference)
             }
             Named::ReciprocalRoot => {
                 let root = self.function_of(Function::SquareRoot, one()?);
@@ -264,6 +313,7 @@ impl Interner {
             }
             Named::Tangent => {
                 let of = one()?;
+                self.check(Function::Sine, name, &of, span)?;
                 let (sine, cosine) =
                     (self.function_of(Function::Sine, of.clone()), self.function_of(Function::Cosine, of));
                 let reciprocal = self.function_of(Function::Reciprocal, cosine);
@@ -275,11 +325,12 @@ impl Interner {
             }
             Named::Mixture => {
                 let [zero, whole, weight] = arguments else { return Err(wrong()) };
-                if [zero, whole, weight].iter().any(|each| self.type_of(each) != Type::Bf16) {
+                let Some(format) = self.type_of(zero).format() else { return Ok(None) };
+                if [whole, weight].iter().any(|each| self.type_of(each).format() != Some(format)) {
                     return Ok(None);
                 }
                 // As Halide computes it.
-                let unit = self.real(1.0);
+                let unit = self.real(format, 1.0);
                 let rest = self.difference(unit, weight.clone());
                 let (one, other) = (self.product(zero.clone(), rest), self.product(whole.clone(), weight.clone()));
                 self.sum(one, other)
@@ -294,7 +345,8 @@ impl Interner {
             }
             Named::IsNoNumber => {
                 let of = one()?;
-                let equal = self.binary(Binary::FloatEqual(FORMAT), of.clone(), of);
+                let format = self.format_of(&of);
+                let equal = self.binary(Binary::FloatEqual(format), of.clone(), of);
                 self.unary(Unary::Not, equal)
             }
             Named::Same => one()?,
@@ -303,14 +355,15 @@ impl Interner {
 
     /// A cast, where one of the two types is that of numbers.
     pub fn number_cast(&mut self, to: Type, of: Term) -> Term {
-        match (self.type_of(&of), to) {
-            (Type::Bf16, Type::Bool) => {
-                let zero = self.real(0.0);
-                let equal = self.binary(Binary::FloatEqual(FORMAT), of, zero);
+        let from = self.type_of(&of);
+        match (from.format(), to.format()) {
+            (Some(format), None) if to == Type::Bool => {
+                let zero = self.real(format, 0.0);
+                let equal = self.binary(Binary::FloatEqual(format), of, zero);
                 self.unary(Unary::Not, equal)
             }
-            (Type::Bool, Type::Bf16) => {
-                let (one, zero) = (self.real(1.0), self.real(0.0));
+            (None, Some(format)) if from == Type::Bool => {
+                let (one, zero) = (self.real(format, 1.0), self.real(format, 0.0));
                 self.select(of, one, zero)
             }
             _ => self.cast(to, of),

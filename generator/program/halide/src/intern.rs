@@ -65,7 +65,7 @@ impl Interner {
     pub fn binary(&mut self, operator: Binary, left: Term, right: Term) -> Term {
         let operands = self.type_of(&left);
         let result = operator.result(operands);
-        let one = i64::from(crate::numbers::from_f64(1.0));
+        let is_one = |word: i64| matches!(operator, Binary::FloatMultiply(format) if word == i64::from(format.one()));
         match (&*left, &*right) {
             (Value::Number(one, _), Value::Number(other, _)) => {
                 let value = operator.apply(operands, *one, *other);
@@ -80,12 +80,8 @@ impl Interner {
                 left
             }
             (Value::Number(1, _), _) if operator == Binary::Multiply => right,
-            (_, Value::Number(word, Type::Bf16)) if matches!(operator, Binary::FloatMultiply(_)) && *word == one => {
-                left
-            }
-            (Value::Number(word, Type::Bf16), _) if matches!(operator, Binary::FloatMultiply(_)) && *word == one => {
-                right
-            }
+            (_, Value::Number(word, _)) if is_one(*word) => left,
+            (Value::Number(word, _), _) if is_one(*word) => right,
             (Value::Number(truth, Type::Bool), _) if operator == Binary::And => {
                 if *truth != 0 {
                     right

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_float::Function;
+use pushmem_float::{Format, Function};
 
 use pushmem_nest::{Binary, Type, Unary};
 
-use crate::numbers::{from_f64, to_f64};
 use crate::plan::{Point, Term};
 use crate::value::Value;
 
@@ -45,7 +44,7 @@ impl<'a> Intervals<'a> {
         found
     }
 
-    /// The least and the greatest value of a number of bfloat16.
+    /// The least and the greatest value of a number with a fraction.
     pub fn number(&mut self, term: &Term) -> (f64, f64) {
         let place = Rc::as_ptr(term) as usize;
         if let Some(known) = self.numbers.get(&place) {
@@ -59,10 +58,14 @@ impl<'a> Intervals<'a> {
 
     fn fresh_number(&mut self, term: &Value<Point>) -> (f64, f64) {
         match term {
-            Value::Number(word, _) => (to_f64(*word as u16), to_f64(*word as u16)),
-            Value::Cast(_, of) => {
+            Value::Number(word, of) => match of.format() {
+                Some(format) => (format.to_f64(*word as u16), format.to_f64(*word as u16)),
+                None => ANY,
+            },
+            Value::Cast(to, of) => {
+                let Some(format) = to.format() else { return ANY };
                 let (low, high) = self.of(of);
-                (rounded(low as f64), rounded(high as f64))
+                (rounded(format, low as f64), rounded(format, high as f64))
             }
             Value::Unary(Unary::FloatNegate(_), of) => {
                 let (low, high) = self.number(of);
@@ -72,8 +75,9 @@ impl<'a> Intervals<'a> {
                 let (low, high) = self.number(of);
                 (if low > 0.0 { low } else { (-high).max(0.0) }, high.max(-low))
             }
-            Value::Unary(Unary::FloatFunction(_, function), of) => {
+            Value::Unary(Unary::FloatFunction(format, function), of) => {
                 let (low, high) = self.number(of);
+                let rounded = |number: f64| rounded(*format, number);
                 match function {
                     Function::SquareRoot if low >= 0.0 => (rounded(low.sqrt()), rounded(high.sqrt())),
                     Function::Reciprocal if low > 0.0 => (rounded(1.0 / high), rounded(1.0 / low)),
@@ -124,9 +128,9 @@ impl<'a> Intervals<'a> {
                 let ((one, of), (other, _)) = (self.typed(then), self.typed(otherwise));
                 ((one.0.min(other.0), one.1.max(other.1)), of)
             }
-            Value::Cast(Type::Bf16, _) => ((Type::Bf16.min(), Type::Bf16.max()), Type::Bf16),
+            Value::Cast(to, _) if to.format().is_some() => ((to.min(), to.max()), *to),
             Value::Cast(to, of) => match self.typed(of) {
-                (_, Type::Bf16) => {
+                (_, from) if from.format().is_some() => {
                     let (low, high) = self.number(of);
                     // A word that is no number becomes 0. The cast takes the nearest integer that the type has.
                     let cast = |number: f64| (number.clamp(-LIMIT, LIMIT) as i64).clamp(to.min(), to.max());
@@ -138,8 +142,8 @@ impl<'a> Intervals<'a> {
     }
 }
 
-fn rounded(number: f64) -> f64 {
-    to_f64(from_f64(number))
+fn rounded(format: Format, number: f64) -> f64 {
+    format.to_f64(format.from_f64(number))
 }
 
 fn hull(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
@@ -153,10 +157,11 @@ fn is_bounded((low, high): (f64, f64)) -> bool {
 /// The range of an operator of numbers. Rounding keeps the order of numbers.
 fn numbers_combined(operator: Binary, left: (f64, f64), right: (f64, f64)) -> (f64, f64) {
     match operator {
-        Binary::FloatAdd(_) => (rounded(left.0 + right.0), rounded(left.1 + right.1)),
-        Binary::FloatSubtract(_) => (rounded(left.0 - right.1), rounded(left.1 - right.0)),
-        Binary::FloatMultiply(_) if is_bounded(left) && is_bounded(right) => {
-            let all = [left.0 * right.0, left.0 * right.1, left.1 * right.0, left.1 * right.1].map(rounded);
+        Binary::FloatAdd(format) => (rounded(format, left.0 + right.0), rounded(format, left.1 + right.1)),
+        Binary::FloatSubtract(format) => (rounded(format, left.0 - right.1), rounded(format, left.1 - right.0)),
+        Binary::FloatMultiply(format) if is_bounded(left) && is_bounded(right) => {
+            let all = [left.0 * right.0, left.0 * right.1, left.1 * right.0, left.1 * right.1];
+            let all = all.map(|number| rounded(format, number));
             (all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max))
         }
         // Of a left operand that is no number, these are the right one.

@@ -1,6 +1,6 @@
 //! The values of Funcs that depend on their variables only, as Halide computes them: in the types that they were written in.
 //!
-//! Entries of tables are computed before there is hardware. So no number of bfloat16 is on the way to them, and they are the nearest of
+//! Entries of tables are computed before there is hardware. So no number of fewer bits is on the way to them, and they are the nearest of
 //! what single precision gives.
 
 use std::cell::Cell;
@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use pushmem_nest::{Binary, Type};
 
 use crate::functions::{Named, Whole, named, without_type};
-use crate::numbers::{from_f64, to_f64};
 use crate::syntax::{Call, Called, Element, Expression, Kind, Pipeline, TypeCode};
 
 /// The deepest nesting of operators and calls, so that no walk exhausts the stack.
@@ -29,7 +28,7 @@ impl Known {
     /// A number, rounded to its type.
     fn real(value: f64, element: Element) -> Option<Self> {
         let rounded = match (element.code, element.bits) {
-            (TypeCode::BFloat, _) => to_f64(from_f64(value)),
+            (TypeCode::BFloat, _) | (TypeCode::Float, 16) => element.format.to_f64(element.format.from_f64(value)),
             // Twice the bits and two more: sums, products, quotients and roots are rounded as if once.
             (TypeCode::Float, 32) => f64::from(value as f32),
             (TypeCode::Float, 64) => value,
@@ -42,7 +41,7 @@ impl Known {
     pub fn entry(self, of: Type) -> i64 {
         match self {
             Known::Integer(value, _) => of.wrap(value),
-            Known::Real(value, _) => from_f64(value).into(),
+            Known::Real(value, element) => element.format.from_f64(value).into(),
         }
     }
 

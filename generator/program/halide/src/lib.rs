@@ -37,7 +37,6 @@ mod intrinsics;
 mod known;
 mod loops;
 mod lower;
-mod numbers;
 mod plan;
 mod print;
 mod proof;
@@ -96,7 +95,7 @@ pub fn read_with_loops(path: &Path, loops: Loops, floats: Floats) -> Option<Resu
 ///
 /// # Errors
 /// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
-/// are not known, addresses that depend on data, numbers that are not of bfloat16 unless they are to be narrowed, and all that
+/// are not known, addresses that depend on data, numbers that are of two formats, or of none, unless they are to be narrowed, and all that
 /// [`Program::read`] finds.
 pub fn import(name: &str, bytes: &[u8], floats: Floats) -> Result<Checked, Diagnostic> {
     let refused = match import_with_loops(name, bytes, Loops::Scheduled, floats) {
@@ -116,14 +115,14 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
         Diagnostic::new(format!("`{name}`: {problem}"))
             .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
     })?;
-    let mut pipeline = read::pipeline(bytes).map_err(|malformed| {
+    let floats = declarations.floats.unwrap_or(floats);
+    let mut pipeline = read::pipeline(bytes, floats).map_err(|malformed| {
         Diagnostic::new(format!("`{name}` is no pipeline of Halide: at byte {}, {}", malformed.at, malformed.what))
             .or_code(Code::Unreadable)
             .with_help("write it anew, by `halide.serialize_pipeline` of Halide 21")
     })?;
     let (text, names) = print::text(&mut pipeline);
     let source = Source::new(name, &text, Language::Halide);
-    let floats = declarations.floats.unwrap_or(floats);
     floats::check(&pipeline, floats).map_err(|fault| located(&source, fault))?;
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
     let made = made(&sizes, loops).map_err(|fault| located(&source, fault))?;

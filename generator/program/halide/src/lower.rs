@@ -34,9 +34,6 @@ const MOST_COPIES: i64 = 64;
 /// The most entries of a table, as in nests.
 const MOST_ENTRIES: i64 = 1 << 16;
 
-/// The greatest number of bfloat16.
-const GREATEST: f64 = 255.0 * (1_u128 << 120) as f64;
-
 /// Functions of Halide that take values of all types.
 const OF_ALL_TYPES: [&str; 3] = ["if_then_else", "mux", "select"];
 
@@ -185,15 +182,20 @@ impl<'a> Lowering<'a> {
             Kind::Real(number, element) => {
                 type_of(*element, span)?;
                 // Extremes begin with infinite numbers, which programs do not have.
-                let is_narrowed = self.sizes.floats == Floats::Narrowed && !number.is_nan();
-                self.plan.terms.real(if is_narrowed { number.clamp(-GREATEST, GREATEST) } else { *number })
+                let format = self.pipeline.format;
+                let is_narrowed = self.sizes.floats != Floats::Exact && !number.is_nan();
+                let greatest = format.to_f64(format.infinity() - 1);
+                self.plan.terms.real(format, if is_narrowed { number.clamp(-greatest, greatest) } else { *number })
             }
             Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
                 let to = type_of(*to, span)?;
                 let of = self.term(of, scope, within)?;
                 let from = self.plan.terms.type_of(&of);
-                if matches!(expression.kind, Kind::Reinterpret(..)) && from != to && [from, to].contains(&Type::Bf16) {
+                if matches!(expression.kind, Kind::Reinterpret(..))
+                    && from != to
+                    && from.format().or(to.format()).is_some()
+                {
                     return Err(Fault::new(span, "the bits of a number are taken as those of another type")
                         .with_help("no operation of hardware computes with them: use `exp`, `log` and `pow`, and none of the `fast_` functions with bits"));
                 }
@@ -206,7 +208,7 @@ impl<'a> Lowering<'a> {
                     let message = format!("`{}` of {} and {}", operator.symbol(), types[0].name(), types[1].name());
                     return Err(Fault::new(span, message));
                 }
-                if types[0] == Type::Bf16 {
+                if types[0].format().is_some() {
                     return self.plan.terms.of_numbers(*operator, one, other).ok_or_else(|| {
                         Fault::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
                             .with_help("cast them to integers before")
@@ -330,7 +332,7 @@ impl<'a> Lowering<'a> {
         // Halide computes the integer that a constant weight with a fraction is: a part of the greatest value.
         if let ("lerp", [.., weight], true) = (call.name.as_str(), &call.arguments[..], value.is_integer())
             && let Some(weight) = constant(weight)
-            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last) == Type::Bf16)
+            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last).format().is_some())
         {
             let of = value.unsigned();
             let part = of.max() as f32 * weight as f32;
@@ -342,7 +344,7 @@ impl<'a> Lowering<'a> {
             return Ok(self.promised(of, least, greatest));
         }
         let types: Vec<Type> = arguments.iter().map(|each| self.plan.terms.type_of(each)).collect();
-        if value == Type::Bf16 || types.contains(&Type::Bf16) {
+        if [value].iter().chain(&types).any(|each| each.format().is_some()) {
             if self.sizes.floats == Floats::Exact && arguments.iter().any(|each| !matches!(**each, Value::Number(..))) {
                 self.tell_of_neighbours(&call.name, span);
             }
@@ -396,7 +398,8 @@ impl<'a> Lowering<'a> {
         if let Some(Named::Function(function)) = named(name)
             && ![Function::SquareRoot, Function::HyperbolicTangent].contains(&function)
         {
-            let message = format!("`{name}` of bfloat16 may be a neighbour of the number that Halide computes");
+            let message =
+                format!("`{name}` of {} may be a neighbour of the number that Halide computes", self.pipeline.format);
             if self.plan.notes.iter().all(|(other, _)| *other != span) {
                 self.plan.notes.push((span, message));
             }
@@ -473,8 +476,8 @@ impl<'a> Lowering<'a> {
 
 /// Refuses constants that no program can have.
 fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
-    match entries.iter().find(|entry| of == Type::Bf16 && !crate::numbers::to_f64(**entry as u16).is_finite()) {
-        Some(_) => Err(Fault::new(span, "an entry of these constants is no finite number of bfloat16")),
+    match of.format().filter(|format| !entries.iter().all(|entry| format.is_finite(*entry as u16))) {
+        Some(format) => Err(Fault::new(span, format!("an entry of these constants is no finite number of {format}"))),
         None => Ok(()),
     }
 }

@@ -4,7 +4,10 @@
 
 use pushmem_nest::Binary;
 
+use pushmem_float::Format;
+
 use crate::flat::{Bytes, Malformed, Result, Table};
+use crate::floats::Floats;
 use crate::syntax::{
     Bound, Call, Called, Constants, Constraint, Definition, Dimension, Element, Execution, Expression, Func,
     FuncSchedule, Kind, Level, Parameter, Pipeline, Reduction, Split, SplitKind, TypeCode,
@@ -16,9 +19,19 @@ const VERSION: &str = "18.";
 /// The deepest expression that is read, so that no walk over one exhausts the stack.
 const DEEPEST: usize = 600;
 
-/// Reads a pipeline.
-pub(crate) fn pipeline(bytes: &[u8]) -> Result<Pipeline> {
-    let file = Bytes::new(bytes);
+/// Reads a pipeline whose numbers with a fraction are those that are given. The exact ones are of bfloat16, or of float16, if the pipeline
+/// has these and no others.
+pub(crate) fn pipeline(bytes: &[u8], floats: Floats) -> Result<Pipeline> {
+    if let Floats::Narrowed(format) = floats {
+        return Ok(of_format(bytes, format)?.0);
+    }
+    let (pipeline, seen) = of_format(bytes, Format::Bfloat16)?;
+    Ok(if seen == [Format::Float16] { of_format(bytes, Format::Float16)?.0 } else { pipeline })
+}
+
+/// A pipeline whose numbers are of this format in hardware, and the formats that are there.
+fn of_format(bytes: &[u8], format: Format) -> Result<(Pipeline, Vec<Format>)> {
+    let file = Bytes::new(bytes, format);
     let root = file.root()?;
     let version = root.text(9)?;
     if !version.starts_with(VERSION) {
@@ -29,13 +42,15 @@ pub(crate) fn pipeline(bytes: &[u8]) -> Result<Pipeline> {
     for table in root.tables(6)? {
         parameters.push(external(&table)?);
     }
-    Ok(Pipeline {
+    let pipeline = Pipeline {
+        format,
         funcs: list.iter().map(func).collect::<Result<_>>()?,
         outputs: root.texts(1)?,
         names: root.texts(4)?,
         parameters,
         buffers: root.tables(7)?.iter().map(constants).collect::<Result<_>>()?,
-    })
+    };
+    Ok((pipeline, file.formats()))
 }
 
 fn func(table: &Table) -> Result<Func> {
@@ -177,7 +192,11 @@ fn element(table: &Table) -> Result<Element> {
         4 => TypeCode::BFloat,
         other => return Err(unknown(table, "a kind of type", other)),
     };
-    Ok(Element { code, bits: table.byte(1)?, lanes: table.i32(2)? })
+    let format =
+        if matches!(code, TypeCode::Float | TypeCode::BFloat) { table.format() } else { Element::INT32.format };
+    let element = Element { code, bits: table.byte(1)?, lanes: table.i32(2)?, format };
+    Format::ALL.into_iter().filter(|format| element.is_exactly(*format)).for_each(|format| table.note(format));
+    Ok(element)
 }
 
 fn constants(table: &Table) -> Result<Constants> {

@@ -8,6 +8,8 @@ use pushmem_nest::{Binary, Span, Type};
 /// A pipeline.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
+    /// The format of all its numbers with a fraction in hardware.
+    pub format: Format,
     pub funcs: Vec<Func>,
     /// The names of the Funcs that are computed for others.
     pub outputs: Vec<String>,
@@ -163,6 +165,8 @@ pub(crate) struct Element {
     pub code: TypeCode,
     pub bits: u8,
     pub lanes: i32,
+    /// The format of numbers with a fraction in hardware: one for all of a pipeline.
+    pub format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,16 +180,28 @@ pub(crate) enum TypeCode {
 
 impl Element {
     /// Truth values.
-    pub const BOOL: Self = Self { code: TypeCode::Unsigned, bits: 1, lanes: 1 };
+    pub const BOOL: Self = Self { code: TypeCode::Unsigned, bits: 1, lanes: 1, format: Format::Bfloat16 };
     /// Integers of 32 bits with sign, as variables are.
-    pub const INT32: Self = Self { code: TypeCode::Int, bits: 32, lanes: 1 };
+    pub const INT32: Self = Self { code: TypeCode::Int, bits: 32, lanes: 1, format: Format::Bfloat16 };
 
     /// Whether values are numbers with a fraction.
     pub fn is_number(self) -> bool {
         matches!(self.code, TypeCode::Float | TypeCode::BFloat)
     }
 
-    /// The type in nests, if there is one. All numbers with a fraction are of bfloat16 there.
+    /// Numbers of a format.
+    pub fn of_format(format: Format) -> Self {
+        let code = if format == Format::Bfloat16 { TypeCode::BFloat } else { TypeCode::Float };
+        Self { code, bits: 16, lanes: 1, format }
+    }
+
+    /// Whether these are numbers of this format, and not those that become ones.
+    pub fn is_exactly(self, format: Format) -> bool {
+        let Self { code, bits, .. } = Self::of_format(format);
+        (self.code, self.bits) == (code, bits)
+    }
+
+    /// The type in nests, if there is one. All numbers with a fraction are of one format there.
     pub fn value(self) -> Option<Type> {
         match (self.code, self.bits, self.lanes) {
             (TypeCode::Unsigned, 1, 1) => Some(Type::Bool),
@@ -195,22 +211,24 @@ impl Element {
             (TypeCode::Int, 8, 1) => Some(Type::I8),
             (TypeCode::Int, 16, 1) => Some(Type::I16),
             (TypeCode::Int, 32, 1) => Some(Type::I32),
-            (TypeCode::BFloat | TypeCode::Float, _, 1) => Some(Type::Bf16),
+            (TypeCode::BFloat | TypeCode::Float, _, 1) => Some(Type::of_format(self.format)),
             _ => None,
         }
     }
 }
 
 impl Element {
-    /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of bfloat16.
+    /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of the format.
     pub fn word(self, bits: i64) -> i64 {
         let number = match (self.code, self.bits) {
+            _ if self.is_exactly(self.format) => return bits,
             (TypeCode::Float, 16) => Format::Float16.to_f64(bits as u16),
+            (TypeCode::BFloat, _) => Format::Bfloat16.to_f64(bits as u16),
             (TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
             (TypeCode::Float, 64) => f64::from_bits(bits as u64),
             _ => return bits,
         };
-        crate::numbers::from_f64(number).into()
+        self.format.from_f64(number).into()
     }
 }
 

@@ -179,6 +179,7 @@ impl Printer<'_> {
         match &**value {
             Value::Number(number, Type::Bool) => (*number != 0).to_string(),
             Value::Number(number, Type::Bf16) => Type::Bf16.text(*number),
+            Value::Number(number, Type::F16) => format!("{}{}", Type::F16.text(*number), Type::F16.name()),
             Value::Number(number, of) => format!("{number}{}", of.name()),
             Value::Variable(variable) => match self.variables.get(variable) {
                 Some(name) => name.clone(),

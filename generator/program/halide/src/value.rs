@@ -150,10 +150,10 @@ impl<L: Clone> Value<L> {
         }
     }
 
-    /// Whether this is a number of bfloat16, of which the value is a word, and no integer. Of a load it is not known.
+    /// Whether this is a number with a fraction, of which the value is a word, and no integer. Of a load it is not known.
     pub fn is_number(&self) -> bool {
         match self {
-            Value::Number(_, of) | Value::Cast(of, _) => *of == Type::Bf16,
+            Value::Number(_, of) | Value::Cast(of, _) => of.format().is_some(),
             Value::Variable(_) | Value::Load(_) => false,
             Value::Unary(operator, _) => {
                 matches!(operator, Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..))

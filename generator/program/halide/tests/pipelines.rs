@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use pushmem_files::{Diagnostic, Document};
+use pushmem_float::Format;
 use pushmem_halide::{Floats, Loops, import, import_with_loops};
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
@@ -146,7 +147,7 @@ fn single_precision_is_refused_or_narrowed() {
     let problem = import("narrowed.hlpipe", &whole[..at], Floats::Exact).unwrap_err();
     assert_eq!(problem.message(), "`scaled` is of type float32");
     assert!(problem.help().unwrap().contains("--narrow-floats bf16"));
-    let narrowed = import("narrowed.hlpipe", &whole[..at], Floats::Narrowed).unwrap();
+    let narrowed = import("narrowed.hlpipe", &whole[..at], Floats::Narrowed(Format::Bfloat16)).unwrap();
     assert_eq!(narrowed.program.to_string(), nest("narrowed"));
     let other = [&whole[..at], b"// pushmem\n// narrow floats: f8\n"].concat();
     let problem = import("a.hlpipe", &other, Floats::Exact).unwrap_err();

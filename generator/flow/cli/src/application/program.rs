@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use pushmem_files::Diagnostic;
+use pushmem_float::Format;
 use pushmem_halide::Floats;
 use pushmem_nest::{Checked, Program};
 
@@ -22,13 +23,15 @@ pub struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Narrow {
     Bf16,
+    F16,
 }
 
 impl Reading {
     /// The numbers that pipelines of Halide may have.
     pub fn floats(self) -> Floats {
         match self.narrow_floats {
-            Some(Narrow::Bf16) => Floats::Narrowed,
+            Some(Narrow::Bf16) => Floats::Narrowed(Format::Bfloat16),
+            Some(Narrow::F16) => Floats::Narrowed(Format::Float16),
             None => Floats::Exact,
         }
     }

@@ -12,14 +12,10 @@ use super::functions::{called, power};
 use super::meaning::{Defined, Meaning, Node};
 use super::scalar::{Arithmetic, Found, Scalar, Stop, of_integers, of_numbers};
 use super::worlds::World;
-use crate::numbers::to_f64;
 use crate::syntax::{Element, Pipeline, TypeCode};
 
 /// The deepest nesting of calls and operators.
 pub(crate) const DEEPEST: usize = 10_000;
-
-/// The greatest number of bfloat16.
-const GREATEST: f64 = 255.0 * (1_u128 << 120) as f64;
 
 /// How many operations a look at an element counts as.
 const LOOK: u64 = 8;
@@ -233,8 +229,10 @@ impl<'a> Evaluation<'a> {
     fn inner(&mut self, node: &'a Node, frame: &mut Frame) -> Found {
         match node {
             Node::Value(Scalar::Number(number)) if frame.arithmetic == Arithmetic::Narrowed => {
-                let near = crate::numbers::from_f64(number.clamp(-GREATEST, GREATEST));
-                Ok(Scalar::Number(to_f64(near)))
+                let format = self.pipeline.format;
+                let greatest = format.to_f64(format.infinity() - 1);
+                let near = format.from_f64(number.clamp(-greatest, greatest));
+                Ok(Scalar::Number(format.to_f64(near)))
             }
             Node::Value(value) => Ok(*value),
             Node::Variable(place) => frame.variables.get(*place).copied().ok_or(Stop::Open),
@@ -262,7 +260,7 @@ impl<'a> Evaluation<'a> {
                 if is_table && frame.arithmetic != Arithmetic::OfTables {
                     let found = self.value(*func, *value, &indices, Arithmetic::OfTables);
                     if found != Err(Stop::Foreign) {
-                        let word = Element { code: TypeCode::BFloat, bits: 16, lanes: 1 };
+                        let word = Element::of_format(self.pipeline.format);
                         let element = self.pipeline.funcs[*func].types.get(*value).ok_or(Stop::Open)?;
                         return if element.is_number() { found?.cast(word, Arithmetic::Written) } else { found };
                     }
@@ -281,7 +279,7 @@ impl<'a> Evaluation<'a> {
                 let of = if of == Type::Bool { Type::U8 } else { of };
                 let word = self.world.pixel(*parameter, of, &indices);
                 match element.is_number() {
-                    true => Ok(Scalar::Number(to_f64(word as u16))),
+                    true => Ok(Scalar::Number(element.format.to_f64(word as u16))),
                     false => Scalar::Integer(word).cast(element, frame.arithmetic),
                 }
             }
@@ -349,13 +347,13 @@ impl<'a> Evaluation<'a> {
         }
         let entry = usize::try_from(place).ok().and_then(|place| buffer.entries.get(place)).ok_or(Stop::Open)?;
         let element = buffer.element;
-        let single = Element { code: TypeCode::Float, bits: 32, lanes: 1 };
+        let single = Element { code: TypeCode::Float, bits: 32, lanes: 1, format: element.format };
         match (element.code, arithmetic) {
             _ if !element.is_number() => Scalar::Integer(*entry).cast(element, arithmetic),
             (TypeCode::Float, Arithmetic::OfTables) if element.bits == 32 => {
                 Ok(Scalar::Number(f32::from_bits(*entry as u32).into()))
             }
-            _ => Scalar::Number(to_f64(element.word(*entry) as u16)).cast(single, Arithmetic::Written),
+            _ => Scalar::Number(element.format.to_f64(element.word(*entry) as u16)).cast(single, Arithmetic::Written),
         }
     }
 }

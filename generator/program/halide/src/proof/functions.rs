@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     const fn element(code: TypeCode, bits: u8) -> Element {
-        Element { code, bits, lanes: 1 }
+        Element { code, bits, lanes: 1, format: Element::INT32.format }
     }
 
     const U8: Element = element(TypeCode::Unsigned, 8);

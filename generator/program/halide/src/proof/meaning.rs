@@ -401,6 +401,6 @@ fn order_of_loops(definition: &Definition) -> Vec<&str> {
 pub(crate) fn arithmetic(floats: Floats) -> Arithmetic {
     match floats {
         Floats::Exact => Arithmetic::Written,
-        Floats::Narrowed => Arithmetic::Narrowed,
+        Floats::Narrowed(_) => Arithmetic::Narrowed,
     }
 }

@@ -34,7 +34,6 @@ use self::meaning::{Defined, meanings};
 use self::scalar::{Arithmetic, Scalar, Stop};
 use self::worlds::World;
 use crate::fault::{Fault, Result};
-use crate::numbers::{from_f64, to_f64};
 use crate::sizes::Sizes;
 use crate::syntax::{Expression, Kind, Pipeline};
 
@@ -142,7 +141,7 @@ impl<'a> Proof<'a> {
         let (integers, numbers) = constants(self.pipeline);
         let cost = machine::whole_cost(&self.program.nest).saturating_mul(worlds::KINDS as u64);
         let rounds = (limits.again / cost.max(1)).clamp(1, ROUNDS);
-        let worlds = worlds::worlds(&integers, &numbers, rounds);
+        let worlds = worlds::worlds(&integers, &numbers, self.pipeline.format, rounds);
         let name = |output: &Output| self.program.arrays[output.array].name.clone();
         if cost <= limits.whole && self.whole(&worlds, limits)? {
             return Ok(self.outputs.iter().filter(|output| !output.is_decided.get()).map(name).collect());
@@ -227,10 +226,11 @@ impl<'a> Proof<'a> {
         };
         output.is_decided.set(true);
         let found = machine.element(output.array, place);
+        let format = self.pipeline.format;
         let is_same = match (expected, found) {
             (Scalar::Integer(expected), Some(found)) => expected == found,
             // Zeros may have a sign.
-            (Scalar::Number(expected), Some(found)) => to_f64(found as u16) == expected,
+            (Scalar::Number(expected), Some(found)) => format.to_f64(found as u16) == expected,
             (_, None) => false,
         };
         if is_same {
@@ -238,7 +238,7 @@ impl<'a> Proof<'a> {
         }
         let expected = match expected {
             Scalar::Integer(expected) => expected.to_string(),
-            Scalar::Number(expected) => Type::Bf16.text(from_f64(expected).into()),
+            Scalar::Number(expected) => Type::of_format(format).text(format.from_f64(expected).into()),
         };
         let message = format!(
             "on random images `{}[{}]` is {expected} in the pipeline, but {} in the nest",

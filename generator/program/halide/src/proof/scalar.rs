@@ -1,10 +1,9 @@
 //! Values as Halide defines them: integers that wrap, and numbers that are rounded to their type.
 
-use pushmem_float::Function;
+use pushmem_float::{Format, Function};
 
 use pushmem_nest::Binary;
 
-use crate::numbers::{FORMAT, from_f64, to_f64};
 use crate::syntax::{Element, TypeCode};
 
 /// A value. Truth values are the integers 0 and 1.
@@ -32,7 +31,7 @@ pub(crate) type Found<T = Scalar> = Result<T, Stop>;
 pub(crate) enum Arithmetic {
     /// In the types of the pipeline, with the functions of hardware.
     Written,
-    /// All in bfloat16, and quotients as products with reciprocals.
+    /// All in the format of the pipeline, and quotients as products with reciprocals.
     Narrowed,
     /// In the types of the pipeline, with the functions of a processor: so are entries of tables computed.
     OfTables,
@@ -53,10 +52,15 @@ pub(crate) fn limits(of: Element) -> (i128, i128) {
     }
 }
 
+/// The number of a format nearest to a number.
+fn nearest(format: Format, number: f64) -> f64 {
+    format.to_f64(format.from_f64(number))
+}
+
 /// The number as a type holds it. Words that are no number are many in Halide.
 pub(crate) fn rounded(number: f64, of: Element, arithmetic: Arithmetic) -> Found<f64> {
     let rounded = match (arithmetic, of.code, of.bits) {
-        (Arithmetic::Narrowed, ..) | (_, TypeCode::BFloat, _) => to_f64(from_f64(number)),
+        (Arithmetic::Narrowed, ..) | (_, TypeCode::BFloat, _) | (_, TypeCode::Float, 16) => nearest(of.format, number),
         (_, TypeCode::Float, 32) => f64::from(number as f32),
         (_, TypeCode::Float, 64) => number,
         _ => return Err(Stop::Foreign),
@@ -84,7 +88,7 @@ impl Scalar {
         let is_bool = to.code == TypeCode::Unsigned && to.bits == 1;
         Ok(match self {
             Scalar::Integer(integer) if to.is_number() => Scalar::Number(if arithmetic == Arithmetic::Narrowed {
-                in_halves(integer)?
+                in_halves(integer, to.format)?
             } else {
                 rounded(integer as f64, to, arithmetic)?
             }),
@@ -100,8 +104,8 @@ impl Scalar {
 }
 
 /// An integer as a narrowed number: beyond 16 bits, it is the sum of two.
-fn in_halves(integer: i64) -> Found<f64> {
-    let near = |number: f64| to_f64(from_f64(number));
+fn in_halves(integer: i64, format: Format) -> Found<f64> {
+    let near = |number: f64| nearest(format, number);
     let magnitude = integer.unsigned_abs();
     let (high, low) = ((magnitude >> 16) as f64, (magnitude & 0xffff) as f64);
     let sum = near(near(near(high) * 65536.0) + near(low));
@@ -162,7 +166,12 @@ pub(crate) fn of_numbers(
         Binary::Divide => quotient()?,
         Binary::Modulo if arithmetic == Arithmetic::Narrowed => {
             // A quotient between two integers may be too small to be a number.
-            let rest = near(left - near(right * quotient()?.floor())?);
+            let multiple = near(right * quotient()?.floor())?;
+            // Hardware has the multiple towards zero.
+            if multiple.is_infinite() {
+                return Err(Stop::Open);
+            }
+            let rest = near(left - multiple);
             if is_positive && left.abs() < right { near(left + if left < 0.0 { right } else { 0.0 })? } else { rest? }
         }
         // Processors compute it in single precision.
@@ -191,9 +200,11 @@ pub(crate) fn of_numbers(
 
 /// A function of one number.
 pub(crate) fn of_function(function: Function, number: f64, of: Element, arithmetic: Arithmetic) -> Found<f64> {
+    let format = of.format;
     match arithmetic {
         Arithmetic::OfTables => rounded(function.exact(number), of, arithmetic),
-        _ => rounded(to_f64(function.apply(FORMAT, from_f64(number))), of, arithmetic),
+        _ if !function.is_of(format) => Err(Stop::Foreign),
+        _ => rounded(format.to_f64(function.apply(format, format.from_f64(number))), of, arithmetic),
     }
 }
 

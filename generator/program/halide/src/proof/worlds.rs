@@ -3,7 +3,7 @@
 
 use itertools::Itertools;
 
-use crate::numbers::{from_f64, to_f64};
+use pushmem_float::Format;
 use pushmem_nest::Type;
 
 /// How the pixels of images are distributed. Random images take few branches: hardly a pixel is 65535 or differs from its neighbour by
@@ -37,15 +37,15 @@ const MOST_NUMBERS: usize = 1 << 12;
 pub(crate) const KINDS: usize = 4;
 
 /// Worlds for pipelines with these constants: so many rounds of all kinds.
-pub(crate) fn worlds(integers: &[i64], numbers: &[f64], rounds: u64) -> Vec<World> {
+pub(crate) fn worlds(integers: &[i64], numbers: &[f64], format: Format, rounds: u64) -> Vec<World> {
     let near: Vec<i64> =
         integers.iter().flat_map(|each| [each.saturating_sub(1), *each, each.saturating_add(1)]).collect();
     // A scaled pixel is a constant where the pixel is a quotient.
     let quotients =
         numbers.iter().cartesian_product(numbers).map(|(one, other)| one / other).filter(|number| number.is_finite());
-    let words = numbers.iter().copied().chain(quotients).map(from_f64).unique();
+    let words = numbers.iter().copied().chain(quotients).map(|number| format.from_f64(number)).unique();
     let beside = words.flat_map(|word| [word.saturating_sub(1), word, word.saturating_add(1)]);
-    let words: Vec<u16> = beside.filter(|word| to_f64(*word).is_finite()).take(MOST_NUMBERS).collect();
+    let words: Vec<u16> = beside.filter(|word| format.is_finite(*word)).take(MOST_NUMBERS).collect();
     let all: [Pixels; KINDS] = [Pixels::Small, Pixels::Constants, Pixels::Extremes, Pixels::Saturated];
     let all = (0..rounds).flat_map(|round| all.map(|pixels| (round, pixels)));
     all.map(|(round, pixels)| World { pixels, round, integers: near.clone(), numbers: words.clone() }).collect()
@@ -65,9 +65,9 @@ impl World {
     pub fn pixel(&self, image: usize, of: Type, indices: &[i64]) -> i64 {
         let start = mixed(image as u64 ^ (self.pixels as u64) << 32 ^ self.round << 40);
         let random = indices.iter().fold(start, |random, index| mixed(random ^ *index as u64));
-        match of {
-            Type::Bf16 => self.number(random).into(),
-            _ => self.integer(of, random),
+        match of.format() {
+            Some(format) => self.number(format, random).into(),
+            None => self.integer(of, random),
         }
     }
 
@@ -98,18 +98,19 @@ impl World {
     }
 
     /// A word of a finite number. No image has zeros below zero, whose sign some functions of hardware leave away.
-    fn number(&self, random: u64) -> u16 {
+    fn number(&self, format: Format, random: u64) -> u16 {
         let (choice, rest) = (random >> 56, (random & 0xffff_ffff) as f64 / f64::from(1_u32 << 31) - 1.0);
         let number = match self.pixels {
             Pixels::Small if choice < 128 => (rest * 16.0).round(),
             Pixels::Small => rest * 256.0,
             Pixels::Constants => match self.numbers.get((random as usize & 0xffff) % self.numbers.len().max(1)) {
-                Some(near) if choice < 170 => to_f64(*near),
+                Some(near) if choice < 170 => format.to_f64(*near),
                 _ => [0.0, 1.0, -1.0, 0.5][choice as usize % 4],
             },
             Pixels::Extremes => [0.0, 1.0, -1.0, 255.0, 1e30, -1e30, 1e-30, 65536.0][choice as usize % 8],
             Pixels::Saturated => rest / f64::from(1 << (choice % 8)),
         };
-        from_f64(if number == 0.0 { 0.0 } else { number })
+        let greatest = format.to_f64(format.infinity() - 1);
+        format.from_f64(if number == 0.0 { 0.0 } else { number.clamp(-greatest, greatest) })
     }
 }
