@@ -1,5 +1,5 @@
-"""Programs of numbers with a fraction. Those of bfloat16 and float16 compute what Halide computes, to the bit; those of single precision, as
-applications begin, are narrowed, and the error of each has a bound."""
+"""Programs of numbers with a fraction. Those of bfloat16 and float16 compute what Halide computes, to the bit; those of single
+precision, as applications begin, are narrowed, and the error of each has a bound."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def blur_f16() -> Pipeline:
 
 
 def extremes_of(element: hl.Type, exponent: int) -> Pipeline:
-    """Comparisons, choices, extremes, distances, casts and quotients by powers of two, of numbers with subnormal and infinite ones. `exponent`
-    has the bits of the exponent in a word."""
+    """Comparisons, choices, extremes, distances, casts and quotients by powers of two, of numbers with subnormal and infinite
+    ones. `exponent` has the bits of the exponent in a word."""
     one, other = (stream_to_accelerator(name, element, 2) for name in ("one", "other"))
     a, b = one[x, y], other[x, y]
     output = hl.Func("output")
@@ -262,8 +262,8 @@ def words_bf16() -> Pipeline:
 
 @program
 def words_f16() -> Pipeline:
-    """Hyperbolic tangents, square roots and remainders of all numbers. Halide has functions of float16, too, whose results are infinite where
-    there is no number: they are of finite numbers."""
+    """Hyperbolic tangents, square roots and remainders of all numbers. Halide has functions of float16, too, whose results are
+    infinite where there is no number: they are of finite numbers."""
     image, output = stream_to_accelerator("input", F16, 2), hl.Func("output")
     here = image[x, y]
     tangent, root = (hl.cast(F16, function(hl.f32(here))) for function in (hl.tanh, hl.sqrt))

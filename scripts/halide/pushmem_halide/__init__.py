@@ -16,6 +16,7 @@ tile, and whatever makes its inputs, stays with the CPU.
 An `hl.Param` is an input as well, of one element: `run` and `realize` take a number for it, under its name.
 
 Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has no such type: `to_words` and `to_numbers` convert.
+Those of float16 are NumPy's.
 `Accelerator.compare` builds the accelerator, runs it on images, and tells how far it is from what Halide computes of them.
 """
 
@@ -185,8 +186,8 @@ class Accelerator:
 
     def run(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
         """Builds the accelerator, and runs it in its model on these images and numbers by name. Where the output has numbers with
-        a fraction, the result has words of bfloat16, or numbers of float16. Raises RuntimeError with the message of pushmem where it refuses the program,
-        and ValueError for a number that the type of its parameter does not have."""
+        a fraction, the result has words of bfloat16, or numbers of float16. Raises RuntimeError with the message of pushmem
+        where it refuses the program, and ValueError for a number that the type of its parameter does not have."""
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             name = self.output.name().split("$")[0]
@@ -208,8 +209,8 @@ class Accelerator:
             return load(folder / "output.npy")
 
     def compare(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
-        """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 or float16 and of integers without
-        narrowed numbers before them, nothing differs."""
+        """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 or float16 and of
+        integers without narrowed numbers before them, nothing differs."""
         return difference(self.run(images, pushmem, options), self.realize(images))
 
 

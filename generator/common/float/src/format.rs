@@ -53,7 +53,7 @@ impl Format {
 
     /// The result of operations that have no number, as the hardware gives it.
     pub const fn not_a_number(self) -> u16 {
-        self.infinity() | self.fractions() / 2
+        self.infinity() | (self.fractions() / 2)
     }
 
     /// The word of a number without sign.

@@ -196,12 +196,10 @@ const OUTERMOST: &str = "__outermost";
 mod tests {
     use super::{order, summing_order};
     use crate::plan::Unroll;
-    use crate::syntax::{
-        Definition, Dimension, Element, Execution, Expression, Kind, Reduction, Split, SplitKind, TypeCode,
-    };
+    use crate::syntax::{Definition, Dimension, Element, Execution, Expression, Kind, Reduction, Split, SplitKind};
 
     fn definition(splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]) -> Definition {
-        let element = Element { code: TypeCode::Int, bits: 32, lanes: 1 };
+        let element = Element::INT32;
         let split = |&(old, outer, inner, factor): &(&str, &str, &str, i64)| Split {
             kind: SplitKind::Split,
             old: old.to_owned(),
@@ -232,7 +230,7 @@ mod tests {
     fn sums_of_numbers_have_an_order() {
         use Execution::{Serial, Unrolled};
         let of = |splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]| {
-            let element = Element { code: TypeCode::Int, bits: 32, lanes: 1 };
+            let element = Element::INT32;
             let number = || Expression::new(Kind::Integer(8, element));
             let mut definition = definition(splits, loops);
             definition.domain = ["r$x", "r$y"]

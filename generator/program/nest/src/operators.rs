@@ -91,6 +91,9 @@ pub enum Binary {
     FloatMaximum(Format),
 }
 
+/// The operator for numbers of a format.
+type OfFormat = fn(Format) -> Binary;
+
 impl Unary {
     /// The type of the result for an operand of this type.
     pub fn result(self, operand: Type) -> Type {
@@ -144,7 +147,7 @@ impl Binary {
     }
 
     /// The operators of integers that numbers with a fraction have as well, each with theirs.
-    const FLOAT: [(Binary, fn(Format) -> Binary); 8] = [
+    const FLOAT: [(Binary, OfFormat); 8] = [
         (Binary::Add, Binary::FloatAdd),
         (Binary::Subtract, Binary::FloatSubtract),
         (Binary::Multiply, Binary::FloatMultiply),
@@ -167,7 +170,7 @@ impl Binary {
 
     /// The operator of integers that is written in the same way.
     fn of_integers(self) -> Binary {
-        let is_this = |own: fn(Format) -> Binary| Format::ALL.into_iter().any(|format| own(format) == self);
+        let is_this = |own: OfFormat| Format::ALL.into_iter().any(|format| own(format) == self);
         Self::FLOAT.into_iter().find(|(_, own)| is_this(*own)).map_or(self, |(of_integers, _)| of_integers)
     }
 
