@@ -382,7 +382,14 @@ impl Reader<'_> {
                 "give the array `clock_gating: true`, or choose a memory tile without it",
             );
         }
-        for (has_it, option) in [(tile.bist, "bist"), (tile.shadow_registers, "shadow_registers")] {
+        let options = [
+            (tile.bist, "bist"),
+            (tile.shadow_registers, "shadow_registers"),
+            (tile.fifo_mode, "fifo_mode"),
+            (tile.ram_mode, "ram_mode"),
+            (tile.output_chaining, "output_chaining"),
+        ];
+        for (has_it, option) in options {
             if has_it {
                 let message = format!("`{}` has `{option}`, which an array does not connect", tile.name);
                 return refuse(message, "choose a memory tile without it");

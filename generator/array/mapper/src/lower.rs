@@ -121,7 +121,7 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec, sharing: Sharing) -> Result<
 
 /// The memory tiles of an array as tables. A tile is worth the elements that the array has for each.
 fn table_tiles(spec: &ArraySpec) -> Option<TableTiles> {
-    let words = spec.memory.as_ref()?.tile.content_words()?;
+    let words = spec.memory.as_ref()?.tile.table_words()?;
     let elements = spec.count(TileKind::Pe) / spec.count(TileKind::Memory).max(1);
     Some(TableTiles { words, elements })
 }
@@ -254,7 +254,7 @@ fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Re
         let (Table::Program(table) | Table::High(table)) = fetch.table else { continue };
         let table = &program.tables[table];
         let refused = |message: String, help: &str| Err(program.diagnostic(table.span, message).with_help(help));
-        match memory.and_then(|tile| tile.content_words().map(|words| (tile, words))) {
+        match memory.and_then(|tile| tile.table_words().map(|words| (tile, words))) {
             None => {
                 let message = format!("memory tiles of `{}` have no contents of their own for this table", spec.name);
                 return refused(
@@ -276,7 +276,7 @@ fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Re
         for sequence in &cells.sequences {
             let (name, values) = (&loops[sequence.variable].variable, sequence.words.len());
             let help = "pass the values in as an input";
-            match memory.and_then(|tile| tile.content_words()) {
+            match memory.and_then(|tile| tile.table_words()) {
                 Some(words) if values <= words as usize => {}
                 Some(words) => {
                     let message = format!(

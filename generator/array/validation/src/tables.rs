@@ -24,7 +24,7 @@ fn token(tokens: Tokens, contents: &[u64]) -> u32 {
 pub(crate) fn with_tokens(netlist: &Netlist, spec: Option<&TileSpec>, tokens: Tokens) -> Netlist {
     let mut netlist = netlist.clone();
     let Some(spec) = spec else { return netlist };
-    let words = spec.content_words().unwrap_or(0);
+    let words = spec.table_words().unwrap_or(0);
     let lookups: Vec<String> =
         spec.controllers().into_iter().filter(|of| of.role == Role::Rom2Out).map(|of| of.name).collect();
     for cell in &mut netlist.cells {

@@ -48,6 +48,33 @@ pub fn parse_words(name: impl Into<String>, text: impl Into<Arc<str>>, word_bits
     words.map_err(|(problem, place)| problem.at(name, text.clone(), place).or_code(Code::Words))
 }
 
+/// Reads a file of hexadecimal words as [`read_words`] does, line by line: from 1 to `most` words each. Lines without words are left out.
+///
+/// # Errors
+///
+/// As [`read_words`], and if a line has more words: located at the first that is too many.
+pub fn read_word_lines(path: &Path, word_bits: u32, most: usize) -> Result<Vec<Vec<u64>>, Diagnostic> {
+    let (name, text): (_, Arc<str>) = (path.display().to_string(), read_text(path)?.into());
+    let mut words = parse_words(name.as_str(), text.clone(), word_bits)?.into_iter();
+    let mut lines: Vec<Vec<u64>> = Vec::new();
+    let mut end = 0;
+    for place in places(&text) {
+        let word = words.next().expect("there is a word at each place");
+        match lines.last_mut() {
+            Some(line) if !text[end..place.start].contains(['\n', '\r']) => {
+                if line.len() == most {
+                    let message = format!("a line has at most {most} words");
+                    return Err(Diagnostic::new(message).at(name, text.clone(), place).or_code(Code::Words));
+                }
+                line.push(word);
+            }
+            _ => lines.push(vec![word]),
+        }
+        end = place.end;
+    }
+    Ok(lines)
+}
+
 /// The places of all words in the text.
 fn places(text: &str) -> impl Iterator<Item = Range<usize>> {
     let offset = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();

@@ -184,7 +184,7 @@ fn configuration(spec: &TileSpec, running: &[Running], chain: Chain, wraps: u64)
         spec_digest: None,
         controllers,
         chain,
-        contents: Vec::new(),
+        ..Configuration::default()
     };
     configuration.check(spec).map_err(|finding| finding.message)?;
     Ok(configuration)

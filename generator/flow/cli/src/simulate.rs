@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use clap::Args;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
+use pushmem_files::{Code, Diagnostic, StreamFile, read_word_lines, read_words, write_all_through};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::tile_module;
 use pushmem_simulation::{
-    Event, RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, run_length, run_streams,
+    Event, RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, WRITES, run_length, run_streams,
 };
-use pushmem_tile::{Kind, Role, TileSpec};
+use pushmem_tile::{Kind, Mode, Role, TileSpec};
 use pushmem_waves::tile_view;
 use serde::Serialize;
 
@@ -60,6 +60,12 @@ pub struct Simulate {
     /// Stall at random cycles.
     #[arg(long, value_name = "N")]
     stall_seed: Option<u64>,
+    /// Accesses of a tile in the mode `ram`, one a line: the address of a word to read, or an address and a word to write.
+    #[arg(long, value_name = "FILE")]
+    accesses: Option<PathBuf>,
+    /// In the modes `fifo` and `ram`: offer words and accesses, and take words, in random cycles; otherwise in all.
+    #[arg(long, value_name = "N")]
+    pause_seed: Option<u64>,
     /// Stop after this many unstalled cycles; otherwise when all controllers are done.
     #[arg(long, value_name = "N")]
     cycles: Option<u64>,
@@ -120,7 +126,13 @@ impl Simulate {
         }
         let spec = tiles::read_named(&self.spec)?;
         let configuration = kinds::configuration(&self.configuration, &spec)?;
-        let inputs = self.read_inputs(&spec)?;
+        let inputs = match configuration.mode {
+            Mode::UnifiedBuffer => {
+                self.check_unified_buffer()?;
+                self.read_inputs(&spec)?
+            }
+            mode => self.read_inputs_of_mode(&spec, mode)?,
+        };
         self.check_outputs(&spec)?;
         let mut run = None;
         let mut simulate = |wave: Option<&Path>| self.write_streams(&spec, &configuration, &inputs, wave, &mut run);
@@ -189,6 +201,7 @@ impl Simulate {
         let options = StreamOptions {
             stall_seed: self.stall_seed,
             cycles: self.cycles,
+            pause_seed: self.pause_seed,
             progress: Some(&progress),
             ..StreamOptions::default()
         };
@@ -225,6 +238,59 @@ impl Simulate {
         Ok(inputs)
     }
 
+    /// Refuses options that mean nothing to a schedule.
+    fn check_unified_buffer(&self) -> Result<(), Diagnostic> {
+        let given = [(self.accesses.is_some(), "--accesses"), (self.pause_seed.is_some(), "--pause-seed")];
+        match given.into_iter().find(|(given, _)| *given) {
+            Some((_, option)) => {
+                let message = format!("{}: {option} is for tiles in a mode", self.configuration.display());
+                Err(Diagnostic::new(message)
+                    .with_help("the schedule of a unified buffer has neither pauses nor accesses; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The words of a FIFO, or the accesses of a RAM and the words that they write, as [`run_streams`] takes them.
+    fn read_inputs_of_mode(&self, spec: &TileSpec, mode: Mode) -> Result<Vec<Option<Vec<u64>>>, Diagnostic> {
+        let refuse = |message: &str, help: &str| {
+            let place = self.configuration.display();
+            Err(Diagnostic::new(format!("{place}: in the mode `{}` {message}", mode.name())).with_help(help))
+        };
+        let is_given = if mode == Mode::Ram { self.accesses.is_some() } else { !self.inputs.is_empty() };
+        match mode {
+            Mode::Ram if !self.inputs.is_empty() => {
+                return refuse("addresses and words come together", "give them by --accesses FILE, without --input");
+            }
+            Mode::Fifo if self.accesses.is_some() => {
+                return refuse("nothing is addressed", "give the words by --input 0=FILE, without --accesses");
+            }
+            Mode::Fifo if self.inputs.iter().any(|(port, _)| *port != 0) => {
+                return refuse("words come on input 0 alone", "give them by --input 0=FILE");
+            }
+            _ if !is_given && self.cycles.is_none() => {
+                let option = if mode == Mode::Ram { "--accesses FILE" } else { "--input 0=FILE" };
+                let help = format!("give {option}, or the number of cycles by --cycles: then all is random");
+                return refuse("a tile works as long as there is something to do", &help);
+            }
+            Mode::Fifo | Mode::UnifiedBuffer => return self.read_inputs(spec),
+            Mode::Ram => {}
+        }
+        let mut inputs = vec![None; spec.inputs as usize];
+        let Some(path) = &self.accesses else { return Ok(inputs) };
+        kinds::expect(path, &[FileKind::Words])?;
+        let accesses = read_word_lines(path, spec.word_bits, 2)?;
+        let words = spec.words();
+        if let Some(index) = accesses.iter().position(|access| access[0] >= words) {
+            let message = format!("{}: access {index} is to address {:x}", path.display(), accesses[index][0]);
+            return Err(Diagnostic::new(message).with_help(format!("the last address of the tile is {:x}", words - 1)));
+        }
+        let address = |access: &Vec<u64>| access[0] | if access.len() > 1 { WRITES } else { 0 };
+        inputs[0] = Some(accesses.iter().map(address).collect());
+        inputs[1] = Some(accesses.iter().filter_map(|access| access.get(1).copied()).collect());
+        Ok(inputs)
+    }
+
     fn check_outputs(&self, spec: &TileSpec) -> Result<(), Diagnostic> {
         for (output, _) in &self.outputs {
             match output {
@@ -238,7 +304,12 @@ impl Simulate {
                 _ => {}
             }
         }
-        let inputs = || [&self.spec, &self.configuration].into_iter().chain(self.inputs.iter().map(|(_, path)| path));
+        let inputs = || {
+            [&self.spec, &self.configuration]
+                .into_iter()
+                .chain(self.inputs.iter().map(|(_, path)| path))
+                .chain(&self.accesses)
+        };
         let waves = self.wave.iter().flat_map(|wave| waves::files(wave));
         for path in self.outputs.iter().map(|(_, path)| path.clone()).chain(waves) {
             output::keep_inputs(&path, inputs().map(PathBuf::as_path))?;

@@ -106,6 +106,8 @@ struct SpecsFile {
     specs: u32,
     #[serde(deserialize_with = "at_least_one")]
     configurations: u32,
+    #[serde(default)]
+    extras: bool,
 }
 
 /// Reads how many: a test of nothing could not fail.
@@ -181,6 +183,8 @@ pub enum Work {
         specs: u32,
         /// Configurations for each.
         configurations: u32,
+        /// Whether tiles have modes, access to their contents, or chained outputs.
+        extras: bool,
     },
     /// Random bitstreams on an array.
     Bitstreams {
@@ -409,8 +413,8 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
         (Some(tile), None, None, None, None, None, Some(FaultsFile { seed, faults })) => {
             Work::Faults { tile, seed, faults }
         }
-        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations }), None) => {
-            Work::Specs { seed, specs, configurations }
+        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations, extras }), None) => {
+            Work::Specs { seed, specs, configurations, extras }
         }
         _ => {
             return Err(refusal(

@@ -7,7 +7,7 @@ use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Chain, Configuration, ControllerConfiguration};
 use pushmem_files::Document;
 use pushmem_model::{Inputs, TileModel};
-use pushmem_tile::{Controller, Kind, MAX_ROWS, Reset, Role, TileSpec, timing};
+use pushmem_tile::{Controller, Kind, MAX_ROWS, Mode, Reset, Role, TileSpec, timing};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -20,6 +20,9 @@ const LARGEST: u64 = 2048;
 
 /// How often a field has one of its limits.
 const LIMIT_PROBABILITY: f64 = 0.2;
+
+/// How often a configuration of a tile with modes has one.
+const MODE_PROBABILITY: f64 = 0.6;
 
 /// A number up to `limit`, mostly up to `usual`; often one of the limits, where the largest is at most `most`.
 fn with_limits(least: u64, usual: u64, limit: u64, most: u64, rng: &mut ChaCha8Rng) -> u64 {
@@ -104,6 +107,10 @@ fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> Contro
 /// For a specification too small for anything interesting, it passes a single word on as far as the schedule goes;
 /// `None` when not even that works.
 pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Configuration> {
+    let modes = spec.modes().collect_vec();
+    if !modes.is_empty() && rng.random_bool(MODE_PROBABILITY) {
+        return Some(mode_configuration(spec, *modes.choose_with(rng), rng));
+    }
     let found = (0..200).find_map(|_| {
         let configuration = match spec.kind {
             Kind::WideFetch { .. } if spec.rom_mode && rng.random_bool(0.3) => rom_configuration(spec, rng),
@@ -115,7 +122,28 @@ pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Conf
         };
         is_legal(spec, &configuration).then_some(configuration)
     });
+    let found = found.map(|configuration| with_contents(spec, configuration, rng));
     found.or_else(|| Some(single_word(spec)).filter(|configuration| is_legal(spec, configuration)))
+}
+
+/// A tile in a mode, in which nothing can go wrong; of a RAM, the contents of some words, or of all.
+fn mode_configuration(spec: &TileSpec, mode: Mode, rng: &mut ChaCha8Rng) -> Configuration {
+    let words = if mode == Mode::Ram { rng.random_range(0..=spec.words()) } else { 0 };
+    let contents = random_words(spec, words, rng);
+    Configuration { tile: spec.name.clone(), mode, contents, ..Configuration::default() }
+}
+
+/// The configuration, now and then with words that the memory has at first.
+fn with_contents(spec: &TileSpec, configuration: Configuration, rng: &mut ChaCha8Rng) -> Configuration {
+    if !spec.contents || !configuration.contents.is_empty() || rng.random() {
+        return configuration;
+    }
+    let words = rng.random_range(0..=spec.words());
+    Configuration { contents: random_words(spec, words, rng), ..configuration }
+}
+
+fn random_words(spec: &TileSpec, words: u64, rng: &mut ChaCha8Rng) -> Vec<u64> {
+    (0..words).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect()
 }
 
 /// A single word from input 0 to output 0, by as many controllers as can start early enough.
@@ -455,14 +483,33 @@ fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
         ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
     );
     add_stencil_valid(spec, &loops, &mut controllers, rng);
-    let words = spec.content_words().unwrap_or(0);
-    let contents = (0..words).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect();
+    let contents = random_words(spec, spec.words(), rng);
     Configuration { tile: spec.name.clone(), controllers, contents, ..Configuration::default() }
 }
 
 /// A random specification that can be built, small enough to build and run quickly.
 pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
     drawn_spec(rng, |rng| rng.random_range(2..=48))
+}
+
+/// A random specification of a tile with modes, with access to its contents, or with chained outputs, as [`random_spec`]; now and then of
+/// narrow words.
+pub fn random_spec_with_extras(rng: &mut ChaCha8Rng) -> TileSpec {
+    const EXTRAS: [&str; 5] = ["fifo_mode", "ram_mode", "rom_mode", "contents", "output_chaining"];
+    loop {
+        let spec = random_spec(rng);
+        let narrow = rng.random_bool(0.2).then(|| rng.random_range(1..8));
+        let spec = TileSpec { word_bits: narrow.unwrap_or(spec.word_bits), ..spec };
+        let wanted = EXTRAS.into_iter().filter(|_| rng.random_bool(0.6));
+        let text = spec.to_yaml() + &wanted.map(|extra| format!("{extra}: true\n")).join("");
+        // Not every tile can have every extra; those that are refused are drawn again.
+        let document = Document::parse("random specification", text).expect("the text is YAML");
+        if let Ok(spec) = TileSpec::from_document(&document)
+            && (spec.has_modes() || spec.contents || spec.output_chaining)
+        {
+            return spec;
+        }
+    }
 }
 
 /// A random specification of all that there are, for checks of its text: with as many rows as a tile may have.

@@ -28,7 +28,7 @@ use crate::banks::{build_bank, run_banks};
 use crate::failure::Failure;
 use crate::list::{Delays, Test, Work};
 use crate::loads::run_loads;
-use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
+use crate::random::{arbitrary_configuration, legal_configuration, random_spec, random_spec_with_extras};
 use crate::report::TestResult;
 use crate::scenario::{Scenario, ScenarioCounts};
 
@@ -202,11 +202,11 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
         Work::Faults { tile, seed, faults } => TileSpec::read(tile)
             .map_err(Failure::from)
             .and_then(|spec| self_tests(&spec, build, &mut result, *seed, *faults)),
-        Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
+        Work::Specs { seed, specs, configurations, extras } => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let spec = random_spec(&mut rng);
+            let spec = if *extras { random_spec_with_extras(&mut rng) } else { random_spec(&mut rng) };
             let described = spec.to_yaml();
             Runner::new(spec, build, &mut result)
                 .and_then(|mut runner| {

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{BenchError, RtlProcess, TileBench};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Mode, TileSpec};
 use rand::Rng;
 
 /// The numbers of configurations and cycles that ran.
@@ -21,6 +21,9 @@ const LONG_RUN: u64 = 5000;
 
 /// Cycles of random coincidences on the configuration port ahead of each configuration.
 const COINCIDENCES: u32 = 24;
+
+/// Cycles of a run of a mode, at most.
+const MODE_CYCLES: u64 = 2000;
 
 /// The parts of one life of a tile.
 pub(crate) struct Scenario<'a> {
@@ -149,9 +152,14 @@ impl<'a> Scenario<'a> {
         Ok(ScenarioCounts { cycles: self.bench.clock(), ..self.counts })
     }
 
-    /// Runs until all controllers have ended, and a little longer; tells after how many unstalled cycles.
+    /// Runs until all controllers have ended, and a little longer; a mode, whose work has no end, for some cycles. Tells after how many
+    /// unstalled cycles.
     fn run_to_end(&mut self, stall_probability: f64) -> Result<u64, BenchError> {
-        while !self.bench.tile().is_idle() {
+        let longest = match self.bench.tile().mode() {
+            Mode::UnifiedBuffer => u64::MAX,
+            Mode::Fifo | Mode::Ram => self.bench.rng().random_range(1..MODE_CYCLES),
+        };
+        while !self.bench.tile().is_idle() && self.bench.tile().cycle() < longest {
             self.run(1, stall_probability)?;
         }
         let length = self.bench.tile().cycle();

@@ -6,9 +6,9 @@ use std::fmt;
 use pushmem_bist::Shape;
 use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
-use pushmem_model::{Inputs, MAX_PORTS, Outputs, TileModel, Violation, ViolationKind};
+use pushmem_model::{Handshake, Inputs, MAX_PORTS, Outputs, TileModel, Violation, ViolationKind};
 use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
-use pushmem_tile::{Kind, Reset, TileSpec};
+use pushmem_tile::{Kind, Mode, Reset, TileSpec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -58,6 +58,9 @@ impl fmt::Display for BenchError {
 
 impl std::error::Error for BenchError {}
 
+/// How often the pace of random handshakes changes.
+const PACE_CHANGES: f64 = 0.02;
+
 /// Shadow registers, and what is active.
 struct Shadow {
     /// Byte offset of the commit register.
@@ -99,6 +102,8 @@ pub struct TileBench<'a> {
     pub quiet: bool,
     /// The last words that were given.
     held: [u64; MAX_PORTS],
+    /// How often random handshakes offer a word, write and take one.
+    paces: [f64; 3],
     /// Whether registers are read, written with what they hold, and accessed under reset at random cycles: none of it
     /// matters to the streams.
     pub restless: bool,
@@ -137,6 +142,7 @@ impl<'a> TileBench<'a> {
             port_conflicts: false,
             quiet: false,
             held: [0; MAX_PORTS],
+            paces: [0.5; 3],
             restless: false,
         };
         bench.reset()?;
@@ -184,7 +190,12 @@ impl<'a> TileBench<'a> {
                 frame.config_address = self.random_register();
             }
             match self.spec.reset {
-                Reset::Asynchronous => self.push(frame, self.tile.outputs(&Inputs::default()))?,
+                // What another tile shows goes through.
+                Reset::Asynchronous => {
+                    let Frame { chain, chain_valid, .. } = frame;
+                    let outputs = self.tile.outputs(&Inputs { chain, chain_valid, ..Inputs::default() });
+                    self.push(frame, outputs)?;
+                }
                 // The cycle takes place, but for what it does to registers.
                 Reset::Synchronous => {
                     self.step(Frame { stall: frame.stall || self.disturbed, ..frame })?;
@@ -242,7 +253,7 @@ impl<'a> TileBench<'a> {
         if !is_in_contents(self.map, address) {
             return self.idle(1);
         }
-        self.idle(u64::from(self.spec.sram_latency))?;
+        self.idle(u64::from(self.spec.configuration_read_latency()))?;
         self.contents_read = None;
         Ok(())
     }
@@ -538,6 +549,19 @@ impl<'a> TileBench<'a> {
         self.step(frame)
     }
 
+    /// Runs one cycle of a mode with these handshakes and words. Returns what the model shows.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn cycle_of_mode(&mut self, handshake: Handshake, data: [u64; 2], stall: bool) -> Result<Outputs, BenchError> {
+        let mut frame = Frame { stall, ..self.random_frame() };
+        frame.handshake = handshake;
+        if handshake.valid {
+            frame.data[..2].copy_from_slice(&data);
+        }
+        self.step(frame)
+    }
+
     /// Sends what is left to the RTL and compares.
     ///
     /// # Errors
@@ -557,6 +581,15 @@ impl<'a> TileBench<'a> {
         self.rng.random_range(0..=limit)
     }
 
+    /// Handshakes of which now one side is faster, now the other, for some cycles each.
+    fn random_handshake(&mut self) -> Handshake {
+        if self.rng.random_bool(PACE_CHANGES) {
+            self.paces = std::array::from_fn(|_| *[0.1, 0.5, 0.9, 1.0].choose(&mut self.rng).expect("there are some"));
+        }
+        let [valid, write, ready] = self.paces.map(|pace| self.rng.random_bool(pace));
+        Handshake { valid, write, ready }
+    }
+
     fn random_frame(&mut self) -> Frame {
         if self.quiet {
             return Frame { assertions: true, data: self.held, ..Frame::default() };
@@ -570,7 +603,17 @@ impl<'a> TileBench<'a> {
         for word in &mut frame.data[..self.spec.inputs as usize] {
             *word = self.random_word();
         }
-        if self.spec.chaining {
+        if self.spec.has_modes() {
+            frame.handshake = self.random_handshake();
+        }
+        if self.tile.mode() == Mode::Ram {
+            // As that of a rom, the address of an access must be in range.
+            frame.data[0] %= self.spec.words();
+        }
+        if self.spec.output_chaining {
+            frame.chain_valid = self.rng.random();
+        }
+        if self.spec.has_chain_inputs() {
             let word_mask = self.word_mask();
             for word in &mut frame.chain[..self.spec.outputs as usize] {
                 *word = self.rng.random::<u64>() & word_mask;
@@ -592,7 +635,8 @@ impl<'a> TileBench<'a> {
     }
 
     fn step(&mut self, frame: Frame) -> Result<Outputs, BenchError> {
-        let inputs = Inputs { flush: frame.flush, stall: frame.stall, data: frame.data, chain: frame.chain };
+        let Frame { flush, stall, data, chain, chain_valid, handshake, .. } = frame;
+        let inputs = Inputs { flush, stall, data, chain, chain_valid, handshake };
         let outputs = self.tile.outputs(&inputs);
         self.push(frame, outputs)?;
         self.access(&frame);
@@ -618,7 +662,8 @@ impl<'a> TileBench<'a> {
         if frame.config_read && in_contents {
             // Contents that were never written are unknown.
             self.read_data = None;
-            self.contents_read = self.registers.get(&address).map(|&value| (self.spec.sram_latency, value));
+            self.contents_read =
+                self.registers.get(&address).map(|&value| (self.spec.configuration_read_latency(), value));
         } else if frame.config_read {
             self.read_data = Some(self.register_value(address));
             self.contents_read = None;

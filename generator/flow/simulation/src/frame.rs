@@ -1,7 +1,7 @@
 //! The cycles of a memory tile: what its ports mean.
 
 use itertools::Itertools;
-use pushmem_model::{MAX_PORTS, Word};
+use pushmem_model::{Handshake, MAX_PORTS, Word};
 use pushmem_tile::{Kind, TEST_ENABLE, TileSpec, address_bits_for};
 
 use crate::block::{BlockPort, BlockPorts};
@@ -31,6 +31,10 @@ pub struct Frame {
     pub data: [u64; MAX_PORTS],
     /// The word on each chain input.
     pub chain: [u64; MAX_PORTS],
+    /// Whether the word on each chain input is one of its stream.
+    pub chain_valid: [bool; MAX_PORTS],
+    /// The handshakes of modes.
+    pub handshake: Handshake,
 }
 
 /// The outputs of the RTL in a cycle.
@@ -44,6 +48,8 @@ pub struct Response {
     pub taken: [bool; MAX_PORTS],
     /// The stencil-valid output.
     pub stencil_valid: bool,
+    /// Of a mode with handshakes: what is offered on input 0 is used.
+    pub ready: bool,
     /// The self-test of the SRAM.
     pub bist: Bist,
     /// Configuration read data.
@@ -103,14 +109,28 @@ impl TilePorts {
             ports.output(format!("data_in_{input}_taken_o"), 1, taken, input);
         }
         for output in 0..outputs {
-            if spec.chaining {
+            if spec.has_chain_inputs() {
                 let chain: Drive = |frame, output| frame.chain[output];
                 ports.input(format!("chain_in_{output}_i"), spec.word_bits, chain, output);
+            }
+            if spec.output_chaining {
+                let valid: Drive = |frame, output| u64::from(frame.chain_valid[output]);
+                ports.input(format!("chain_in_{output}_valid_i"), 1, valid, output);
             }
             let data: Sample = |response, output, value| response.data[output] = value;
             ports.output(format!("data_out_{output}_o"), spec.word_bits, data, output);
             let valid: Sample = |response, output, value| response.valid[output] = value == 1;
             ports.output(format!("data_out_{output}_valid_o"), 1, valid, output);
+        }
+        if spec.has_modes() {
+            ports.input("data_in_0_valid_i", 1, |frame, _| u64::from(frame.handshake.valid), 0);
+            ports.output("data_in_0_ready_o", 1, |response, _, value| response.ready = value == 1, 0);
+        }
+        if spec.ram_mode {
+            ports.input("data_in_0_write_i", 1, |frame, _| u64::from(frame.handshake.write), 0);
+        }
+        if spec.fifo_mode {
+            ports.input("data_out_0_ready_i", 1, |frame, _| u64::from(frame.handshake.ready), 0);
         }
         if spec.stencil_valid {
             ports.output("stencil_valid_o", 1, |response, _, value| response.stencil_valid = value == 1, 0);
@@ -201,5 +221,6 @@ impl Expected {
             }
         }
         flag("stencil_valid", outputs.stencil_valid, response.stencil_valid)
+            .or_else(|| flag("data_in_0_ready", outputs.ready, response.ready))
     }
 }

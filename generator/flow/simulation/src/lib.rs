@@ -29,5 +29,5 @@ pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::{program_identity, rtl_files};
 pub use self_test::{SelfTestError, self_test};
-pub use streams::{Event, SimulationError, StreamOptions, StreamRun, run_length, run_streams};
+pub use streams::{Event, SimulationError, StreamOptions, StreamRun, WRITES, run_length, run_streams};
 pub use verilator::Verilator;

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use pushmem_configuration::Configuration;
-use pushmem_model::{MAX_PORTS, UnreadRows, Violation};
+use pushmem_model::{Handshake, MAX_PORTS, UnreadRows, Violation};
 use pushmem_registers::RegisterMap;
-use pushmem_tile::{Role, TileSpec, timing};
-use rand::Rng;
+use pushmem_tile::{Mode, Role, TileSpec, timing};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::bench::{BenchError, TileBench};
 use crate::process::RtlProcess;
@@ -16,6 +17,9 @@ const MAX_CYCLES: u64 = 100_000_000;
 
 /// How often a random stall begins or goes on.
 const STALL_PROBABILITY: f64 = 0.3;
+
+/// How often a side of a handshake pauses in a cycle, where it does at random.
+const PAUSE_PROBABILITY: f64 = 0.4;
 
 /// Unstalled cycles between two reports of progress.
 const PROGRESS_CYCLES: u64 = 1 << 16;
@@ -31,6 +35,8 @@ pub struct StreamOptions<'a> {
     pub chain: Option<&'a [[u64; MAX_PORTS]]>,
     /// Between firings, inputs keep their words instead of random ones.
     pub quiet: bool,
+    /// In a mode with handshakes, words are offered, and taken, in random cycles from this seed; in all without.
+    pub pause_seed: Option<u64>,
     /// Told the unstalled cycles so far, every 65536 of them.
     pub progress: Option<&'a dyn Fn(u64)>,
 }
@@ -134,6 +140,9 @@ pub fn run_length(spec: &TileSpec, configuration: &Configuration) -> u128 {
 ///
 /// With `rtl`, the RTL runs in lockstep. A stream that is not given (`None`) is random.
 ///
+/// A FIFO is given the words of input 0, and runs until all have left it. A RAM is given the accesses of input 0: an address for each, with
+/// [`WRITES`] above it for one that writes the next word of input 1. Without input 0, `cycles` of the options say how long they run.
+///
 /// # Errors
 /// When the run would be too long, a stream ends too early, the configuration does not fit, or the RTL differs.
 pub fn run_streams(
@@ -155,7 +164,10 @@ pub fn run_streams(
     bench.quiet = options.quiet;
     bench.configure_quickly(configuration)?;
     bench.flush(false)?;
-    let outcome = run_cycles(&mut bench, spec, inputs, options, on_event);
+    let outcome = match configuration.mode {
+        Mode::UnifiedBuffer => run_cycles(&mut bench, spec, inputs, options, on_event),
+        mode => run_mode(&mut bench, spec, mode, inputs, options, on_event),
+    };
     // However it ended, the RTL runs up to the same cycle. Where it differs is an error of its own.
     match outcome {
         Err(error @ SimulationError::Bench(_)) => Err(error),
@@ -164,6 +176,86 @@ pub fn run_streams(
             outcome
         }
     }
+}
+
+/// The bit of an access of a RAM that says that it writes; the bits below it are the address.
+pub const WRITES: u64 = 1 << 63;
+
+/// Runs a mode in which words are taken and shown by handshakes.
+fn run_mode(
+    bench: &mut TileBench,
+    spec: &TileSpec,
+    mode: Mode,
+    inputs: &[Option<Vec<u64>>],
+    options: &StreamOptions,
+    on_event: &mut dyn FnMut(u64, Event),
+) -> Result<StreamRun, SimulationError> {
+    let mut run = StreamRun {
+        words_taken: vec![0; spec.inputs as usize],
+        words_shown: vec![0; spec.outputs as usize],
+        ..StreamRun::default()
+    };
+    let mut pauses = options.pause_seed.map(ChaCha8Rng::seed_from_u64);
+    let mut goes_on = || pauses.as_mut().is_none_or(|pauses| !pauses.random_bool(PAUSE_PROBABILITY));
+    let of_input = |input: usize| inputs.get(input).and_then(Option::as_deref);
+    let words = of_input(0);
+    // Reads of a RAM whose words are still to come.
+    let mut awaited = 0;
+    loop {
+        let cycle = bench.tile().cycle();
+        let next = words.map(|words| words.get(run.words_taken[0] as usize).copied());
+        let is_over = match (options.cycles, mode) {
+            (Some(limit), _) => cycle >= limit,
+            (None, Mode::Fifo) => next == Some(None) && bench.tile().is_empty_fifo(),
+            (None, _) => next == Some(None) && awaited == 0,
+        };
+        if is_over {
+            break;
+        }
+        let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
+        let [offers, ready] = [goes_on(), goes_on()];
+        let (word, is_there) = match next {
+            Some(next) => (next.unwrap_or(0), next.is_some()),
+            None => (bench.random_word() % spec.words().max(1), true),
+        };
+        let write = mode == Mode::Ram && word & WRITES != 0;
+        let written = match of_input(1) {
+            Some(words) if write => {
+                let word = words.get(run.words_taken[1] as usize).copied();
+                word.ok_or(SimulationError::StreamEnded { input: 1, words: words.len(), cycle })?
+            }
+            _ => bench.random_word(),
+        };
+        let handshake = Handshake { valid: offers && is_there, write, ready };
+        let shown = bench.cycle_of_mode(handshake, [word & !WRITES, written], stall)?;
+        if stall {
+            continue;
+        }
+        for input in (0..run.words_taken.len()).filter(|&input| shown.taken[input]) {
+            run.words_taken[input] += 1;
+            on_event(cycle, Event::Taken { input });
+        }
+        if mode == Mode::Ram && shown.taken[0] && !write {
+            awaited += 1;
+        }
+        // The word of a RAM waits for none.
+        if shown.valid[0] && (ready || mode == Mode::Ram) {
+            awaited -= i64::from(mode == Mode::Ram);
+            run.words_shown[0] += 1;
+            on_event(cycle, Event::Shown { output: 0, word: shown.data[0].value });
+        }
+        run.violations.extend(bench.take_violations());
+        run.length = bench.tile().cycle();
+        if let Some(progress) = options.progress
+            && run.length.is_multiple_of(PROGRESS_CYCLES)
+        {
+            progress(run.length);
+        }
+        if !run.violations.is_empty() {
+            break;
+        }
+    }
+    Ok(run)
 }
 
 fn run_cycles(

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, FieldPath, counted, nearest};
-use pushmem_tile::{Controller, Memory, TileSpec};
+use pushmem_tile::{Controller, Kind, Memory, Mode, TileSpec};
 
 use crate::file::{Configuration, ControllerConfiguration};
 use pushmem_affine::{Affine, deltas};
@@ -54,6 +54,7 @@ pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<()
         return Err(finding(root.key("spec_digest"), message)
             .with_help(format!("make it again; the digest of this specification is {}", spec.digest())));
     }
+    check_mode(configuration, spec)?;
     let controllers = spec.controllers();
     let path = root.key("controllers");
     for (name, configured) in &configuration.controllers {
@@ -69,6 +70,31 @@ pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<()
     }
     check_chain(configuration, spec)?;
     check_contents(configuration, spec)
+}
+
+/// A mode takes the place of the schedule: no controller runs, and a chain is one of unified buffers.
+fn check_mode(configuration: &Configuration, spec: &TileSpec) -> Result<(), Finding> {
+    let root = FieldPath::root();
+    let mode = configuration.mode;
+    if mode == Mode::UnifiedBuffer {
+        return Ok(());
+    }
+    let name = mode.name();
+    if !spec.modes().any(|one| one == mode) {
+        let message = format!("the tile `{}` has no mode `{name}`", spec.name);
+        let help = format!("use a tile with `{name}_mode: true`");
+        return Err(finding(root.key("mode"), message).with_help(help));
+    }
+    if !configuration.controllers.is_empty() {
+        let message = format!("in the mode `{name}` no controller runs");
+        return Err(Finding { at_key: true, ..finding(root.key("controllers"), message) }
+            .with_help("remove `controllers`, or `mode`"));
+    }
+    if configuration.chain.enable {
+        let message = format!("in the mode `{name}` a tile is no part of a chain");
+        return Err(finding(root.key("chain"), message).with_help("remove `chain`, or `mode`"));
+    }
+    Ok(())
 }
 
 pub(crate) fn check_controller(
@@ -223,9 +249,9 @@ fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), 
         return Err(Finding { at_key: true, ..finding(path, message) });
     };
     if contents.len() > words as usize {
-        let message = match spec.rom_mode {
-            true => format!("{} words of contents for {words} words", contents.len()),
-            false => format!("{} words of contents for {} rows", contents.len(), spec.rows),
+        let message = match spec.kind {
+            Kind::Rom => format!("{} words of contents for {} rows", contents.len(), spec.rows),
+            _ => format!("{} words of contents for {words} words", contents.len()),
         };
         return Err(finding(path, message).with_help("use a tile with more `rows`"));
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_registers::{Access, Contents, Meaning, Register, RegisterMap, WORD_BYTES};
-use pushmem_tile::{Controller, Style, TileSpec};
+use pushmem_tile::{Controller, Mode, Style, TileSpec};
 
 use crate::file::{Chain, Configuration, ControllerConfiguration};
 use crate::writes::RegisterWrite;
@@ -52,7 +52,15 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
             u64::from((data & field.mask()) >> field.low)
         })
     };
-    let controllers = controllers
+    let mode = match spec.modes().filter(|&mode| value(Meaning::Mode { mode }) == 1).collect_vec()[..] {
+        [] => Mode::UnifiedBuffer,
+        [mode] => mode,
+        [one, other, ..] => {
+            let message = format!("a tile has one mode, and not both `{}` and `{}`", one.name(), other.name());
+            return Err(DecodeError { write: writes.len(), message });
+        }
+    };
+    let controllers: BTreeMap<_, _> = controllers
         .iter()
         .enumerate()
         .filter(|(index, _)| value(Meaning::Enable { controller: *index }) == 1)
@@ -62,9 +70,14 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
             Ok((controller.name.clone(), configured))
         })
         .collect::<Result<_, _>>()?;
+    if mode != Mode::UnifiedBuffer && !controllers.is_empty() {
+        let message = format!("in the mode `{}` no controller runs", mode.name());
+        return Err(DecodeError { write: writes.len(), message });
+    }
     Ok(Configuration {
         tile: spec.name.clone(),
         spec_digest: Some(map.spec_digest.clone()),
+        mode,
         controllers,
         chain: Chain { enable: value(Meaning::ChainEnable) == 1, tile_id: value(Meaning::TileId) as u32 },
         contents: map.contents.map_or_else(Vec::new, |contents| decode_contents(&state, contents)),

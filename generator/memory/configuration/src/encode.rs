@@ -1,7 +1,7 @@
 //! Configuration to register writes.
 
 use pushmem_registers::{Meaning, RegisterMap, WORD_BYTES};
-use pushmem_tile::{Style, TileSpec};
+use pushmem_tile::{Mode, Style, TileSpec};
 
 use crate::check::Finding;
 use crate::file::{Configuration, ControllerConfiguration};
@@ -65,6 +65,7 @@ pub fn encode(
 struct Values {
     controllers: Vec<Option<ControllerValues>>,
     chain: crate::file::Chain,
+    mode: Mode,
 }
 
 struct ControllerValues {
@@ -102,7 +103,7 @@ impl Values {
                 })
             })
             .collect();
-        Values { controllers, chain: configuration.chain }
+        Values { controllers, chain: configuration.chain, mode: configuration.mode }
     }
 
     fn field(&self, meaning: Meaning, reset: u32) -> u64 {
@@ -114,6 +115,7 @@ impl Values {
             Meaning::Enable { controller } => u64::from(of(controller).is_some()),
             Meaning::ChainEnable => u64::from(self.chain.enable),
             Meaning::TileId => u64::from(self.chain.tile_id),
+            Meaning::Mode { mode } => u64::from(self.mode == mode),
             Meaning::Extent { controller, level } => {
                 // Levels that are not configured have extent 1, stored as 0.
                 of(controller).map_or(0, |c| c.extents.get(level as usize).map_or(0, |extent| extent - 1))

@@ -6,7 +6,8 @@ use std::path::Path;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
-use pushmem_tile::{Memory, TileSpec};
+use pushmem_tile::{Memory, Mode, TileSpec};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{Finding, check};
@@ -93,14 +94,25 @@ pub struct Configuration {
     /// Digest of the specification it was made for, where a program wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_digest: Option<String>,
-    /// The controllers that run, by name.
+    /// What the tile is at work as.
+    #[serde(default)]
+    pub mode: Mode,
+    /// The controllers that run, by name; none but in a unified buffer.
+    #[serde(default)]
     pub controllers: BTreeMap<String, ControllerConfiguration>,
     /// Chaining.
     #[serde(default)]
     pub chain: Chain,
-    /// The words of a ROM, from address 0; the rest is left as it is.
+    /// The words of a ROM or RAM, from address 0; the rest is left as it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<u64>,
+}
+
+/// What a file with the schedule of a unified buffer has at least.
+#[derive(Deserialize)]
+struct OfUnifiedBuffer {
+    #[serde(rename = "controllers")]
+    _controllers: IgnoredAny,
 }
 
 #[derive(Template)]
@@ -132,6 +144,9 @@ impl Configuration {
     /// As [`Configuration::read`].
     pub fn from_document(document: &Document, spec: &TileSpec) -> Result<Self, Diagnostic> {
         let configuration: Configuration = document.deserialize()?;
+        if configuration.mode == Mode::UnifiedBuffer {
+            document.deserialize::<OfUnifiedBuffer>()?;
+        }
         configuration.check(spec).map_err(|finding| {
             let diagnostic = if finding.at_key {
                 document.error_at_key(&finding.path, finding.message)

@@ -13,7 +13,7 @@ use pushmem_configuration::{
 };
 use pushmem_files::{Diagnostic, Document};
 use pushmem_registers::RegisterMap;
-use pushmem_tile::{AddressGenerator, Controller, Kind, Style, TileSpec};
+use pushmem_tile::{AddressGenerator, Controller, Kind, Mode, Style, TileSpec};
 
 use specs::{root, says, shipped, spec_of, specs, styled, tile};
 
@@ -244,6 +244,30 @@ const REFUSED_FILES: &[(&str, &str, &str, usize, &str)] = &[
         3,
         "",
     ),
+    ("small", "tile: small\nmode: fifo", "the tile `small` has no mode `fifo`", 2, "`fifo_mode: true`"),
+    ("small", "tile: small\nmode: stack", "unknown value `stack`", 2, "`unified_buffer`, `fifo`, `ram`"),
+    ("small", "tile: small", "`controllers`", 1, ""),
+    (
+        "amber_modes",
+        "tile: amber_modes\nmode: ram\ncontrollers:\n  in2agg_0: {extent: [], cycle: {stride: []}}",
+        "in the mode `ram` no controller runs",
+        3,
+        "remove `controllers`, or `mode`",
+    ),
+    (
+        "amber_modes",
+        "tile: amber_modes\nmode: fifo\nchain: {enable: true}",
+        "in the mode `fifo` a tile is no part of a chain",
+        3,
+        "remove `chain`, or `mode`",
+    ),
+    (
+        "amber_modes",
+        "tile: amber_modes\nmode: ram\ncontents: [0, 65536]",
+        "65536 is more than 65535, the limit of a 16-bit word",
+        3,
+        "",
+    ),
     ("small", "tile: small\ncontrollers: {}\ncontents: [1]", "a wide_fetch tile has no contents", 3, ""),
     (
         "pond",
@@ -295,6 +319,31 @@ fn encode_refuses_what_check_refuses() {
     let configuration = Configuration { tile: "other".to_owned(), ..Configuration::default() };
     let finding = encode(&configuration, &spec, &RegisterMap::of(&spec)).unwrap_err();
     assert_eq!(Diagnostic::from(finding).message(), "tile: this configuration is for the tile `other`, not `small`");
+}
+
+/// A mode is a bit of the register that lets controllers run, so that it comes into force with them.
+#[test]
+fn modes_are_written_and_found_again() {
+    let spec = tile("amber_modes");
+    let map = RegisterMap::of(&spec);
+    let of_mode = |mode: Mode| Configuration { tile: spec.name.clone(), mode, ..Configuration::default() };
+    let last = |mode: Mode| encode(&of_mode(mode), &spec, &map).unwrap().last().copied().expect("there are writes");
+    for mode in [Mode::UnifiedBuffer, Mode::Fifo, Mode::Ram] {
+        let writes = encode(&of_mode(mode), &spec, &map).unwrap();
+        let found = decode(&writes, &spec, &map).unwrap();
+        assert_eq!(found.mode, mode);
+        assert_eq!(read(&found.to_yaml(), &spec).unwrap(), found);
+    }
+    let [none, fifo, ram] = [Mode::UnifiedBuffer, Mode::Fifo, Mode::Ram].map(last);
+    let mut writes = encode(&of_mode(Mode::Ram), &spec, &map).unwrap();
+    let mut refused = |data: u32, message: &str| {
+        writes.last_mut().unwrap().data = data;
+        let error = decode(&writes, &spec, &map).unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+    };
+    assert_eq!((none.data, fifo.address), (0, ram.address));
+    refused(fifo.data | ram.data, "not both `fifo` and `ram`");
+    refused(fifo.data | 1, "in the mode `fifo` no controller runs");
 }
 
 #[test]
@@ -449,6 +498,7 @@ fn configured_tiles() -> impl Strategy<Value = (TileSpec, Configuration)> {
                 controllers,
                 chain,
                 contents,
+                ..Configuration::default()
             };
             (spec, configuration)
         })

@@ -110,6 +110,13 @@ impl Context {
         }
     }
 
+    /// Records a promise that no controller broke: what came on an input.
+    pub fn violation_at(&mut self, kind: ViolationKind, input: &str, place: String) {
+        if self.violations.len() < MAX_VIOLATIONS {
+            self.violations.push(Violation { kind, cycle: self.cycle, controller: input.to_owned(), place });
+        }
+    }
+
     /// Takes out the recorded violations.
     pub fn take_violations(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.violations)

@@ -43,6 +43,13 @@ impl Direct {
         }
     }
 
+    /// Loads words from the first address on.
+    pub fn load(&mut self, contents: &[u64]) {
+        for (address, &word) in (0..).zip(contents) {
+            self.memory.write_word(address, LANE, Word::new(word));
+        }
+    }
+
     pub fn has_pending(&self) -> bool {
         self.delays.iter().any(Delay::is_pending)
     }

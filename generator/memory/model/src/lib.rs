@@ -9,6 +9,7 @@
 mod context;
 mod controller;
 mod direct;
+mod fifo;
 mod memory;
 mod order;
 mod ports;
@@ -18,7 +19,7 @@ mod violation;
 mod wide_fetch;
 mod word;
 
-pub use ports::{Inputs, MAX_PORTS, Outputs};
+pub use ports::{Handshake, Inputs, MAX_PORTS, Outputs};
 pub use tile::TileModel;
 pub use violation::{UnreadRows, Violation, ViolationKind};
 pub use word::Word;

@@ -16,6 +16,21 @@ pub struct Inputs {
     pub data: [u64; MAX_PORTS],
     /// The word on each chain input.
     pub chain: [u64; MAX_PORTS],
+    /// Whether the word on each chain input is one of its stream.
+    pub chain_valid: [bool; MAX_PORTS],
+    /// Of a mode with handshakes.
+    pub handshake: Handshake,
+}
+
+/// The handshakes of modes, as whoever is around a tile drives them in a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handshake {
+    /// A word is offered on input 0, or an access to the word at its address is asked for.
+    pub valid: bool,
+    /// The access writes the word on input 1.
+    pub write: bool,
+    /// The word on output 0 is taken.
+    pub ready: bool,
 }
 
 /// Outputs of a tile in a cycle.
@@ -29,4 +44,6 @@ pub struct Outputs {
     pub taken: [bool; MAX_PORTS],
     /// The stencil-valid output.
     pub stencil_valid: bool,
+    /// Of a mode with handshakes: what is offered on input 0 is used.
+    pub ready: bool,
 }

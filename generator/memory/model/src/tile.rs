@@ -1,7 +1,7 @@
 //! A tile with the ports of its RTL.
 
 use pushmem_configuration::{Chain, Configuration};
-use pushmem_tile::{Controller as Parameters, Kind, Role, TileSpec};
+use pushmem_tile::{Controller as Parameters, Kind, Mode, Role, TileSpec};
 
 use crate::context::Context;
 use crate::controller::Controller;
@@ -40,6 +40,8 @@ pub struct TileModel {
     /// The controller of the stencil-valid output, if there is one.
     stencil_valid: Option<usize>,
     configuration: Configuration,
+    /// What it is at work as since the flush.
+    mode: Mode,
     context: Context,
     datapath: Datapath,
     /// Unstalled cycles since a controller fired. After so many as the SRAM is late, nothing is under way.
@@ -61,6 +63,7 @@ impl TileModel {
             stencil_valid: parameters.iter().position(|controller| controller.role == Role::StencilValid),
             parameters,
             configuration: Configuration::default(),
+            mode: Mode::default(),
             context,
             datapath,
             quiet: 0,
@@ -77,6 +80,7 @@ impl TileModel {
     pub fn reset(&mut self) {
         (self.quiet, self.asleep) = (0, 0);
         self.configuration = Configuration::default();
+        self.mode = Mode::default();
         self.context.chain = Chain::default();
         self.context.change(|controllers| controllers.iter_mut().for_each(Controller::stop));
         self.drop_pending();
@@ -90,18 +94,28 @@ impl TileModel {
         self.configuration = configuration.clone();
     }
 
-    /// Loads the first words of a table; load them while no controller runs. Other tiles have no contents.
+    /// Loads the first words of the main memory, of a tile that has access to them; load them while no controller runs.
     pub fn load(&mut self, contents: &[u64]) {
         match &mut self.datapath {
             Datapath::Rom(rom) => rom.load(contents),
             Datapath::WideFetch(wide_fetch) => wide_fetch.load(contents),
-            Datapath::Direct(_) => {}
+            Datapath::Direct(direct) => direct.load(contents),
         }
     }
 
-    /// Whether some controller's run is not over.
+    /// What it is at work as since the flush.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Whether some controller's run is not over, or the tile is in a mode whose work has no end.
     pub fn is_active(&self) -> bool {
-        self.context.controllers().iter().any(Controller::is_active)
+        self.mode != Mode::UnifiedBuffer || self.context.controllers().iter().any(Controller::is_active)
+    }
+
+    /// Whether it is a FIFO without words.
+    pub fn is_empty_fifo(&self) -> bool {
+        matches!(&self.datapath, Datapath::WideFetch(wide_fetch) if wide_fetch.is_empty_fifo())
     }
 
     /// Whether a run is over and nothing is on its way to an output.
@@ -122,14 +136,17 @@ impl TileModel {
     /// The outputs of the tile in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();
-        if self.asleep > 0 {
+        if self.asleep > 0 && !self.spec.output_chaining {
             outputs.data[..self.spec.outputs as usize].fill(Word::new(0));
             return outputs;
         }
-        for &(controller, port) in &self.takers {
+        for &(controller, port) in self.takers.iter().filter(|_| self.asleep == 0) {
             outputs.taken[port] |= self.context.fires(controller);
         }
         outputs.stencil_valid = self.stencil_valid();
+        if let Datapath::WideFetch(wide_fetch) = &self.datapath {
+            wide_fetch.handshake(inputs, &mut outputs);
+        }
         for port in 0..self.spec.outputs {
             let shown = self.output(inputs, port);
             outputs.valid[port as usize] = shown.is_some();
@@ -140,14 +157,15 @@ impl TileModel {
 
     /// The word on an output in this cycle, if it is part of its stream. Of [`TileModel::outputs`], where no more is needed.
     pub fn output(&self, inputs: &Inputs, port: u32) -> Option<Word> {
-        if self.asleep > 0 {
-            return None;
-        }
-        match &self.datapath {
+        let own = match &self.datapath {
+            _ if self.asleep > 0 => None,
             Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
             Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
             Datapath::Rom(rom) => rom.output(),
-        }
+        };
+        let place = port as usize;
+        let is_chained = self.spec.output_chaining && inputs.chain_valid[place];
+        own.or_else(|| is_chained.then(|| Word::new(inputs.chain[place])))
     }
 
     /// Whether the stencil-valid output is high in this cycle.
@@ -180,7 +198,7 @@ impl TileModel {
 
     /// Passes the cycles up to the next firing, if nothing is under way.
     fn sleep(&mut self) {
-        if self.quiet <= u64::from(self.spec.sram_latency) {
+        if self.quiet <= u64::from(self.spec.sram_latency) || self.mode != Mode::UnifiedBuffer {
             return;
         }
         let quiet = self.context.controllers().iter().filter_map(Controller::quiet_cycles);
@@ -212,6 +230,7 @@ impl TileModel {
 
     fn flush(&mut self) {
         (self.quiet, self.asleep) = (0, 0);
+        self.mode = self.configuration.mode;
         self.drop_pending();
         self.context.change(|controllers| {
             for (controller, parameters) in controllers.iter_mut().zip(&self.parameters) {
@@ -224,7 +243,7 @@ impl TileModel {
 
     fn drop_pending(&mut self) {
         match &mut self.datapath {
-            Datapath::WideFetch(wide_fetch) => wide_fetch.flush(),
+            Datapath::WideFetch(wide_fetch) => wide_fetch.flush(self.mode),
             Datapath::Direct(direct) => direct.flush(),
             Datapath::Rom(rom) => rom.flush(),
         }

@@ -25,7 +25,7 @@ pub struct Violation {
     pub kind: ViolationKind,
     /// Unstalled cycles since the flush.
     pub cycle: u64,
-    /// Name of the controller.
+    /// Name of the controller, or of the input that an address came on.
     pub controller: String,
     /// The memory and the address in it.
     pub place: String,
@@ -74,7 +74,7 @@ impl fmt::Display for Violation {
             }
             ViolationKind::StaleRead => write!(formatter, "cycle {cycle}: {controller} reads {place}"),
             ViolationKind::OutOfRange => {
-                write!(formatter, "cycle {cycle}: {controller} reads {place}, beyond the end of the memory")
+                write!(formatter, "cycle {cycle}: {controller} addresses {place}, beyond the end of the memory")
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Aggregators, single-port SRAM and transpose buffers.
 
-use pushmem_tile::{Role, TileSpec};
+use pushmem_tile::{Mode, Role, TileSpec};
 
 use crate::context::Context;
+use crate::fifo::Fifo;
 use crate::memory::{self, Delay};
 use crate::order::ReadOrder;
-use crate::ports::{Inputs, MAX_PORTS};
+use crate::ports::{Inputs, MAX_PORTS, Outputs};
 use crate::violation::{UnreadRows, ViolationKind};
 use crate::word::Word;
 
@@ -90,18 +91,35 @@ impl TransposeBuffer {
 /// Rows of transpose buffers for which a row of the SRAM is read, and whether this tile owns it, by output.
 type Departing = [Option<(u64, bool)>; MAX_PORTS];
 
-/// The table that the SRAM is instead.
-struct RomMode {
-    /// Words of the table, a power of two.
+/// A memory of single words that the SRAM is instead: a table, or one that is written, too.
+struct Table {
+    /// Words of it, a power of two.
     words: u64,
     /// The address on the way beside the SRAM.
     delay: Delay<u64>,
+    /// The write whose row was read in the cycle before: address and word.
+    modify: Option<(u64, u64)>,
 }
+
+impl Table {
+    /// Drops the word on its way, and a write that is not done.
+    fn flush(&mut self) {
+        self.delay.flush();
+        self.modify = None;
+    }
+}
+
+/// The name of a place that a RAM is accessed at, in violations.
+const ACCESS: &str = "data_in_0";
 
 pub(crate) struct WideFetch {
     /// Words of a row, a power of two.
     fetch_width: u64,
-    rom_mode: Option<RomMode>,
+    /// Whether a controller reads the table.
+    has_rom_mode: bool,
+    mode: Mode,
+    table: Option<Table>,
+    fifo: Fifo,
     aggregators: Vec<Aggregator>,
     sram: Memory,
     read_port: ReadPort,
@@ -115,9 +133,14 @@ impl WideFetch {
         let tb_rows = tb_words / fetch_width;
         WideFetch {
             fetch_width: u64::from(fetch_width),
-            rom_mode: spec
-                .content_words()
-                .map(|words| RomMode { words: words.into(), delay: Delay::new(spec.sram_latency) }),
+            has_rom_mode: spec.rom_mode,
+            mode: Mode::default(),
+            table: spec.content_words().map(|words| Table {
+                words: words.into(),
+                delay: Delay::new(spec.sram_latency),
+                modify: None,
+            }),
+            fifo: Fifo::new(spec, fetch_width, agg_words, tb_words),
             aggregators: (0..spec.inputs).map(|_| aggregator()).collect(),
             sram: Memory::new(spec.rows),
             read_port: ReadPort::new(spec.sram_latency),
@@ -141,19 +164,40 @@ impl WideFetch {
 
     /// Whether a word of the table is on its way.
     pub fn has_pending(&self) -> bool {
-        self.rom_mode.as_ref().is_some_and(|rom_mode| rom_mode.delay.is_pending())
+        self.table.as_ref().is_some_and(|table| table.delay.is_pending() || table.modify.is_some())
+    }
+
+    /// Whether it is a FIFO without words.
+    pub fn is_empty_fifo(&self) -> bool {
+        self.mode == Mode::Fifo && self.fifo.is_empty()
+    }
+
+    /// Adds the handshakes of the mode to outputs.
+    pub fn handshake(&self, inputs: &Inputs, outputs: &mut Outputs) {
+        outputs.ready = match self.mode {
+            Mode::UnifiedBuffer => false,
+            Mode::Fifo => self.fifo.is_ready(),
+            Mode::Ram => self.table.as_ref().is_some_and(|table| table.modify.is_none()),
+        };
+        let is_taken = outputs.ready && inputs.handshake.valid;
+        outputs.taken[0] |= is_taken;
+        outputs.taken[1] |= self.mode == Mode::Ram && is_taken && inputs.handshake.write;
     }
 
     /// The word of the table that arrives in this cycle.
-    fn rom_word(&self) -> Option<(u64, Word)> {
-        let address = self.rom_mode.as_ref()?.delay.arriving(None)?;
+    fn table_word(&self) -> Option<(u64, Word)> {
+        let address = self.table.as_ref()?.delay.arriving(None)?;
         let (_, lane) = self.split(address);
         Some((address, self.read_port.row().words[lane as usize]))
     }
 
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
-        if let Some((_, word)) = self.rom_word().filter(|_| port == 0) {
+        if let Some((_, word)) = self.table_word().filter(|_| port == 0) {
             return Some(word);
+        }
+        if self.mode == Mode::Fifo && port == 0 {
+            let (row, lane) = self.fifo.shown()?;
+            return Some(self.transpose_buffers[0].memory.word(row, lane));
         }
         let controller = context.firing(Role::Tb2Out, port)?;
         let (row, lane) = self.split(controller.address(TB_OF_TB2OUT));
@@ -167,6 +211,10 @@ impl WideFetch {
 
     /// Ends an unstalled cycle. Reads see the state before the writes of the same cycle.
     pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
+        if self.mode == Mode::Fifo {
+            self.clock_fifo(inputs);
+            return;
+        }
         let mut accesses = 0;
         let write = self.collect_write(context, &mut accesses);
         self.read_outputs(context);
@@ -180,11 +228,61 @@ impl WideFetch {
             }
             self.transpose_buffers[port].delay.clock(departing);
         }
+        let modified = self.modified_row();
+        let read = self.access_word(context, inputs, read);
         self.read_port.clock(read.map(|address| self.sram.row(address)));
-        if let Some((address, row)) = write {
+        if let Some((address, row)) = write.or(modified) {
             self.sram.write_row(address, row);
         }
         self.write_aggregators(context, inputs);
+    }
+
+    /// Ends an unstalled cycle of a FIFO.
+    fn clock_fifo(&mut self, inputs: &Inputs) {
+        let moves = self.fifo.moves(inputs.handshake.valid, inputs.handshake.ready);
+        let agg_row = *self.aggregators[0].memory.row(moves.agg_row);
+        let buffer = &mut self.transpose_buffers[0];
+        let departing = moves.fetch.map(|_| (moves.tb_row, true));
+        let arriving = buffer.delay.arriving(departing);
+        let of_sram = arriving.map(|(row, _)| (row, *self.read_port.row()));
+        let past_sram = moves.passes.then_some((moves.tb_row, agg_row));
+        for (row, data) in of_sram.into_iter().chain(past_sram) {
+            buffer.memory.write_row(row, data);
+            buffer.owned[row as usize] = true;
+        }
+        buffer.delay.clock(departing);
+        self.read_port.clock(moves.fetch.map(|row| self.sram.row(row)));
+        if let Some(row) = moves.store {
+            self.sram.write_row(row, agg_row);
+        }
+        if let Some((row, lane)) = moves.push {
+            self.aggregators[0].memory.write_word(row, lane, Word::new(inputs.data[0]));
+        }
+        self.fifo.clock(moves, arriving.is_some());
+    }
+
+    /// The row of a write of a RAM, with its word replaced.
+    fn modified_row(&self) -> Option<(u64, Row)> {
+        let (address, word) = self.table.as_ref()?.modify?;
+        let (row, lane) = self.split(address);
+        let mut data = *self.read_port.row();
+        data.words[lane as usize] = Word::new(word);
+        Some((row, data))
+    }
+
+    /// The row that an access to a RAM reads in this cycle, if one does.
+    fn access_word(&mut self, context: &mut Context, inputs: &Inputs, read: Option<u64>) -> Option<u64> {
+        let Some(table) = self.table.as_mut().filter(|_| self.mode == Mode::Ram) else { return read };
+        let address = inputs.data[0];
+        let is_accessed = table.modify.is_none() && inputs.handshake.valid;
+        let writes = inputs.handshake.write;
+        if is_accessed && address >= table.words {
+            context.violation_at(ViolationKind::OutOfRange, ACCESS, format!("word {address}"));
+        }
+        let address = address % table.words;
+        table.delay.clock((is_accessed && !writes).then_some(address));
+        table.modify = (is_accessed && writes).then_some((address, inputs.data[1]));
+        if is_accessed { Some(address / self.fetch_width) } else { read }
     }
 
     /// The SRAM write of this cycle. Several at once, which the schedule must prevent, are ORed as in the RTL.
@@ -234,15 +332,19 @@ impl WideFetch {
         accesses: &mut u32,
         read: Option<u64>,
     ) -> Option<u64> {
-        if let Some((address, word)) = self.rom_word()
+        // A RAM may be read before it is written.
+        if self.mode == Mode::Ram || !self.has_rom_mode {
+            return read;
+        }
+        if let Some((address, word)) = self.table_word()
             && !word.defined
         {
             context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {address}"));
         }
-        let Some(rom_mode) = &mut self.rom_mode else { return read };
+        let Some(table) = &mut self.table else { return read };
         let fires = context.firing(Role::Rom2Out, 0).is_some();
-        let address = fires.then_some(inputs.data[0] % rom_mode.words);
-        rom_mode.delay.clock(address);
+        let address = fires.then_some(inputs.data[0] % table.words);
+        table.delay.clock(address);
         let Some(address) = address else { return read };
         let row = address / self.fetch_width;
         count_access(context, accesses, Role::Rom2Out, 0, row);
@@ -297,10 +399,12 @@ impl WideFetch {
         self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
     }
 
-    /// Drops pending rows, and forgets the rows that the last run left unread.
-    pub fn flush(&mut self) {
+    /// Drops pending rows and the words of a FIFO, and forgets the rows that the last run left unread; begins to work in a mode.
+    pub fn flush(&mut self, mode: Mode) {
+        self.mode = mode;
         self.transpose_buffers.iter_mut().for_each(TransposeBuffer::flush);
-        self.rom_mode.iter_mut().for_each(|rom_mode| rom_mode.delay.flush());
+        self.table.iter_mut().for_each(Table::flush);
+        self.fifo.flush();
         for aggregator in &mut self.aggregators {
             aggregator.unread.fill(false);
         }

@@ -7,8 +7,8 @@ use itertools::{Itertools, iproduct};
 use proptest::prelude::*;
 use pushmem_configuration::{Chain, Configuration};
 use pushmem_files::Document;
-use pushmem_model::{Inputs, Outputs, TileModel, Violation, ViolationKind};
-use pushmem_tile::{Style, TileSpec, timing};
+use pushmem_model::{Handshake, Inputs, Outputs, TileModel, Violation, ViolationKind};
+use pushmem_tile::{Mode, Style, TileSpec, timing};
 
 use specs::{root, spec_of, styled, tile};
 
@@ -162,7 +162,7 @@ const BROKEN: &[(ViolationKind, &str, &str, &str)] = &[
         ViolationKind::OutOfRange,
         "rom",
         "rom2out_0: {extent: [], cycle: {start: 300, stride: []}}",
-        "cycle 300: rom2out_0 reads word 2101, beyond the end of the memory",
+        "cycle 300: rom2out_0 addresses word 2101, beyond the end of the memory",
     ),
 ];
 
@@ -262,6 +262,83 @@ fn a_rom_answers_after_its_latency() {
         assert_eq!(words, [51, 52, 53].into_iter().zip(2..).map(|(word, t)| (t + latency, word)).collect::<Vec<_>>());
         assert_eq!(tile.take_violations(), []);
     }
+}
+
+/// All words come out in order, whatever the pace of both sides; none stays inside when none comes any more.
+#[test]
+fn a_fifo_keeps_the_order() {
+    for sizes in [
+        "fetch_width: 4, rows: 8",
+        "fetch_width: 1, inputs: 1, outputs: 1, rows: 3, sram_latency: 2, agg_words: 1, tb_words: 1",
+    ] {
+        let spec = spec_of(&format!("{{name: t, kind: wide_fetch, fifo_mode: true, {sizes}}}"));
+        for (pushes, pops) in [(1, 1), (1, 5), (5, 1), (2, 3)] {
+            let configuration = Configuration { tile: "t".to_owned(), mode: Mode::Fifo, ..Configuration::default() };
+            let mut tile = flushed(&spec, &configuration);
+            let (mut came, mut left) = (0, Vec::new());
+            for cycle in 0.. {
+                let handshake = Handshake {
+                    valid: came < 300 && cycle % pushes == 0,
+                    ready: cycle % pops == 0,
+                    ..Handshake::default()
+                };
+                let data = [word(came), 0, 0, 0];
+                let outputs = step(&mut tile, &Inputs { data, handshake, ..Inputs::default() });
+                came += u64::from(outputs.taken[0]);
+                if outputs.valid[0] && handshake.ready {
+                    left.push(outputs.data[0].value);
+                }
+                if came == 300 && tile.is_empty_fifo() {
+                    break;
+                }
+                assert!(cycle < 3000, "{} of {came} words left", left.len());
+            }
+            assert_eq!(left, (0..300).map(word).collect::<Vec<_>>(), "{sizes}, {pushes}, {pops}");
+            assert_eq!(tile.take_violations(), []);
+        }
+    }
+}
+
+/// A read sees the write before it, in the same row or not; the second cycle of a write takes no access.
+#[test]
+fn a_ram_reads_what_was_written() {
+    let spec = spec_of("{name: t, kind: wide_fetch, rows: 4, ram_mode: true}");
+    let contents = (100..116).collect();
+    let configuration = Configuration { tile: "t".to_owned(), mode: Mode::Ram, contents, ..Configuration::default() };
+    let mut tile = flushed(&spec, &configuration);
+    let accesses = [(5, None), (6, Some(1)), (5, None), (6, None), (15, Some(2)), (15, None), (14, None)];
+    let (mut next, mut read, mut cycles) = (0, Vec::new(), 0);
+    while next < accesses.len() || !read.len().eq(&5) {
+        let (address, written) = accesses.get(next).copied().unwrap_or((0, None));
+        let handshake = Handshake { valid: next < accesses.len(), write: written.is_some(), ready: false };
+        let data = [address, written.unwrap_or(9), 0, 0];
+        let outputs = step(&mut tile, &Inputs { data, handshake, ..Inputs::default() });
+        next += usize::from(outputs.taken[0]);
+        read.extend(outputs.valid[0].then_some(outputs.data[0].value));
+        cycles += 1;
+    }
+    assert_eq!((read, cycles), (vec![105, 105, 1, 2, 114], accesses.len() + 2 + 1));
+    let beyond = Handshake { valid: true, ..Handshake::default() };
+    step(&mut tile, &Inputs { data: [16, 0, 0, 0], handshake: beyond, ..Inputs::default() });
+    let found = tile.take_violations().iter().map(ToString::to_string).collect_vec();
+    assert_eq!(found, ["cycle 10: data_in_0 addresses word 16, beyond the end of the memory"]);
+}
+
+/// An output without a word of its own shows the one of the tile before it.
+#[test]
+fn chained_outputs_show_the_word_that_there_is() {
+    let spec = spec_of("{name: t, kind: dual_port, rows: 8, outputs: 1, contents: true, output_chaining: true}");
+    let mut configuration =
+        configuration("sram2out_0: {extent: [2], cycle: {start: 1, stride: [2]}, sram: {stride: [1]}}", &spec);
+    configuration.contents = vec![70, 71];
+    let mut tile = flushed(&spec, &configuration);
+    let mut shown = Vec::new();
+    for cycle in 0..7 {
+        let chain_valid = [cycle != 3 && cycle != 5, false, false, false];
+        let outputs = step(&mut tile, &Inputs { chain: [cycle; 4], chain_valid, ..Inputs::default() });
+        shown.push((outputs.valid[0], outputs.data[0].value));
+    }
+    assert_eq!(shown, [(true, 0), (true, 1), (true, 70), (false, 0), (true, 71), (false, 0), (true, 6)]);
 }
 
 /// A read in the cycle of a write to the same word gives the old word.

@@ -1,7 +1,7 @@
 //! Derivation of the register map from the specification.
 
 use pushmem_csr::{Access, WORD_BITS, WORD_BYTES};
-use pushmem_tile::{Controller, Style, TileSpec};
+use pushmem_tile::{Controller, Mode, Style, TileSpec};
 use serde::Serialize;
 
 /// A field of a tile's register.
@@ -31,6 +31,11 @@ pub enum Meaning {
     ChainEnable,
     /// Which piece of the chain's address space the tile owns.
     TileId,
+    /// Whether the tile is at work in this mode, in place of its controllers.
+    Mode {
+        /// The mode.
+        mode: Mode,
+    },
     /// Extent of a loop level, minus one.
     Extent {
         /// Index of the controller.
@@ -70,7 +75,7 @@ pub enum Meaning {
     },
 }
 
-/// The contents of a ROM, or of a memory with a ROM mode, as a window of the configuration address space.
+/// The contents of a ROM, or of a memory with a mode in which inputs address it, as a window of the configuration address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Byte offset of the first word; the window is aligned to its size.
@@ -103,7 +108,7 @@ pub struct RegisterMap {
     pub spec_digest: String,
     /// The registers by increasing offset.
     pub registers: Vec<Register>,
-    /// The contents window of a ROM, or of a memory with a ROM mode.
+    /// The contents window, where there is one.
     pub contents: Option<Contents>,
 }
 
@@ -157,11 +162,11 @@ impl RegisterMap {
     }
 
     /// The registers that bring a configuration into force: they are cleared before all others are written, and written again
-    /// after them. Without shadow registers those that let controllers run, otherwise `commit`.
+    /// after them. Without shadow registers those that let controllers run or choose a mode, otherwise `commit`.
     pub fn into_force(&self) -> impl Iterator<Item = &Register> {
         let commit = self.commit();
-        let enables =
-            |register: &Register| register.fields.iter().any(|field| matches!(field.meaning, Meaning::Enable { .. }));
+        let lets_run = |meaning| matches!(meaning, Meaning::Enable { .. } | Meaning::Mode { .. });
+        let enables = move |register: &Register| register.fields.iter().any(|field| lets_run(field.meaning));
         self.registers.iter().filter(move |register| match commit {
             Some(commit) => register.offset == commit.offset,
             None => enables(register),
@@ -192,6 +197,14 @@ fn control(spec: &TileSpec, controllers: &[Controller]) -> Vec<Field> {
         fields.push(Field::new("chain_enable", 1, "The tile is one piece of a chain", Meaning::ChainEnable));
         let description = "Upper address bits of the piece this tile owns";
         fields.push(Field::new("tile_id", spec.tile_id_bits(), description, Meaning::TileId));
+    }
+    for mode in spec.modes() {
+        let description = match mode {
+            Mode::UnifiedBuffer => "The controllers run",
+            Mode::Fifo => "The tile is a FIFO after a flush",
+            Mode::Ram => "The tile is a random-access memory after a flush",
+        };
+        fields.push(Field::new(format!("{}_enable", mode.name()), 1, description, Meaning::Mode { mode }));
     }
     fields
 }

@@ -85,7 +85,7 @@ fn layout_holds(spec: &TileSpec, map: &RegisterMap) {
             assert_eq!(map.bytes(), end);
         }
         Some(contents) => {
-            assert!(spec.kind.name() == "rom" || spec.rom_mode);
+            assert!(spec.content_words().is_some());
             assert!(contents.offset >= end);
             assert!(contents.bytes().is_power_of_two() && contents.offset.is_multiple_of(contents.bytes()));
             assert_eq!(contents.words, spec.rows * spec.kind.row_words());

@@ -54,7 +54,7 @@ pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, Compi
     pushmem_veryl::compile(sources, reset)
 }
 
-/// Tells the library modules of the two kinds of reset apart by their names: a chip may have tiles of both.
+/// Tells the library modules of the two kinds of reset apart by their names: a chip may have tiles of both. Their assertions go by the reset, too.
 pub fn name_resets(modules: &mut [Emitted], reset: Reset) {
     let has_reset = |module: &Emitted| module.name.starts_with("pushmem_") && Reset::is_in(&module.text);
     let named: BTreeMap<String, String> = modules
@@ -64,6 +64,9 @@ pub fn name_resets(modules: &mut [Emitted], reset: Reset) {
         .collect();
     let other = |name: &str| named.get(name).cloned();
     for module in modules {
+        if named.contains_key(&module.name) {
+            module.text = reset.of_system_verilog(&module.text);
+        }
         module.text = replace_identifiers(&module.text, other);
         module.name = other(&module.name).unwrap_or_else(|| module.name.clone());
     }

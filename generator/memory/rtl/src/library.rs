@@ -93,6 +93,12 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
         Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
         Kind::RegisterFile => sources.push(render(&names.register_file, &RegisterFile { names, gated })),
     }
+    if spec.fifo_mode {
+        sources.extend([library!("ring_pointer"), library!("fifo_control")]);
+    }
+    if spec.ram_mode {
+        sources.push(library!("ram_control"));
+    }
     if spec.bist {
         sources.push(library!("bist"));
     }

@@ -167,6 +167,7 @@ impl Registers<'_> {
             }
             Meaning::ChainEnable => whole(control("chain_enable".to_owned())),
             Meaning::TileId => whole(control("tile_id".to_owned())),
+            Meaning::Mode { mode } => whole(control(format!("{}_enable", mode.name()))),
             Meaning::Extent { controller, level: number } => level(controller, of(controller, "extents"), number),
             Meaning::CycleStart { controller } => whole(of(controller, "cycle_start")),
             Meaning::CycleStep { controller, level: number } => {

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use askama::Template;
 use itertools::{Itertools, iproduct};
-use pushmem_registers::{Contents, WORD_BYTES};
-use pushmem_tile::{Kind, Memory, Role, Style, TileSpec, timing};
+use pushmem_registers::WORD_BYTES;
+use pushmem_tile::{Kind, Memory, Mode, Role, Style, TileSpec, timing};
 use pushmem_veryl::Source;
 
 use crate::library::render;
@@ -38,8 +38,28 @@ struct WideFetchTile<'a> {
     /// Name and width of the same on arrival.
     arrival: &'static str,
     arrival_bits: u32,
-    /// The table that the SRAM can be.
+    /// The window of the configuration port, if there is one.
     table: Option<Table>,
+    /// Whether inputs address words.
+    addressed: bool,
+    /// Bits of places in the aggregator, in the transpose buffer and in a row.
+    agg_row_bits: u32,
+    tb_row_bits: u32,
+    lane_bits: u32,
+    /// Whether words are taken and shown, and those of modes ready to be taken.
+    taken: String,
+    valid: String,
+    ready: String,
+}
+
+impl WideFetchTile<'_> {
+    /// A place as controllers give it, or the FIFO in its mode.
+    fn or_fifo(&self, place: &str, of_controllers: impl Display) -> String {
+        match self.spec.fifo_mode {
+            true => format!("if fifo_active ? fifo_{place} : {of_controllers}"),
+            false => of_controllers.to_string(),
+        }
+    }
 }
 
 /// The window of the configuration port to the words of a table, and the address of one.
@@ -48,6 +68,29 @@ struct Table {
     window_bits: u32,
     address_bits: u32,
     lane_bits: u32,
+}
+
+/// The window of the configuration port to a memory of single words.
+struct Window {
+    offset: u32,
+    registers_per_word: u32,
+    /// Address bits inside the window, and inside a word.
+    bits: u32,
+    shift: u32,
+    /// Bits of the address of a word.
+    address_bits: u32,
+}
+
+impl Window {
+    fn of(view: &TileView) -> Option<Self> {
+        view.map.contents.map(|contents| Window {
+            offset: contents.offset,
+            registers_per_word: contents.registers_per_word,
+            bits: contents.bytes().ilog2(),
+            shift: (contents.registers_per_word * WORD_BYTES).ilog2(),
+            address_bits: view.row_address_bits(),
+        })
+    }
 }
 
 /// Those that write a memory, or read it, without buffers between.
@@ -78,6 +121,11 @@ struct DirectTile<'a> {
     /// Dimension of a vector over the ports of the memory, and the index of one in a loop over them, where there are several.
     over_ports: &'static str,
     port_at: &'static str,
+    window: Option<Window>,
+    /// The index of the first port of the memory, the word that it reads, and a mask of all ports that is 0 in a stall.
+    first_port: &'static str,
+    word_read: &'static str,
+    unstalled: &'static str,
 }
 
 impl DirectTile<'_> {
@@ -108,10 +156,9 @@ struct RomTile<'a> {
     names: &'a Names,
     roles: &'a [RoleView],
     cycle_bits: Option<u32>,
-    contents: Contents,
-    /// Address bits inside the contents window, and inside a word.
-    window_bits: u32,
-    window_shift: u32,
+    window: Window,
+    /// The word that the memory reads.
+    word_read: &'static str,
 }
 
 /// Firings of which at most one may happen in a cycle.
@@ -122,7 +169,7 @@ struct Exclusive {
     /// The signal of the tile with a bit for each of them.
     members: String,
     /// Its width, in constants of the package.
-    bits: &'static str,
+    bits: String,
 }
 
 #[derive(Template)]
@@ -136,6 +183,8 @@ struct Checker<'a> {
     configuration_bits: u32,
     exclusive: Vec<Exclusive>,
     bounded: Vec<Bounded<'a>>,
+    /// Bits that an address of RAM mode has above those that address the memory.
+    beyond_bits: Option<u32>,
 }
 
 /// Addresses that could be beyond their memory, whose size is no power of two.
@@ -190,6 +239,15 @@ fn wide_fetch_tile(view: &TileView) -> Source {
         (false, 0) => ("1'b0".to_owned(), "place_unused"),
         (false, _) => (row, "place"),
     };
+    let departure = match (spec.fifo_mode, spec.chaining, row_bits) {
+        (false, ..) | (true, false, 0) => departure,
+        (true, true, 0) => format!("{departure} | fifo_active"),
+        (true, true, _) => format!("if fifo_active ? {{1'b1, fifo_tb_row}} : {departure}"),
+        (true, false, _) => format!("if fifo_active ? fifo_tb_row : {departure}"),
+    };
+    let addressed = spec.rom_mode || spec.ram_mode;
+    let of_modes =
+        |signals: &[(bool, &str)]| signals.iter().filter(|(has_it, _)| *has_it).map(|(_, signal)| *signal).join(" | ");
     let template = WideFetchTile {
         spec,
         names: &view.names,
@@ -212,9 +270,25 @@ fn wide_fetch_tile(view: &TileView) -> Source {
         table: view.map.contents.map(|contents| Table {
             offset: contents.offset,
             window_bits: contents.bytes().ilog2(),
-            address_bits: contents.words.ilog2(),
+            address_bits: view.row_address_bits() + lane_bits,
             lane_bits,
         }),
+        addressed,
+        agg_row_bits: bits_for(agg_rows),
+        tb_row_bits: bits_for(tb_rows),
+        lane_bits: bits_for(fetch_width),
+        taken: of_modes(&[
+            (true, "in2agg_fire"),
+            (spec.rom_mode, "(rom2out_fire as NumInputs)"),
+            (spec.fifo_mode, "(fifo_push as NumInputs)"),
+            (spec.ram_mode, "({ram_access & data_in_0_write_i, ram_access} as NumInputs)"),
+        ]),
+        valid: of_modes(&[
+            (true, "tb2out_fire"),
+            (addressed, "(table_valid as NumOutputs)"),
+            (spec.fifo_mode, "(fifo_valid as NumOutputs)"),
+        ]),
+        ready: of_modes(&[(spec.fifo_mode, "fifo_ready"), (spec.ram_mode, "ram_ready")]),
     };
     render(&view.names.tile, &template)
 }
@@ -249,6 +323,10 @@ fn direct_tile(view: &TileView) -> Source {
         ports,
         over_ports: if ports > 1 { "NumPorts, " } else { "" },
         port_at: if ports > 1 { "[port]" } else { "" },
+        window: Window::of(view),
+        first_port: if ports > 1 { "[0]" } else { "" },
+        word_read: if ports > 1 { "words_read[0]" } else { "words_read" },
+        unstalled: if ports > 1 { "{~stall_i repeat NumPorts}" } else { "~stall_i" },
         out_owned: if spec.chaining { "out_owned" } else { "payload_unused" },
     };
     render(&view.names.tile, &template)
@@ -264,15 +342,13 @@ fn ports(before: &str, after: &str, count: &u32) -> String {
 }
 
 fn rom_tile(view: &TileView) -> Source {
-    let contents = view.map.contents.expect("a rom has contents");
     let template = RomTile {
         spec: view.spec,
         names: &view.names,
         roles: &view.roles,
         cycle_bits: view.cycle_bits,
-        contents,
-        window_bits: contents.bytes().ilog2(),
-        window_shift: (contents.registers_per_word * WORD_BYTES).ilog2(),
+        window: Window::of(view).expect("a rom has contents"),
+        word_read: "rom_word",
     };
     render(&view.names.tile, &template)
 }
@@ -295,6 +371,11 @@ fn checker(view: &TileView) -> Source {
         configuration_bits: view.map.configuration_bits(),
         exclusive,
         bounded,
+        beyond_bits: spec
+            .content_words()
+            .filter(|_| spec.ram_mode)
+            .map(|words| spec.word_bits - words.ilog2())
+            .filter(|&bits| bits > 0),
     };
     let Source { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.
@@ -305,27 +386,51 @@ fn checker(view: &TileView) -> Source {
 fn exclusive(view: &TileView) -> Vec<Exclusive> {
     let spec = view.spec;
     match spec.kind {
-        Kind::WideFetch { .. } => vec![Exclusive {
-            name: "sram_accesses".to_owned(),
-            what: "accesses to the SRAM".to_owned(),
-            promise: "The SRAM has one port.",
-            members: if spec.rom_mode { "{rom2out_fire, sram_read, sram_write}" } else { "{sram_read, sram_write}" }
-                .to_owned(),
-            bits: if spec.rom_mode { "NumInputs + NumOutputs + 1" } else { "NumInputs + NumOutputs" },
-        }],
+        Kind::WideFetch { .. } => wide_fetch_exclusive(view),
         Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => {
             let ports = spec.kind.memory_ports();
             let each = iproduct!(0..ports, [("write", spec.inputs, "NumInputs"), ("read", spec.outputs, "NumOutputs")]);
             let shared = each.filter(|(_, (_, count, _))| *count > ports);
-            let group = |(port, (access, _, bits)): (u32, (&str, _, _))| Exclusive {
+            let group = |(port, (access, _, bits)): (u32, (&str, _, &str))| Exclusive {
                 name: format!("{access}s_{port}"),
                 what: format!("{access}s through port {port}"),
                 promise: "Controllers share a port of the memory by schedule.",
                 members: if ports > 1 { format!("gen_{access}_port[{port}].sharing") } else { access.to_owned() },
-                bits,
+                bits: bits.to_owned(),
             };
             shared.map(group).collect()
         }
         Kind::Rom => Vec::new(),
     }
+}
+
+/// Accesses to the one port of a wide-fetch SRAM, and all that may be at work in a tile with modes.
+fn wide_fetch_exclusive(view: &TileView) -> Vec<Exclusive> {
+    let spec = view.spec;
+    let single = [(spec.ram_mode, "ram_store"), (spec.ram_mode, "ram_access"), (spec.rom_mode, "rom2out_fire")];
+    let single = single.iter().filter(|(has_it, _)| *has_it).map(|(_, signal)| *signal).collect_vec();
+    let bits = match single.len() {
+        0 => "NumInputs + NumOutputs".to_owned(),
+        more => format!("NumInputs + NumOutputs + {more}"),
+    };
+    let accesses = Exclusive {
+        name: "sram_accesses".to_owned(),
+        what: "accesses to the SRAM".to_owned(),
+        promise: "The SRAM has one port.",
+        members: format!("{{{}}}", single.into_iter().chain(["sram_read", "sram_write"]).join(", ")),
+        bits,
+    };
+    let modes = spec.modes().map(Mode::name).collect_vec();
+    let at_work = Exclusive {
+        name: "modes".to_owned(),
+        what: "modes".to_owned(),
+        promise: "A mode takes the place of the controllers, and of another mode.",
+        members: format!(
+            "{{{}, |{{{}}}}}",
+            modes.iter().map(|mode| format!("{mode}_active")).join(", "),
+            view.roles.iter().map(|role| format!("{}_fire", role.name)).join(", ")
+        ),
+        bits: (modes.len() + 1).to_string(),
+    };
+    if modes.is_empty() { vec![accesses] } else { vec![accesses, at_work] }
 }

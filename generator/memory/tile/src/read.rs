@@ -78,9 +78,17 @@ struct SpecFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chaining: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    output_chaining: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     stencil_valid: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rom_mode: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fifo_mode: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ram_mode: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    contents: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     style: Option<Style>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,9 +190,13 @@ impl TileSpec {
             tb_words,
             sram_latency: (self.kind != Kind::RegisterFile).then_some(self.sram_latency),
             chaining: Some(self.chaining),
+            output_chaining: self.output_chaining.then_some(true),
             stencil_valid: Some(self.stencil_valid),
-            // It came later than digests did.
+            // What came later than digests did appears only where it is there.
             rom_mode: self.rom_mode.then_some(true),
+            fifo_mode: self.fifo_mode.then_some(true),
+            ram_mode: self.ram_mode.then_some(true),
+            contents: self.contents.then_some(true),
             style: Some(self.style),
             bist: self.bist.then_some(true),
             // Options of the chip appear only where they differ from their defaults, so that digests stay the same.
@@ -193,6 +205,35 @@ impl TileSpec {
             shadow_registers: self.shadow_registers.then_some(true),
             controllers,
         }
+    }
+}
+
+/// The memory of a tile that may have modes in which inputs address it.
+struct AddressedMemory {
+    kind: Kind,
+    word_bits: u32,
+    rows: u32,
+    sram_latency: u32,
+}
+
+/// Why a row of several words cannot be read and written a word at a time through the configuration port.
+fn wide_row_problem(key: &str, memory: &AddressedMemory) -> Option<String> {
+    let AddressedMemory { kind, word_bits, sram_latency, .. } = *memory;
+    match kind {
+        Kind::WideFetch { .. } if word_bits > REGISTER_BITS => {
+            Some(format!("with `{key}`, a word has at most {REGISTER_BITS} bits, not {word_bits}"))
+        }
+        Kind::WideFetch { .. } if sram_latency > 1 => {
+            Some(format!("with `{key}`, the latency of the SRAM is 1, not {sram_latency}"))
+        }
+        _ => None,
+    }
+}
+
+fn help_of(key: &str) -> String {
+    match key {
+        "rom_mode" => "remove `rom_mode`, or use a tile of kind `rom` beside it".to_owned(),
+        _ => format!("remove `{key}`"),
     }
 }
 
@@ -220,7 +261,7 @@ impl Reader<'_> {
         }
         let kind = self.kind(file)?;
         let rom = kind == Kind::Rom;
-        let word_bits = self.ranged("word_bits", file.word_bits.unwrap_or(default::WORD_BITS), 8, 64)?;
+        let word_bits = self.ranged("word_bits", file.word_bits.unwrap_or(default::WORD_BITS), 1, 64)?;
         let rows = self.ranged("rows", file.rows, 2, MAX_ROWS)?;
         let count = file.count.map(|count| self.ranged("count", count, 1, MAX_COUNT)).transpose()?;
         let inputs = self.ranged("inputs", file.inputs.unwrap_or(if rom { 1 } else { default::INPUTS }), 1, 4)?;
@@ -238,6 +279,7 @@ impl Reader<'_> {
         let chaining = file.chaining.unwrap_or(false);
         self.check_chaining(kind, chaining, rows)?;
         let stencil_valid = file.stencil_valid.unwrap_or(false);
+        let memory = AddressedMemory { kind, word_bits, rows, sram_latency };
         let mut spec = TileSpec {
             name: file.name.clone(),
             kind,
@@ -248,8 +290,12 @@ impl Reader<'_> {
             outputs,
             sram_latency,
             chaining,
+            output_chaining: self.output_chaining(kind, file.output_chaining)?,
             stencil_valid,
-            rom_mode: self.rom_mode(file, kind, word_bits, rows, sram_latency)?,
+            rom_mode: self.addressed_mode("rom_mode", file.rom_mode, &memory)?,
+            fifo_mode: self.fifo_mode(kind, file.fifo_mode)?,
+            ram_mode: self.ram_mode(file.ram_mode, inputs, &memory)?,
+            contents: self.contents(file.contents, &memory)?,
             style: file.style.unwrap_or_default(),
             bist: self.bist(kind, file.bist)?,
             reset: file.reset.unwrap_or_default(),
@@ -262,36 +308,73 @@ impl Reader<'_> {
         Ok(spec)
     }
 
-    /// A table is read at any address that an input gives, and loaded a row after the other, a register for each word.
-    fn rom_mode(
-        &self,
-        file: &SpecFile,
-        kind: Kind,
-        word_bits: u32,
-        rows: u32,
-        sram_latency: u32,
-    ) -> Result<bool, Diagnostic> {
-        if file.rom_mode != Some(true) {
+    /// In these modes words are at any address that an input gives, and loaded a row after the other, a register for each word.
+    fn addressed_mode(&self, key: &str, wanted: Option<bool>, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
+        if wanted != Some(true) {
             return Ok(false);
         }
+        let AddressedMemory { kind, word_bits, rows, .. } = *memory;
         let words = rows * kind.row_words();
+        if let Some(problem) = wide_row_problem(key, memory) {
+            return Err(self.refuse(key, problem).with_help(help_of(key)));
+        }
         let problem = match kind {
             Kind::WideFetch { .. } if !rows.is_power_of_two() => {
-                format!("with `rom_mode`, rows are a power of two, not {rows}: addresses wrap")
-            }
-            Kind::WideFetch { .. } if word_bits > REGISTER_BITS => {
-                format!("with `rom_mode`, a word has at most {REGISTER_BITS} bits, not {word_bits}")
+                format!("with `{key}`, rows are a power of two, not {rows}: addresses wrap")
             }
             Kind::WideFetch { .. } if words.ilog2() > word_bits => {
                 format!("a word of {word_bits} bits does not address {words} words")
             }
-            Kind::WideFetch { .. } if sram_latency > 1 => {
-                format!("with `rom_mode`, the latency of the SRAM is 1, not {sram_latency}")
-            }
             Kind::WideFetch { .. } => return Ok(true),
-            _ => format!("a {} tile has no `rom_mode`", kind.name()),
+            _ => format!("a {} tile has no `{key}`", kind.name()),
         };
-        Err(self.refuse("rom_mode", problem).with_help("remove `rom_mode`, or use a tile of kind `rom` beside it"))
+        Err(self.refuse(key, problem).with_help(help_of(key)))
+    }
+
+    /// A rom always has them.
+    fn contents(&self, wanted: Option<bool>, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
+        let problem = match memory.kind {
+            _ if wanted != Some(true) => return Ok(false),
+            Kind::Rom => Some("the contents of a rom are always loaded through the configuration port".to_owned()),
+            _ => wide_row_problem("contents", memory),
+        };
+        match problem {
+            Some(problem) => Err(self.refuse("contents", problem).with_help(help_of("contents"))),
+            None => Ok(true),
+        }
+    }
+
+    fn output_chaining(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
+        match kind {
+            Kind::Rom if wanted == Some(true) => Err(self
+                .refuse("output_chaining", "a rom has no `output_chaining`")
+                .with_help("remove `output_chaining`, or let the tile of another kind be the last of the chain")),
+            _ => Ok(wanted == Some(true)),
+        }
+    }
+
+    /// The word to write is on input 1, beside the address.
+    fn ram_mode(&self, wanted: Option<bool>, inputs: u32, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
+        let has_it = self.addressed_mode("ram_mode", wanted, memory)?;
+        if has_it && inputs < 2 {
+            return Err(self
+                .refuse(
+                    "ram_mode",
+                    "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together",
+                )
+                .with_help("set `inputs: 2`, or remove `ram_mode`"));
+        }
+        Ok(has_it)
+    }
+
+    fn fifo_mode(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
+        match kind {
+            _ if wanted != Some(true) => Ok(false),
+            Kind::WideFetch { .. } => Ok(true),
+            _ => Err(self
+                .refuse("fifo_mode", format!("a {} tile has no `fifo_mode`", kind.name()))
+                .with_help("use a tile of kind `wide_fetch`, or remove `fifo_mode`")),
+        }
     }
 
     fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {

@@ -83,6 +83,30 @@ impl Reset {
     }
 }
 
+/// What a tile is at work as, by its configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Controllers move words by schedule.
+    #[default]
+    UnifiedBuffer,
+    /// Words leave output 0 in the order in which they came on input 0, when both sides are ready.
+    Fifo,
+    /// Words are read and written at addresses that come with each access.
+    Ram,
+}
+
+impl Mode {
+    /// The name used in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::UnifiedBuffer => "unified_buffer",
+            Mode::Fifo => "fifo",
+            Mode::Ram => "ram",
+        }
+    }
+}
+
 /// The variants of the memory-tile family, with the parameters only they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -196,10 +220,18 @@ pub struct TileSpec {
     pub sram_latency: u32,
     /// Whether several tiles can form one larger memory.
     pub chaining: bool,
+    /// Whether an output shows the word of the tile before it in a chain where it has none of its own.
+    pub output_chaining: bool,
     /// Whether the tile has a generator of a stencil-valid signal.
     pub stencil_valid: bool,
     /// Whether it can be a table instead: loaded through the configuration port, and read at addresses from input 0.
     pub rom_mode: bool,
+    /// Whether it can be a FIFO instead.
+    pub fifo_mode: bool,
+    /// Whether it can be a memory that is read and written at addresses from input 0 instead.
+    pub ram_mode: bool,
+    /// Whether words of the main memory are loaded and read back through the configuration port, whatever the mode.
+    pub contents: bool,
     /// How controllers compute affine functions.
     pub style: Style,
     /// Whether the SRAM has a self-test.
@@ -262,14 +294,39 @@ impl TileSpec {
         }
     }
 
-    /// Words of the main memory that are loaded through the configuration port; none if there is nothing to load.
+    /// The modes beside the unified buffer that a configuration can choose, in the order of the register map.
+    pub fn modes(&self) -> impl DoubleEndedIterator<Item = Mode> + use<> {
+        let modes = [(self.fifo_mode, Mode::Fifo), (self.ram_mode, Mode::Ram)];
+        modes.into_iter().filter_map(|(has_it, mode)| has_it.then_some(mode))
+    }
+
+    /// Whether there are any.
+    pub fn has_modes(&self) -> bool {
+        self.modes().next().is_some()
+    }
+
+    /// Words of the main memory that are loaded and read back through the configuration port; none if there is no access to them.
     pub fn content_words(&self) -> Option<u32> {
-        (self.kind == Kind::Rom || self.rom_mode).then(|| self.rows * self.kind.row_words())
+        (self.contents || self.ram_mode || self.is_table()).then(|| self.rows * self.kind.row_words())
+    }
+
+    /// Words of the table that it is, or can be.
+    pub fn table_words(&self) -> Option<u32> {
+        self.content_words().filter(|_| self.is_table())
+    }
+
+    fn is_table(&self) -> bool {
+        self.kind == Kind::Rom || self.rom_mode
+    }
+
+    /// Whether words come from the outputs of another tile.
+    pub fn has_chain_inputs(&self) -> bool {
+        self.chaining || self.output_chaining
     }
 
     /// Cycles from a read on the configuration port until its data show: contents of a memory take as long as the memory.
     pub fn configuration_read_latency(&self) -> u32 {
-        self.content_words().map_or(1, |_| self.sram_latency)
+        self.content_words().map_or(1, |_| self.sram_latency.max(1))
     }
 
     /// Words of the main memory.

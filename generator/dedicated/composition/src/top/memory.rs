@@ -98,7 +98,9 @@ impl Context<'_> {
         let uppers = driven.map(|(number, _)| {
             format!("    logic{} {};\n", range(upper), self.unused(tile, &format!("out_{number}_upper")))
         });
-        [taken, valid, stencil].into_iter().chain(uppers).collect()
+        let ready =
+            if spec.has_modes() { format!("    logic {};\n", self.unused(tile, "ready")) } else { String::new() };
+        [taken, valid, stencil, ready].into_iter().chain(uppers).collect()
     }
 
     fn tile(&self, tile: TileId, upper: u32) -> Instance {
@@ -138,6 +140,25 @@ impl Context<'_> {
                 };
                 instance = instance.port(&format!("chain_in_{output}_i"), word);
             }
+        }
+        // Nothing is before an output but where addresses choose between tiles.
+        for output in 0..spec.outputs {
+            if spec.output_chaining && !spec.chaining {
+                instance = instance.port(&format!("chain_in_{output}_i"), "'0");
+            }
+            if spec.output_chaining {
+                instance = instance.port(&format!("chain_in_{output}_valid_i"), "1'b0");
+            }
+        }
+        // A memory is a unified buffer.
+        if spec.has_modes() {
+            instance = instance.port("data_in_0_valid_i", "1'b0").port("data_in_0_ready_o", self.unused(tile, "ready"));
+        }
+        if spec.ram_mode {
+            instance = instance.port("data_in_0_write_i", "1'b0");
+        }
+        if spec.fifo_mode {
+            instance = instance.port("data_out_0_ready_i", "1'b0");
         }
         if spec.stencil_valid {
             instance = instance.port("stencil_valid_o", self.unused(tile, "stencil_valid"));

@@ -21,6 +21,7 @@ const TILES: Shipped = shipped![
     "tile", Specification in "constraints/tiles":
     "amber",
     "amber_long",
+    "amber_modes",
     "amber_rom",
     "dual_port",
     "dual_port_long",
@@ -133,8 +134,8 @@ pub fn document_by_name(name: &str) -> Result<Document, Diagnostic> {
 /// The tiles of the project that memories can be made of.
 pub fn memories() -> Vec<TileSpec> {
     let specs = TILES.files.iter().filter_map(|(name, _)| read_by_name(name).ok());
-    // The tiles of arrays are those without the ROM mode.
-    let is_alone = |spec: &TileSpec| spec.name != GLOBAL_BUFFER && !spec.rom_mode;
+    // The tiles of arrays are those without a mode.
+    let is_alone = |spec: &TileSpec| spec.name != GLOBAL_BUFFER && !spec.rom_mode && !spec.has_modes();
     specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && is_alone(spec)).collect()
 }
 

@@ -198,7 +198,7 @@ fn predicate(tile: &TileSpec, start: u32) -> String {
 fn table(tile: &TileSpec, start: u32, random: &mut ChaCha8Rng) -> String {
     let mask = u32::MAX >> (u32::BITS - tile.word_bits);
     let words: Vec<u32> =
-        (0..tile.content_words().expect("tables have contents")).map(|_| random.random::<u32>() & mask).collect();
+        (0..tile.table_words().expect("tables have contents")).map(|_| random.random::<u32>() & mask).collect();
     let predicate = predicate(tile, start);
     format!(
         "tile: {}\ncontrollers:\n  rom2out_0: {{extent: [3, 40], cycle: {{start: {start}, stride: [1, 4]}}}}\n{predicate}contents: \
