@@ -25,7 +25,7 @@ from shell import (ARRAY_PROGRAM, DONE, HEADER, IDLE, KERNEL, READY, RESTART, RU
 NAME = KERNEL.get("name").rsplit("_axi", 1)[0]
 PAGE = 4096
 # Bytes of memory, and where they begin in the space of addresses.
-MEMORY_BYTES = 1 << 20
+MEMORY_BYTES = 1 << 22
 MEMORY = 0x7_4000_0000
 # Interrupts, and causes of errors.
 IS_DONE, IS_READY, IS_ERROR = 1, 2, 4

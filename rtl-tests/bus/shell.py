@@ -24,6 +24,9 @@ RUN_CYCLES = ARRAY_PROGRAM["cycles"] if ARRAY_PROGRAM else int(
 
 START, DONE, IDLE, READY, RESTART = 1, 2, 4, 8, 128
 
+# Cycles after which a run is given up. The slowest have bursts of two beats, two on their way, and memory that pauses.
+LONGEST_RUN = max(25_000, 20 * RUN_CYCLES)
+
 
 def constant(name: str) -> int:
     """A constant of the C header."""
@@ -108,7 +111,7 @@ class Registers:
 
     async def is_over(self) -> int:
         """Waits for the end of a run: what the control register said."""
-        for _ in range(1000):
+        for _ in range(LONGEST_RUN // 20):
             control = await self.read(register("CONTROL"))
             if control & DONE:
                 return control

@@ -77,6 +77,28 @@ pub struct StreamRun {
     pub unread_rows: Vec<UnreadRows>,
 }
 
+impl StreamRun {
+    fn begun(spec: &TileSpec) -> Self {
+        StreamRun {
+            words_taken: vec![0; spec.inputs as usize],
+            words_shown: vec![0; spec.outputs as usize],
+            ..StreamRun::default()
+        }
+    }
+
+    /// Notes an unstalled cycle that is over; tells whether it broke a promise.
+    fn end_cycle(&mut self, bench: &mut TileBench, options: &StreamOptions) -> bool {
+        self.violations.extend(bench.take_violations());
+        self.length = bench.tile().cycle();
+        if let Some(progress) = options.progress
+            && self.length.is_multiple_of(PROGRESS_CYCLES)
+        {
+            progress(self.length);
+        }
+        !self.violations.is_empty()
+    }
+}
+
 /// Why a run failed.
 #[derive(Debug)]
 pub enum SimulationError {
@@ -190,11 +212,7 @@ fn run_mode(
     options: &StreamOptions,
     on_event: &mut dyn FnMut(u64, Event),
 ) -> Result<StreamRun, SimulationError> {
-    let mut run = StreamRun {
-        words_taken: vec![0; spec.inputs as usize],
-        words_shown: vec![0; spec.outputs as usize],
-        ..StreamRun::default()
-    };
+    let mut run = StreamRun::begun(spec);
     let mut pauses = options.pause_seed.map(ChaCha8Rng::seed_from_u64);
     let mut goes_on = || pauses.as_mut().is_none_or(|pauses| !pauses.random_bool(PAUSE_PROBABILITY));
     let of_input = |input: usize| inputs.get(input).and_then(Option::as_deref);
@@ -244,14 +262,7 @@ fn run_mode(
             run.words_shown[0] += 1;
             on_event(cycle, Event::Shown { output: 0, word: shown.data[0].value });
         }
-        run.violations.extend(bench.take_violations());
-        run.length = bench.tile().cycle();
-        if let Some(progress) = options.progress
-            && run.length.is_multiple_of(PROGRESS_CYCLES)
-        {
-            progress(run.length);
-        }
-        if !run.violations.is_empty() {
+        if run.end_cycle(bench, options) {
             break;
         }
     }
@@ -265,11 +276,7 @@ fn run_cycles(
     options: &StreamOptions,
     on_event: &mut dyn FnMut(u64, Event),
 ) -> Result<StreamRun, SimulationError> {
-    let mut run = StreamRun {
-        words_taken: vec![0; spec.inputs as usize],
-        words_shown: vec![0; spec.outputs as usize],
-        ..StreamRun::default()
-    };
+    let mut run = StreamRun::begun(spec);
     while options.cycles.map_or_else(|| !bench.tile().is_idle(), |limit| bench.tile().cycle() < limit) {
         let cycle = bench.tile().cycle();
         let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
@@ -302,14 +309,7 @@ fn run_cycles(
             run.stencil_valid += 1;
             on_event(cycle, Event::StencilValid);
         }
-        run.violations.extend(bench.take_violations());
-        run.length = bench.tile().cycle();
-        if let Some(progress) = options.progress
-            && run.length.is_multiple_of(PROGRESS_CYCLES)
-        {
-            progress(run.length);
-        }
-        if !run.violations.is_empty() {
+        if run.end_cycle(bench, options) {
             break;
         }
     }
