@@ -24,7 +24,7 @@
 {%- endfor %}
 {%- if let Some(contents) = map.contents %}
 
-/* The contents: {{ contents.words }} words of {{ contents.registers_per_word }} register(s) each, lower half first. */
+/* The contents: {{ contents.rule() }}. */
 #define {{ prefix }}_CONTENTS_OFFSET 0x{{ "{:x}"|format(contents.offset) }}u
 #define {{ prefix }}_CONTENTS_WORDS {{ contents.words }}
 #define {{ prefix }}_CONTENTS_BYTES_PER_WORD {{ contents.registers_per_word * WORD_BYTES }}

@@ -32,4 +32,4 @@ pub use node::DEPTH_LIMIT;
 pub use output::{MARKER, OutputFolder, check_output, write_all_through, write_file, write_files, write_through};
 pub use path::FieldPath;
 pub use temporary::TemporaryFolder;
-pub use words::{FixedWords, StreamFile, format_words, parse_words, read_word_lines, read_words};
+pub use words::{FixedWords, StreamFile, WordLines, format_words, parse_words, read_words};

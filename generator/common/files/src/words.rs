@@ -48,31 +48,79 @@ pub fn parse_words(name: impl Into<String>, text: impl Into<Arc<str>>, word_bits
     words.map_err(|(problem, place)| problem.at(name, text.clone(), place).or_code(Code::Words))
 }
 
-/// Reads a file of hexadecimal words as [`read_words`] does, line by line: from 1 to `most` words each. Lines without words are left out.
+/// Lines of hexadecimal words, with their places in the text.
 ///
-/// # Errors
+/// ```
+/// use pushmem_files::WordLines;
 ///
-/// As [`read_words`], and if a line has more words: located at the first that is too many.
-pub fn read_word_lines(path: &Path, word_bits: u32, most: usize) -> Result<Vec<Vec<u64>>, Diagnostic> {
-    let (name, text): (_, Arc<str>) = (path.display().to_string(), read_text(path)?.into());
-    let mut words = parse_words(name.as_str(), text.clone(), word_bits)?.into_iter();
-    let mut lines: Vec<Vec<u64>> = Vec::new();
-    let mut end = 0;
-    for place in places(&text) {
-        let word = words.next().expect("there is a word at each place");
-        match lines.last_mut() {
-            Some(line) if !text[end..place.start].contains(['\n', '\r']) => {
-                if line.len() == most {
-                    let message = format!("a line has at most {most} words");
-                    return Err(Diagnostic::new(message).at(name, text.clone(), place).or_code(Code::Words));
-                }
-                line.push(word);
-            }
-            _ => lines.push(vec![word]),
-        }
-        end = place.end;
+/// let lines = WordLines::parse("accesses.hex", "7 // a read\n8 2a\n", 16, 2).unwrap();
+/// assert_eq!(lines.lines(), [vec![7], vec![8, 42]]);
+/// assert_eq!(lines.error(1, "too large").location(), Some(("accesses.hex".to_owned(), 2, 1)));
+///
+/// let problem = WordLines::parse("accesses.hex", "7\n8 2a 1", 16, 2).unwrap_err();
+/// assert_eq!(problem.location(), Some(("accesses.hex".to_owned(), 2, 6)));
+/// ```
+#[derive(Debug)]
+pub struct WordLines {
+    name: String,
+    text: Arc<str>,
+    lines: Vec<Vec<u64>>,
+    places: Vec<Range<usize>>,
+}
+
+impl WordLines {
+    /// Reads a file of words as [`read_words`] does, from 1 to `most` of them a line. Lines without words are left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_words`], and if a line has more words: located at the first that is too many.
+    pub fn read(path: &Path, word_bits: u32, most: usize) -> Result<Self, Diagnostic> {
+        Self::parse(path.display().to_string(), read_text(path)?, word_bits, most)
     }
-    Ok(lines)
+
+    /// Reads lines of words from text, as [`WordLines::read`]; `name` is used in messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`WordLines::read`].
+    pub fn parse(
+        name: impl Into<String>,
+        text: impl Into<Arc<str>>,
+        word_bits: u32,
+        most: usize,
+    ) -> Result<Self, Diagnostic> {
+        let (name, text): (String, Arc<str>) = (name.into(), text.into());
+        let words = parse_words(name.as_str(), text.clone(), word_bits)?;
+        let mut found = WordLines { name, text: text.clone(), lines: Vec::new(), places: Vec::new() };
+        let mut end = 0;
+        for (place, word) in places(&text).zip(words) {
+            match found.lines.last_mut() {
+                Some(line) if !text[end..place.start].contains(['\n', '\r']) => {
+                    if line.len() == most {
+                        let message = format!("a line has at most {most} words");
+                        return Err(Diagnostic::new(message).at(found.name, text.clone(), place).or_code(Code::Words));
+                    }
+                    line.push(word);
+                }
+                _ => {
+                    found.lines.push(vec![word]);
+                    found.places.push(place.clone());
+                }
+            }
+            end = place.end;
+        }
+        Ok(found)
+    }
+
+    /// The words of each line.
+    pub fn lines(&self) -> &[Vec<u64>] {
+        &self.lines
+    }
+
+    /// A diagnostic that points at the first word of a line.
+    pub fn error(&self, line: usize, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(message).at(self.name.as_str(), self.text.clone(), self.places[line].clone())
+    }
 }
 
 /// The places of all words in the text.

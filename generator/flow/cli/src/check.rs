@@ -16,7 +16,7 @@ use pushmem_pe::PeSpec;
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_resources::Graph;
 use pushmem_technology::{Binding, ClockGate, Described};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Mode, TileSpec};
 use serde::Serialize;
 
 use crate::application::program::{self, Reading};
@@ -176,7 +176,10 @@ impl Check {
             Some(FileKind::Configuration) => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;
-                let names = configuration.controllers.keys().join(", ");
+                let names = match configuration.mode {
+                    Mode::UnifiedBuffer => configuration.controllers.keys().join(", "),
+                    mode => format!("mode {}", mode.name()),
+                };
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
             Some(FileKind::Timing) => {

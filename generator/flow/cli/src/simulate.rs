@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Code, Diagnostic, StreamFile, read_word_lines, read_words, write_all_through};
+use pushmem_files::{Code, Diagnostic, StreamFile, WordLines, read_words, write_all_through};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::tile_module;
 use pushmem_simulation::{
@@ -262,6 +262,9 @@ impl Simulate {
             Mode::Ram if !self.inputs.is_empty() => {
                 return refuse("addresses and words come together", "give them by --accesses FILE, without --input");
             }
+            _ if self.outputs.iter().any(|(output, _)| *output != Output::Data(0)) => {
+                return refuse("words leave on output 0 alone", "give a file by --output 0=FILE");
+            }
             Mode::Fifo if self.accesses.is_some() => {
                 return refuse("nothing is addressed", "give the words by --input 0=FILE, without --accesses");
             }
@@ -279,11 +282,12 @@ impl Simulate {
         let mut inputs = vec![None; spec.inputs as usize];
         let Some(path) = &self.accesses else { return Ok(inputs) };
         kinds::expect(path, &[FileKind::Words])?;
-        let accesses = read_word_lines(path, spec.word_bits, 2)?;
-        let words = spec.words();
+        let file = WordLines::read(path, spec.word_bits, 2)?;
+        let (accesses, words) = (file.lines(), spec.words());
         if let Some(index) = accesses.iter().position(|access| access[0] >= words) {
-            let message = format!("{}: access {index} is to address {:x}", path.display(), accesses[index][0]);
-            return Err(Diagnostic::new(message).with_help(format!("the last address of the tile is {:x}", words - 1)));
+            let message = format!("address {:x} is beyond the memory of `{}`", accesses[index][0], spec.name);
+            let help = format!("the last address is {:x}", words - 1);
+            return Err(file.error(index, message).or_code(Code::Stream).with_help(help));
         }
         let address = |access: &Vec<u64>| access[0] | if access.len() > 1 { WRITES } else { 0 };
         inputs[0] = Some(accesses.iter().map(address).collect());

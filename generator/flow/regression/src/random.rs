@@ -126,9 +126,9 @@ pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Conf
     found.or_else(|| Some(single_word(spec)).filter(|configuration| is_legal(spec, configuration)))
 }
 
-/// A tile in a mode, in which nothing can go wrong; of a RAM, the contents of some words, or of all.
+/// A tile in a mode, in which nothing can go wrong: a RAM has contents, so that a word that is read was written.
 fn mode_configuration(spec: &TileSpec, mode: Mode, rng: &mut ChaCha8Rng) -> Configuration {
-    let words = if mode == Mode::Ram { rng.random_range(0..=spec.words()) } else { 0 };
+    let words = if mode == Mode::Ram { spec.words() } else { 0 };
     let contents = random_words(spec, words, rng);
     Configuration { tile: spec.name.clone(), mode, contents, ..Configuration::default() }
 }

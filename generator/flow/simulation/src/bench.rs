@@ -102,6 +102,8 @@ pub struct TileBench<'a> {
     pub quiet: bool,
     /// The last words that were given.
     held: [u64; MAX_PORTS],
+    /// Whether the tiles before it in a chain of outputs show words, at random.
+    pub others_show: bool,
     /// How often random handshakes offer a word, write and take one.
     paces: [f64; 3],
     /// Whether registers are read, written with what they hold, and accessed under reset at random cycles: none of it
@@ -142,6 +144,7 @@ impl<'a> TileBench<'a> {
             port_conflicts: false,
             quiet: false,
             held: [0; MAX_PORTS],
+            others_show: true,
             paces: [0.5; 3],
             restless: false,
         };
@@ -192,8 +195,8 @@ impl<'a> TileBench<'a> {
             match self.spec.reset {
                 // What another tile shows goes through.
                 Reset::Asynchronous => {
-                    let Frame { chain, chain_valid, .. } = frame;
-                    let outputs = self.tile.outputs(&Inputs { chain, chain_valid, ..Inputs::default() });
+                    let Frame { chain, chain_valid, handshake, .. } = frame;
+                    let outputs = self.tile.outputs(&Inputs { chain, chain_valid, handshake, ..Inputs::default() });
                     self.push(frame, outputs)?;
                 }
                 // The cycle takes place, but for what it does to registers.
@@ -610,7 +613,7 @@ impl<'a> TileBench<'a> {
             // As that of a rom, the address of an access must be in range.
             frame.data[0] %= self.spec.words();
         }
-        if self.spec.output_chaining {
+        if self.spec.output_chaining && self.others_show {
             frame.chain_valid = self.rng.random();
         }
         if self.spec.has_chain_inputs() {
@@ -741,6 +744,7 @@ impl<'a> TileBench<'a> {
 
 /// Whether a configuration access is to a word of contents, not to a register.
 fn is_in_contents(map: &RegisterMap, address: u32) -> bool {
-    map.contents
-        .is_some_and(|contents| (contents.offset..map.bytes()).contains(&address) && address.is_multiple_of(WORD_BYTES))
+    map.contents.is_some_and(|contents| {
+        (contents.offset..contents.end()).contains(&address) && address.is_multiple_of(WORD_BYTES)
+    })
 }

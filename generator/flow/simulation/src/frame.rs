@@ -50,6 +50,8 @@ pub struct Response {
     pub stencil_valid: bool,
     /// Of a mode with handshakes: what is offered on input 0 is used.
     pub ready: bool,
+    /// In a chain of outputs with FIFOs: the word that the tile before shows for output 0 is taken.
+    pub chain_ready: bool,
     /// The self-test of the SRAM.
     pub bist: Bist,
     /// Configuration read data.
@@ -128,6 +130,9 @@ impl TilePorts {
         }
         if spec.ram_mode {
             ports.input("data_in_0_write_i", 1, |frame, _| u64::from(frame.handshake.write), 0);
+        }
+        if spec.fifo_mode && spec.output_chaining {
+            ports.output("chain_in_0_ready_o", 1, |response, _, value| response.chain_ready = value == 1, 0);
         }
         if spec.fifo_mode {
             ports.input("data_out_0_ready_i", 1, |frame, _| u64::from(frame.handshake.ready), 0);
@@ -222,5 +227,6 @@ impl Expected {
         }
         flag("stencil_valid", outputs.stencil_valid, response.stencil_valid)
             .or_else(|| flag("data_in_0_ready", outputs.ready, response.ready))
+            .or_else(|| flag("chain_in_0_ready", outputs.chain_ready, response.chain_ready))
     }
 }

@@ -184,6 +184,8 @@ pub fn run_streams(
     // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
     bench.port_conflicts = true;
     bench.quiet = options.quiet;
+    // Words of other tiles are none of the streams.
+    bench.others_show = false;
     bench.configure_quickly(configuration)?;
     bench.flush(false)?;
     let outcome = match configuration.mode {
@@ -202,6 +204,12 @@ pub fn run_streams(
 
 /// The bit of an access of a RAM that says that it writes; the bits below it are the address.
 pub const WRITES: u64 = 1 << 63;
+
+/// An access to any word: a write as likely as a read.
+fn random_access(bench: &mut TileBench, spec: &TileSpec) -> u64 {
+    let address = bench.rng().random_range(0..spec.words());
+    if bench.rng().random() { address | WRITES } else { address }
+}
 
 /// Runs a mode in which words are taken and shown by handshakes.
 fn run_mode(
@@ -232,11 +240,15 @@ fn run_mode(
         }
         let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
         let [offers, ready] = [goes_on(), goes_on()];
-        let (word, is_there) = match next {
-            Some(next) => (next.unwrap_or(0), next.is_some()),
-            None => (bench.random_word() % spec.words().max(1), true),
+        let (word, is_there) = match (next, mode) {
+            (Some(next), _) => (next.unwrap_or(0), next.is_some()),
+            (None, Mode::Ram) => (random_access(bench, spec), true),
+            (None, _) => (bench.random_word(), true),
         };
-        let write = mode == Mode::Ram && word & WRITES != 0;
+        let (write, word) = match mode {
+            Mode::Ram => (word & WRITES != 0, word & !WRITES),
+            _ => (false, word),
+        };
         let written = match of_input(1) {
             Some(words) if write => {
                 let word = words.get(run.words_taken[1] as usize).copied();
@@ -245,7 +257,7 @@ fn run_mode(
             _ => bench.random_word(),
         };
         let handshake = Handshake { valid: offers && is_there, write, ready };
-        let shown = bench.cycle_of_mode(handshake, [word & !WRITES, written], stall)?;
+        let shown = bench.cycle_of_mode(handshake, [word, written], stall)?;
         if stall {
             continue;
         }

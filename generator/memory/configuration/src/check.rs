@@ -245,8 +245,9 @@ fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), 
         return Ok(());
     }
     let Some(words) = spec.content_words() else {
-        let message = format!("a {} tile has no contents to load", spec.kind.name());
-        return Err(Finding { at_key: true, ..finding(path, message) });
+        let message = format!("the contents of `{}` cannot be loaded", spec.name);
+        return Err(Finding { at_key: true, ..finding(path, message) }
+            .with_help("use a tile with `contents: true`, or a `rom`"));
     };
     if contents.len() > words as usize {
         let message = match spec.kind {

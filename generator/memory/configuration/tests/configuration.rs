@@ -268,7 +268,13 @@ const REFUSED_FILES: &[(&str, &str, &str, usize, &str)] = &[
         3,
         "",
     ),
-    ("small", "tile: small\ncontrollers: {}\ncontents: [1]", "a wide_fetch tile has no contents", 3, ""),
+    (
+        "small",
+        "tile: small\ncontrollers: {}\ncontents: [1]",
+        "the contents of `small` cannot be loaded",
+        3,
+        "`contents: true`",
+    ),
     (
         "pond",
         "tile: pond\ncontrollers: {}\nchain: {enable: true}",

@@ -46,4 +46,6 @@ pub struct Outputs {
     pub stencil_valid: bool,
     /// Of a mode with handshakes: what is offered on input 0 is used.
     pub ready: bool,
+    /// In a chain of outputs with FIFOs: the word that the tile before shows for output 0 is taken.
+    pub chain_ready: bool,
 }

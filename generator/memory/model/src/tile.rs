@@ -147,6 +147,8 @@ impl TileModel {
         if let Datapath::WideFetch(wide_fetch) = &self.datapath {
             wide_fetch.handshake(inputs, &mut outputs);
         }
+        let has_chain_ready = self.spec.output_chaining && self.spec.fifo_mode;
+        outputs.chain_ready = has_chain_ready && inputs.handshake.ready && self.own_output(inputs, 0).is_none();
         for port in 0..self.spec.outputs {
             let shown = self.output(inputs, port);
             outputs.valid[port as usize] = shown.is_some();
@@ -157,15 +159,19 @@ impl TileModel {
 
     /// The word on an output in this cycle, if it is part of its stream. Of [`TileModel::outputs`], where no more is needed.
     pub fn output(&self, inputs: &Inputs, port: u32) -> Option<Word> {
-        let own = match &self.datapath {
+        let place = port as usize;
+        let is_chained = self.spec.output_chaining && inputs.chain_valid[place];
+        self.own_output(inputs, port).or_else(|| is_chained.then(|| Word::new(inputs.chain[place])))
+    }
+
+    /// The same without the words of a tile before it in a chain of outputs.
+    fn own_output(&self, inputs: &Inputs, port: u32) -> Option<Word> {
+        match &self.datapath {
             _ if self.asleep > 0 => None,
             Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
             Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
             Datapath::Rom(rom) => rom.output(),
-        };
-        let place = port as usize;
-        let is_chained = self.spec.output_chaining && inputs.chain_valid[place];
-        own.or_else(|| is_chained.then(|| Word::new(inputs.chain[place])))
+        }
     }
 
     /// Whether the stencil-valid output is high in this cycle.

@@ -280,9 +280,13 @@ impl WideFetch {
             context.violation_at(ViolationKind::OutOfRange, ACCESS, format!("word {address}"));
         }
         let address = address % table.words;
+        let (row, lane) = (address / self.fetch_width, address % self.fetch_width);
+        if is_accessed && !writes && !self.sram.word(row, lane).defined {
+            context.violation_at(ViolationKind::UndefinedRead, ACCESS, format!("word {address}"));
+        }
         table.delay.clock((is_accessed && !writes).then_some(address));
         table.modify = (is_accessed && writes).then_some((address, inputs.data[1]));
-        if is_accessed { Some(address / self.fetch_width) } else { read }
+        if is_accessed { Some(row) } else { read }
     }
 
     /// The SRAM write of this cycle. Several at once, which the schedule must prevent, are ORed as in the RTL.
@@ -332,7 +336,6 @@ impl WideFetch {
         accesses: &mut u32,
         read: Option<u64>,
     ) -> Option<u64> {
-        // A RAM may be read before it is written.
         if self.mode == Mode::Ram || !self.has_rom_mode {
             return read;
         }

@@ -85,12 +85,35 @@ pub struct Contents {
     /// Registers a word takes: one, or two for words of more than 32 bits, lower half first. The memory is written with
     /// the last of them, and where its rows have several words, with the last of a row.
     pub registers_per_word: u32,
+    /// Words in a row of the memory.
+    pub row_words: u32,
 }
 
 impl Contents {
     /// Bytes of the window: a power of two.
     pub fn bytes(&self) -> u32 {
         (self.words * self.registers_per_word * WORD_BYTES).next_power_of_two()
+    }
+
+    /// How words are written, for documents.
+    pub fn rule(&self) -> String {
+        match (self.registers_per_word, self.row_words) {
+            (1, 1) => format!("{} words of a register each", self.words),
+            (1, row) => {
+                format!("{} words of a register each; the {row} words of a row are stored with the last", self.words)
+            }
+            (halves, _) => {
+                format!(
+                    "{} words of {halves} registers each, lower half first; a word is stored with the upper half",
+                    self.words
+                )
+            }
+        }
+    }
+
+    /// Byte offset behind the last word.
+    pub fn end(&self) -> u32 {
+        self.offset_of(self.words, 0)
     }
 
     /// Byte offset of the `half`-th register of a word.
@@ -143,7 +166,12 @@ impl RegisterMap {
         }
         let end = layout.registers.len() as u32 * WORD_BYTES;
         let contents = spec.content_words().map(|words| {
-            let mut contents = Contents { offset: 0, words, registers_per_word: spec.word_bits.div_ceil(WORD_BITS) };
+            let mut contents = Contents {
+                offset: 0,
+                words,
+                registers_per_word: spec.word_bits.div_ceil(WORD_BITS),
+                row_words: spec.kind.row_words(),
+            };
             contents.offset = contents.bytes().max(end.next_power_of_two());
             contents
         });

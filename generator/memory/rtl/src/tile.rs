@@ -407,7 +407,13 @@ fn exclusive(view: &TileView) -> Vec<Exclusive> {
 /// Accesses to the one port of a wide-fetch SRAM, and all that may be at work in a tile with modes.
 fn wide_fetch_exclusive(view: &TileView) -> Vec<Exclusive> {
     let spec = view.spec;
-    let single = [(spec.ram_mode, "ram_store"), (spec.ram_mode, "ram_access"), (spec.rom_mode, "rom2out_fire")];
+    let single = [
+        (spec.content_words().is_some(), "contents_write"),
+        (spec.content_words().is_some(), "contents_read"),
+        (spec.ram_mode, "ram_store"),
+        (spec.ram_mode, "ram_access"),
+        (spec.rom_mode, "rom2out_fire"),
+    ];
     let single = single.iter().filter(|(has_it, _)| *has_it).map(|(_, signal)| *signal).collect_vec();
     let bits = match single.len() {
         0 => "NumInputs + NumOutputs".to_owned(),

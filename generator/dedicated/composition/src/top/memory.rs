@@ -98,9 +98,10 @@ impl Context<'_> {
         let uppers = driven.map(|(number, _)| {
             format!("    logic{} {};\n", range(upper), self.unused(tile, &format!("out_{number}_upper")))
         });
-        let ready =
-            if spec.has_modes() { format!("    logic {};\n", self.unused(tile, "ready")) } else { String::new() };
-        [taken, valid, stencil, ready].into_iter().chain(uppers).collect()
+        let ready = [(spec.has_modes(), "ready"), (spec.output_chaining && spec.fifo_mode, "chain_ready")];
+        let ready = ready.iter().filter(|(has_it, _)| *has_it);
+        let ready = ready.map(|(_, name)| format!("    logic {};\n", self.unused(tile, name)));
+        [taken, valid, stencil].into_iter().chain(ready).chain(uppers).collect()
     }
 
     fn tile(&self, tile: TileId, upper: u32) -> Instance {
@@ -149,6 +150,9 @@ impl Context<'_> {
             if spec.output_chaining {
                 instance = instance.port(&format!("chain_in_{output}_valid_i"), "1'b0");
             }
+        }
+        if spec.output_chaining && spec.fifo_mode {
+            instance = instance.port("chain_in_0_ready_o", self.unused(tile, "chain_ready"));
         }
         // A memory is a unified buffer.
         if spec.has_modes() {

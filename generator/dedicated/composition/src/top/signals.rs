@@ -441,7 +441,14 @@ fn tile_suffixes(outputs: u32) -> Vec<String> {
     let of_output = |output: u32| {
         ["", "_unused", "_upper_unused", "_valid", "_valid_unused"].map(|end| format!("_out_{output}{end}"))
     };
-    let of_tile = ["_taken_unused", "_stencil_valid_unused", "_ready_unused", "_bist_address", "_bist_bits"];
+    let of_tile = [
+        "_taken_unused",
+        "_stencil_valid_unused",
+        "_ready_unused",
+        "_chain_ready_unused",
+        "_bist_address",
+        "_bist_bits",
+    ];
     let of_tile = of_tile.map(str::to_owned);
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
