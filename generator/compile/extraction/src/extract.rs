@@ -112,9 +112,10 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
                 && let Some(inner) = (level + 1..loops.len()).find(|&inner| runs_inside(inner))
             {
                 let inner = &loops[inner].variable;
+                let element = program.arrays[target.array].element.name();
                 let message = format!(
                     "copies of `{variable}` would add in another order than the program, which adds all of `{inner}` for one \
-                     `{variable}` before the next: the sum of bf16 depends on the order"
+                     `{variable}` before the next: the sum of {element} depends on the order"
                 );
                 return refuse(message, &format!(", or put the loop `{inner}` around it"));
             }

@@ -73,7 +73,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     let header = std::str::from_utf8(header).map_err(|_| wrong("the header is not text"))?;
     let element = element(header).map_err(|reason| {
         wrong(&reason)
-            .with_help("save `array.astype('<u2')`, for example: of the type that the array has in the program")
+            .with_help("save the type that the array has in the program: `array.astype('<u2')` of u16, `'<f2'` of f16")
     })?;
     if value_of(header, "fortran_order").is_none_or(|order| !order.starts_with("False")) {
         return Err(wrong("the elements are in Fortran order").with_help("save `numpy.ascontiguousarray(array)`"));

@@ -81,7 +81,7 @@ fn fraction(rest: &str) -> Option<usize> {
     digits.starts_with(|first: char| first.is_ascii_digit()).then_some(1 + length)
 }
 
-/// What stands before the name of a format, and the format.
+/// The text before the name of a format, and the format.
 fn without_format(text: &str) -> Option<(&str, Format)> {
     Format::ALL.into_iter().find_map(|format| Some((text.strip_suffix(format.name())?, format)))
 }

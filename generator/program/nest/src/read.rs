@@ -429,7 +429,11 @@ impl Reader<'_> {
             let message = format!("{} does not fit {}", file.values[place], element.name());
             let problem = Problem::new(self.value_span(&values_path.index(place)), message);
             self.problems.push(problem.with_help(match element.format() {
-                Some(_) => "it is beyond the largest number".to_owned(),
+                Some(format) => format!(
+                    "the largest number of {} is {}",
+                    format.name(),
+                    format.to_decimal(format.infinity() - 1).unwrap_or_default()
+                ),
                 None => format!("it holds {} to {}", element.min(), element.max()),
             }));
         }

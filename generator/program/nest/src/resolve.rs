@@ -879,6 +879,8 @@ impl Resolver<'_, '_> {
                 let help = format!("loop variables are i32: write `{name} as {}`", other.value.name());
                 Problem::new(operand.span, message).with_help(help)
             }
+            None if left.value.format().is_some() && right.value.format().is_some() => Problem::new(span, message)
+                .with_help("write the format behind constants, as in `0.1f16`; an array of the other format is a program of its own"),
             None => Problem::new(span, message).with_help("cast one of them, as in `a[x] as i32`"),
         })
     }
