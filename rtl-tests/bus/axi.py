@@ -51,13 +51,16 @@ def first_pauses(seed: int):
 
 
 class Image:
-    """An image: the bytes of an element, the elements of its stream, and the index of each in the array."""
+    """An image: the bytes of an element, the elements of its stream, the index of each in the array, and the extents of the loops that
+    go through them, the innermost first."""
 
-    def __init__(self, number: int, name: str, output: bool, size: int, shape: list[int], data: bytes, elements: list[int]):
+    def __init__(self, number: int, name: str, output: bool, size: int, shape: list[int], data: bytes, elements: list[int],
+                 extents: list[int]):
         self.number, self.name, self.output, self.size, self.shape = number, name, output, size, shape
         self.argument = name.upper()
         self.words = [data[place:place + size] for place in range(0, len(data), size)]
         self.indices = [self.index(element) for element in elements]
+        self.extents = extents
         # Where it is: set for each run.
         self.address, self.strides = 0, []
 
@@ -92,10 +95,11 @@ class Image:
         return end
 
     def bursts(self, beat: int) -> list[tuple[int, int]]:
-        """The bursts of a run, address and beats of so many bytes: runs of adjacent words, cut at multiples of the longest burst."""
+        """The bursts of a run, address and beats of so many bytes: lines of words, cut at multiples of the longest burst."""
         found, runs = [], []
-        for address in self.addresses():
-            if runs and runs[-1][1] == address:
+        line = self.line_words()
+        for number, address in enumerate(self.addresses()):
+            if number % line:
                 runs[-1][1] += self.size
             else:
                 runs.append([address, address + self.size])
@@ -106,6 +110,15 @@ class Image:
                 found.append((begin, -(-(stop - begin) // beat)))
                 begin = stop
         return found
+
+    def line_words(self) -> int:
+        """The words of a line: of the loops up to the first with a gap. Lines that are adjacent by chance are two."""
+        addresses, words = list(self.addresses()), 1
+        for extent in self.extents:
+            if extent > 1 and addresses[words] - addresses[0] != words * self.size:
+                break
+            words *= extent
+        return words
 
     def addresses(self):
         """The byte address of each word of the stream."""
@@ -120,7 +133,8 @@ class Lane(Image):
         self.stream, self.whole = stream, whole
         elements = [stream_element(stream, whole, beat) for beat in range(stream["beats"])]
         data = b"".join(whole.words[element] for element in elements)
-        super().__init__(stream["manager"], stream["name"], whole.output, whole.size, whole.shape, data, elements)
+        extents = [stream["sizes"][0] // whole.size, *(last + 1 for last in stream["lasts"])]
+        super().__init__(stream["manager"], stream["name"], whole.output, whole.size, whole.shape, data, elements, extents)
 
     def place(self, generator: random.Random, base: int, gaps: int, flips: bool = False, least: int = 0) -> int:
         """Places the image where its first lane is to be, and the other ones there, too."""
@@ -152,8 +166,8 @@ def stream_element(stream: dict, whole: Image, beat: int) -> int:
     return sum(place * math.prod(whole.shape[:dimension]) for dimension, place in enumerate(index))
 
 
-def elements_of_header(name: str) -> list[int]:
-    """The number of the element of each word, in the order of a stream, by the header of an accelerator."""
+def elements_of_header(name: str) -> tuple[list[int], list[int]]:
+    """The number of the element of each word, in the order of a stream, by the header of an accelerator; and the extents of its loops."""
     header = (FOLDER / f"{NAME}.h").read_text()
     text = re.search(rf"{NAME}_{name}_element\(.*?^}}", header, flags=re.MULTILINE | re.DOTALL)[0]
     rows = [[int(value) for value in row.split(",")] for row in re.findall(r"= \{(.*?)\};", text)]
@@ -162,7 +176,7 @@ def elements_of_header(name: str) -> list[int]:
     for stride, extent in zip(rows[1:], extents):
         steps = [[step * index for step in stride] for index in range(extent)]
         beats = [[number + step for number, step in zip(lanes, moved)] for moved in steps for lanes in beats]
-    return [number for lanes in beats for number in lanes]
+    return [number for lanes in beats for number in lanes], [len(rows[0]), *extents]
 
 
 def testbench(name: str, output: bool) -> bytes:
@@ -178,8 +192,8 @@ def images(dut) -> list[Image]:
     found = []
     for number, port in enumerate(ports):
         name, output = port.removeprefix("m_axi_"), hasattr(dut, f"{port}_awvalid")
-        size = element_bytes(name)
-        found.append(Image(number, name, output, size, declared(name)["shape"], testbench(name, output), elements_of_header(name)))
+        size, shape = element_bytes(name), declared(name)["shape"]
+        found.append(Image(number, name, output, size, shape, testbench(name, output), *elements_of_header(name)))
     return found
 
 
@@ -189,7 +203,7 @@ def lanes() -> list[Image]:
     for image in ARRAY_PROGRAM["images"]:
         elements = list(range(math.prod(image["shape"])))
         data = testbench(image["name"], image["output"])
-        wholes.append(Image(0, image["name"], image["output"], element_bytes(image["name"]), image["shape"], data, elements))
+        wholes.append(Image(0, image["name"], image["output"], element_bytes(image["name"]), image["shape"], data, elements, []))
     found = []
     for stream in ARRAY_PROGRAM["streams"]:
         whole = wholes[stream["image"]]
