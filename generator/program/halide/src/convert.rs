@@ -66,7 +66,7 @@ impl Converter<'_> {
             Value::Cast(to, of) => {
                 if let Some(format) = to.format().filter(|_| self.is_wide_number(of)) {
                     let whole = self.within(of, used, known)?;
-                    let value = halves(whole, self.plan.terms.type_of(of), format);
+                    let value = wide_number(whole, self.plan.terms.type_of(of), format);
                     known.insert(place, value.clone());
                     return Ok(value);
                 }
@@ -334,24 +334,34 @@ fn chooses(point: &Point) -> bool {
     !loads.is_empty()
 }
 
-/// An integer of 32 bits as a number: the high half of its magnitude times 65536, and the low one, with its sign.
-fn halves(of: Converted, from: Type, format: Format) -> Converted {
-    let to = Type::of_format(format);
-    let number = |value: i64, of: Type| Rc::new(Value::Number(value, of));
-    let as_number = |half: Converted| Rc::new(Value::Cast(to, Rc::new(Value::Cast(Type::U16, half))));
+/// An integer of 32 bits as a number: that of its magnitude, with its sign.
+fn wide_number(of: Converted, from: Type, format: Format) -> Converted {
     let magnitude = match from.is_signed() {
         true => Rc::new(Value::Unary(Unary::Absolute, of.clone())),
         false => of.clone(),
     };
-    let high = as_number(Value::binary(Binary::ShiftRight, magnitude.clone(), number(16, Type::U32)));
-    let low = as_number(Value::binary(Binary::And, magnitude, number(0xffff, Type::U32)));
-    let scaled = Value::binary(Binary::FloatMultiply(format), high, number(format.from_f64(65536.0).into(), to));
-    let sum = Value::binary(Binary::FloatAdd(format), scaled, low);
+    let number = of_magnitude(magnitude, format);
     if !from.is_signed() {
-        return sum;
+        return number;
     }
-    let is_negative = Value::binary(Binary::Less, of, number(0, from));
-    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::FloatNegate(format), sum.clone())), sum))
+    let is_negative = Value::binary(Binary::Less, of, Rc::new(Value::Number(0, from)));
+    Rc::new(Value::Select(is_negative, Rc::new(Value::Unary(Unary::FloatNegate(format), number.clone())), number))
+}
+
+/// A magnitude of 32 bits as a number: its high half times 65536, and its low one. Where 65536 is infinite, so is already the greatest
+/// integer of 16 bits, which then stands for all beyond it.
+fn of_magnitude(magnitude: Converted, format: Format) -> Converted {
+    let to = Type::of_format(format);
+    let number = |value: i64, of: Type| Rc::new(Value::Number(value, of));
+    let as_number = |half: Converted| Rc::new(Value::Cast(to, Rc::new(Value::Cast(Type::U16, half))));
+    let (greatest, scale) = (number(Type::U16.max(), Type::U32), format.from_integer(Type::U16.max() + 1));
+    if !format.is_finite(scale) {
+        return as_number(Value::binary(Binary::Minimum, magnitude, greatest));
+    }
+    let high = as_number(Value::binary(Binary::ShiftRight, magnitude.clone(), number(16, Type::U32)));
+    let low = as_number(Value::binary(Binary::And, magnitude, greatest));
+    let scaled = Value::binary(Binary::FloatMultiply(format), high, number(scale.into(), to));
+    Value::binary(Binary::FloatAdd(format), scaled, low)
 }
 
 /// The sums of which a condition says that none is negative, if it is one of such.

@@ -103,9 +103,12 @@ impl Scalar {
     }
 }
 
-/// An integer as a narrowed number: beyond 16 bits, it is the sum of two.
+/// An integer as a narrowed number: beyond 16 bits, it is the sum of two, or infinite where numbers end below.
 fn in_halves(integer: i64, format: Format) -> Found<f64> {
     let near = |number: f64| nearest(format, number);
+    if near(65536.0).is_infinite() {
+        return Ok(near(integer as f64));
+    }
     let magnitude = integer.unsigned_abs();
     let (high, low) = ((magnitude >> 16) as f64, (magnitude & 0xffff) as f64);
     let sum = near(near(near(high) * 65536.0) + near(low));

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import halide as hl
 import numpy as np
-from pushmem_halide import hw_accelerate, save, to_words
+from pushmem_halide import hw_accelerate, save, to_numbers, to_words
 
 x, y = hl.Var("x"), hl.Var("y")
 U8, U16, I16, I32 = hl.UInt(8), hl.UInt(16), hl.Int(16), hl.Int(32)
@@ -345,7 +345,7 @@ def own_first():
     return output, [image, places], [8]
 
 
-BF16, F32 = hl.BFloat(16), hl.Float(32)
+BF16, F16, F32 = hl.BFloat(16), hl.Float(16), hl.Float(32)
 
 
 def number(value):
@@ -395,8 +395,23 @@ def narrowed():
         scaled[x, y] = hl.cast(element, image[x, y]) * hl.cast(element, hl.f32(0.7)) + hl.cast(element, hl.f32(3))
         output[x, y] = hl.u8(hl.clamp(scaled[x, y], hl.cast(element, hl.f32(0)), hl.cast(element, hl.f32(100))))
         return output, [image], [8, 6]
-    NARROWED["narrowed"] = of(F32)
+    NARROWED["narrowed"] = of(F32), "bf16"
     return of(BF16)
+
+
+@program
+def narrowed_integers():
+    """Integers of 32 bits in the place of single precision: what float16 gives is expected, infinite numbers among it."""
+    def of(element):
+        image, bytes_in, output = hl.ImageParam(I32, 2, "input"), hl.ImageParam(U8, 2, "bytes"), hl.Func("output")
+        byte = hl.i32(bytes_in[x, y])
+        wide, square = hl.cast(element, image[x, y] >> 15), hl.cast(element, byte * byte * 2)
+        unsigned = hl.cast(element, hl.cast(hl.UInt(32), image[x, y]) >> 14)
+        quarter = hl.cast(element, hl.f32(0.25))
+        output[x, y] = hl.select(byte < 85, wide * quarter, byte < 170, square * quarter, unsigned)
+        return output, [image, bytes_in], [16, 8]
+    NARROWED["narrowed_integers"] = of(F32), "f16"
+    return of(F16)
 
 
 @program
@@ -617,7 +632,7 @@ def many_updates():
     return output, [image], [64, 64]
 
 
-#: Programs in the place of which those of single precision are written.
+#: Programs in the place of which those of single precision are written, with the type that they are narrowed to.
 NARROWED = {}
 
 
@@ -629,7 +644,7 @@ def write(name: str, folder: Path) -> None:
     for parameter, box in accelerator.inputs:
         shape = [extent for _, extent in reversed(box)]
         if parameter.type().is_float():
-            image = to_words(random.normal(size=shape))
+            image = to_numbers(to_words(random.normal(size=shape)))
         else:
             element = ("uint" if parameter.type().is_uint() else "int") + str(parameter.type().bits())
             limits = np.iinfo(element)
@@ -638,8 +653,8 @@ def write(name: str, folder: Path) -> None:
         save(folder / f"{name}.{parameter.name()}.npy", image, parameter.type())
     save(folder / f"{name}.output.npy", accelerator.realize(images), output.type())
     if narrowed := NARROWED.get(name):
-        output, inputs, extents = narrowed
-        accelerator = hw_accelerate(output, extents, inputs, narrow_floats="bf16")
+        (output, inputs, extents), narrow_floats = narrowed
+        accelerator = hw_accelerate(output, extents, inputs, narrow_floats=narrow_floats)
     accelerator.write(folder / f"{name}.hlpipe")
 
 
