@@ -27,11 +27,12 @@ pub(crate) enum Known {
 impl Known {
     /// A number, rounded to its type.
     fn real(value: f64, element: Element) -> Option<Self> {
-        let rounded = match (element.code, element.bits) {
-            (TypeCode::BFloat, _) | (TypeCode::Float, 16) => element.format.to_f64(element.format.from_f64(value)),
+        let rounded = match (element.written(), element.code, element.bits) {
+            // As the pipeline has it: only entries are narrowed.
+            (Some(format), ..) => format.to_f64(format.from_f64(value)),
             // Twice the bits and two more: sums, products, quotients and roots are rounded as if once.
-            (TypeCode::Float, 32) => f64::from(value as f32),
-            (TypeCode::Float, 64) => value,
+            (_, TypeCode::Float, 32) => f64::from(value as f32),
+            (_, TypeCode::Float, 64) => value,
             _ => return None,
         };
         Some(Known::Real(rounded, element))

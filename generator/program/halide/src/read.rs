@@ -195,7 +195,7 @@ fn element(table: &Table) -> Result<Element> {
     let format =
         if matches!(code, TypeCode::Float | TypeCode::BFloat) { table.format() } else { Element::INT32.format };
     let element = Element { code, bits: table.byte(1)?, lanes: table.i32(2)?, format };
-    Format::ALL.into_iter().filter(|format| element.is_exactly(*format)).for_each(|format| table.note(format));
+    element.written().into_iter().for_each(|format| table.note(format));
     Ok(element)
 }
 

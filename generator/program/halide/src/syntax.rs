@@ -201,6 +201,11 @@ impl Element {
         (self.code, self.bits) == (code, bits)
     }
 
+    /// The format of hardware that these numbers are of as the pipeline has them, if they are of one.
+    pub fn written(self) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| self.is_exactly(*format))
+    }
+
     /// The type in nests, if there is one. All numbers with a fraction are of one format there.
     pub fn value(self) -> Option<Type> {
         match (self.code, self.bits, self.lanes) {
@@ -220,12 +225,11 @@ impl Element {
 impl Element {
     /// The entry of constants that has these bits: of a number with a fraction, the word of the nearest number of the format.
     pub fn word(self, bits: i64) -> i64 {
-        let number = match (self.code, self.bits) {
-            _ if self.is_exactly(self.format) => return bits,
-            (TypeCode::Float, 16) => Format::Float16.to_f64(bits as u16),
-            (TypeCode::BFloat, _) => Format::Bfloat16.to_f64(bits as u16),
-            (TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
-            (TypeCode::Float, 64) => f64::from_bits(bits as u64),
+        let number = match (self.written(), self.code, self.bits) {
+            (Some(written), ..) if written == self.format => return bits,
+            (Some(written), ..) => written.to_f64(bits as u16),
+            (_, TypeCode::Float, 32) => f32::from_bits(bits as u32).into(),
+            (_, TypeCode::Float, 64) => f64::from_bits(bits as u64),
             _ => return bits,
         };
         self.format.from_f64(number).into()

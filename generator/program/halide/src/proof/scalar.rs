@@ -59,8 +59,9 @@ fn nearest(format: Format, number: f64) -> f64 {
 
 /// The number as a type holds it. Words that are no number are many in Halide.
 pub(crate) fn rounded(number: f64, of: Element, arithmetic: Arithmetic) -> Found<f64> {
-    let rounded = match (arithmetic, of.code, of.bits) {
-        (Arithmetic::Narrowed, ..) | (_, TypeCode::BFloat, _) | (_, TypeCode::Float, 16) => nearest(of.format, number),
+    let format = if arithmetic == Arithmetic::Narrowed { Some(of.format) } else { of.written() };
+    let rounded = match (format, of.code, of.bits) {
+        (Some(format), ..) => nearest(format, number),
         (_, TypeCode::Float, 32) => f64::from(number as f32),
         (_, TypeCode::Float, 64) => number,
         _ => return Err(Stop::Foreign),

@@ -414,6 +414,28 @@ def narrowed_integers():
     return of(F16)
 
 
+def narrowed_curve(element, narrow_floats):
+    """A table of numbers of one type in a pipeline that is narrowed to another: they are rounded as they were written."""
+    image, curve, output, v = hl.ImageParam(U8, 2, "input"), hl.Func("curve"), hl.Func("output"), hl.Var("v")
+    scaled = hl.cast(element, hl.f32(v) * hl.f32(0.7))
+    curve[v] = hl.u16(hl.cast(element, scaled * scaled * hl.cast(element, hl.f32(0.25))))
+    curve.compute_root()
+    output[x, y] = curve[image[x, y]]
+    program = output, [image], [16, 16]
+    NARROWED[f"narrowed_curve_to_{narrow_floats}"] = program, narrow_floats
+    return program
+
+
+@program
+def narrowed_curve_to_bf16():
+    return narrowed_curve(F16, "bf16")
+
+
+@program
+def narrowed_curve_to_f16():
+    return narrowed_curve(BF16, "f16")
+
+
 @program
 def promised():
     """Elements that data choose, within a range that the program promises, and a promise about a coordinate."""
@@ -510,7 +532,7 @@ def number_remainders():
     return output, [image], [24, 16]
 
 
-#: Programs that are refused, in a folder beside this one.
+#: Programs that are refused, in a folder beside this one, some of which end with the type that numbers are narrowed to.
 REFUSED = {}
 
 
@@ -602,6 +624,30 @@ def domain_of_data():
     return output, [image], [8, 6]
 
 
+@refused
+def narrowed_large():
+    """A constant that float16 has not."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = hl.u8(hl.f32(image[x, y]) * hl.f32(100) / hl.f32(100000))
+    return output, [image], [8, 6], "f16"
+
+
+@refused
+def narrowed_small():
+    """A constant that would be 0 in float16."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = hl.u8(hl.f32(image[x, y]) / (hl.f32(image[x, y]) + hl.f32(1e-8)))
+    return output, [image], [8, 6], "f16"
+
+
+@refused
+def narrowed_divisor():
+    """A constant whose reciprocal float16 has not."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = hl.u8(hl.f32(image[x, y]) / hl.f32(1e-6))
+    return output, [image], [8, 6], "f16"
+
+
 #: Programs that are imported with a warning, in a folder beside this one.
 WARNED = {}
 
@@ -666,11 +712,15 @@ def main() -> None:
             write(name, folder)
             continue
         beside, builds = ("refused", REFUSED) if name in REFUSED else ("warned", WARNED)
-        output, inputs, extents = builds[name]()
+        output, _, extents, *narrow_floats = builds[name]()
         for dimension, extent in enumerate(extents):
             output.output_buffer().dim(dimension).set_bounds(0, extent)
         (folder.parent / beside).mkdir(exist_ok=True)
-        hl.serialize_pipeline(hl.Pipeline(output), str(folder.parent / beside / f"{name}.hlpipe"))
+        file = folder.parent / beside / f"{name}.hlpipe"
+        hl.serialize_pipeline(hl.Pipeline(output), str(file))
+        for element in narrow_floats:
+            with file.open("a") as pipeline:
+                pipeline.write(f"\n// pushmem\n// narrow floats: {element}\n")
 
 
 if __name__ == "__main__":
