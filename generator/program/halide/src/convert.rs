@@ -8,7 +8,7 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
-use crate::floats::Floats;
+use crate::floats::{Floats, greatest, of_another_scale, shown};
 use crate::interval::Intervals;
 use crate::plan::{Box, Plan, Point, Storage, Term};
 use crate::value::{Element, Value, Variable};
@@ -51,10 +51,7 @@ impl Converter<'_> {
         }
         let value = match &**term {
             Value::Number(word, of) if of.format().is_some_and(|format| !format.is_finite(*word as u16)) => {
-                let (format, name) = (of.format().map_or(String::new(), |format| format.to_string()), of.name());
-                return Err(Fault::new(self.span, format!("a constant is beyond the numbers of {format}")).with_help(format!(
-                    "begin extremes with a finite number; `--narrow-floats {name}` takes the greatest one in the place of an infinite one",
-                )));
+                return Err(self.infinite(*of));
             }
             Value::Number(number, of) => Value::Number(*number, *of),
             Value::Variable(variable) => Value::Variable(*variable),
@@ -80,6 +77,21 @@ impl Converter<'_> {
         let value = Rc::new(value);
         known.insert(place, value.clone());
         Ok(value)
+    }
+
+    /// Refuses a constant of this type that is infinite, or no number.
+    fn infinite(&self, of: Type) -> Fault {
+        let format = of.format().map_or(String::new(), |format| format.to_string());
+        let help = match self.floats {
+            Floats::Narrowed(format) => {
+                format!("numbers end at {}: {}", shown(greatest(format)), of_another_scale(format))
+            }
+            Floats::Exact => format!(
+                "begin extremes with a finite number; `--narrow-floats {}` takes the greatest one in the place of an infinite one",
+                of.name()
+            ),
+        };
+        Fault::new(self.span, format!("a constant is beyond the numbers of {format}")).with_help(help)
     }
 
     /// Whether an integer of 32 bits becomes a number that need not be rounded once, and is not known to fit 16 bits.

@@ -300,6 +300,53 @@ impl Checker {
     }
 }
 
+/// The greatest number of a format.
+pub(crate) fn greatest(format: Format) -> f64 {
+    format.to_f64(format.infinity() - 1)
+}
+
+/// A number as short as single precision tells it from others, if it is one of that.
+pub(crate) fn shown(number: f64) -> String {
+    let single = number as f32;
+    let text = if f64::from(single) == number { format!("{single:?}") } else { format!("{number:?}") };
+    text.trim_end_matches(".0").to_owned()
+}
+
+/// How numbers that a format does not reach come within it.
+pub(crate) fn of_another_scale(format: Format) -> String {
+    match format {
+        Format::Bfloat16 => "scale the values".to_owned(),
+        Format::Float16 => format!(
+            "scale the values, or use `--narrow-floats bf16`, whose numbers are from {} to {}",
+            shown(Format::Bfloat16.to_f64(1)),
+            shown(greatest(Format::Bfloat16))
+        ),
+    }
+}
+
+/// A constant that is narrowed to a format. In the place of an infinite one, which extremes begin with and programs do not have, it is the
+/// greatest number.
+///
+/// # Errors
+/// If the format has no finite number near it, or only 0.
+pub(crate) fn narrowed(format: Format, constant: f64, span: Span) -> Result<f64> {
+    if constant.is_infinite() {
+        return Ok(greatest(format).copysign(constant));
+    }
+    let near = format.to_f64(format.from_f64(constant));
+    let message = match near {
+        _ if near.is_infinite() => format!("the constant {} is beyond the numbers of {format}", shown(constant)),
+        _ if near == 0.0 && constant != 0.0 => format!("the constant {} becomes 0 in {format}", shown(constant)),
+        _ => return Ok(near),
+    };
+    Err(Fault::new(span, message).with_help(format!(
+        "numbers above 0 are from {} to {}: {}",
+        shown(format.to_f64(1)),
+        shown(greatest(format)),
+        of_another_scale(format)
+    )))
+}
+
 /// Whether a number is one of a format.
 fn is_number(format: Format, number: f64) -> bool {
     format.to_f64(format.from_f64(number)) == number

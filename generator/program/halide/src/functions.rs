@@ -5,7 +5,7 @@ use pushmem_float::{Format, Function};
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
-use crate::floats::has_reciprocal;
+use crate::floats::{greatest, has_reciprocal};
 use crate::intern::Interner;
 use crate::plan::Term;
 use crate::value::Value;
@@ -161,7 +161,7 @@ impl Interner {
             Value::Number(word, _) => format.to_f64(word as u16),
             _ => f64::NAN,
         };
-        let greatest = format.to_f64(format.infinity() - 1);
+        let greatest = greatest(format);
         // The multiple below a number may be beyond all numbers; towards zero there is one.
         let is_beyond = divisor > 0.0 && has_reciprocal(format, divisor) && greatest % divisor != 0.0;
         let whole = self.whole(if is_beyond { Whole::TowardsZero } else { Whole::Below }, quotient);

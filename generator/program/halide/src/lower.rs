@@ -10,7 +10,7 @@ use pushmem_float::Function;
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
-use crate::floats::{Floats, constant};
+use crate::floats::{Floats, constant, greatest, narrowed, of_another_scale, shown};
 use crate::functions::{Named, named};
 use crate::held::is_wide;
 use crate::interval::Intervals;
@@ -181,11 +181,12 @@ impl<'a> Lowering<'a> {
             Kind::Integer(number, element) => self.plan.terms.number(*number, type_of(*element, span)?),
             Kind::Real(number, element) => {
                 type_of(*element, span)?;
-                // Extremes begin with infinite numbers, which programs do not have.
                 let format = self.pipeline.format;
-                let is_narrowed = self.sizes.floats != Floats::Exact && !number.is_nan();
-                let greatest = format.to_f64(format.infinity() - 1);
-                self.plan.terms.real(format, if is_narrowed { number.clamp(-greatest, greatest) } else { *number })
+                let number = match self.sizes.floats {
+                    Floats::Exact => *number,
+                    Floats::Narrowed(format) => narrowed(format, *number, span)?,
+                };
+                self.plan.terms.real(format, number)
             }
             Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
@@ -209,6 +210,7 @@ impl<'a> Lowering<'a> {
                     return Err(Fault::new(span, message));
                 }
                 if types[0].format().is_some() {
+                    self.check_divisor(*operator, right, &other, span)?;
                     return self.plan.terms.of_numbers(*operator, one, other).ok_or_else(|| {
                         Fault::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
                             .with_help("cast them to integers before")
@@ -235,6 +237,26 @@ impl<'a> Lowering<'a> {
             Kind::Other(what) => return Err(Fault::new(span, *what).with_help("write the pipeline without vectors")),
         };
         Ok(term)
+    }
+
+    /// Refuses a narrowed quotient or remainder by a constant whose reciprocal is infinite.
+    fn check_divisor(&self, operator: Binary, divisor: &Expression, term: &Term, span: Span) -> Result<()> {
+        let (Floats::Narrowed(format), Binary::Divide | Binary::Modulo, Value::Number(word, _)) =
+            (self.sizes.floats, operator, &**term)
+        else {
+            return Ok(());
+        };
+        let near = format.to_f64(*word as u16);
+        if format.is_finite(format.from_f64(1.0 / near)) {
+            return Ok(());
+        }
+        let written = shown(constant(divisor).unwrap_or(near));
+        let message = format!("the reciprocal of the divisor {written} is beyond the numbers of {format}");
+        Err(Fault::new(span, message).with_help(format!(
+            "hardware multiplies by the reciprocal, which is at most {}: {}",
+            shown(greatest(format)),
+            of_another_scale(format)
+        )))
     }
 
     /// A choice; of one that is known already, the other value is not looked at.
@@ -328,15 +350,16 @@ impl<'a> Lowering<'a> {
             return self.term(&call.arguments[1], scope, within);
         }
         let value = type_of(call.element, span)?;
-        let mut arguments = self.terms(&call.arguments, scope, within)?;
         // Halide computes the integer that a constant weight with a fraction is: a part of the greatest value.
-        if let ("lerp", [.., weight], true) = (call.name.as_str(), &call.arguments[..], value.is_integer())
-            && let Some(weight) = constant(weight)
-            && let Some(last) = arguments.last_mut().filter(|last| self.plan.terms.type_of(last).format().is_some())
-        {
+        let is_weight =
+            |last: &&Expression| call.name == "lerp" && value.is_integer() && !matches!(last.kind, Kind::Integer(..));
+        let weight = call.arguments.last().filter(is_weight).and_then(constant);
+        let before = call.arguments.len() - usize::from(weight.is_some());
+        let mut arguments = self.terms(&call.arguments[..before], scope, within)?;
+        if let Some(weight) = weight {
             let of = value.unsigned();
             let part = of.max() as f32 * weight as f32;
-            *last = self.plan.terms.number((part as i64).clamp(0, of.max()), of);
+            arguments.push(self.plan.terms.number((part as i64).clamp(0, of.max()), of));
         }
         if let ("unsafe_promise_clamped", [of, least, greatest], true) =
             (call.name.as_str(), &arguments[..], value.is_integer())
@@ -347,6 +370,11 @@ impl<'a> Lowering<'a> {
         if [value].iter().chain(&types).any(|each| each.format().is_some()) {
             if self.sizes.floats == Floats::Exact && arguments.iter().any(|each| !matches!(**each, Value::Number(..))) {
                 self.tell_of_neighbours(&call.name, span);
+            }
+            if let (Some(Named::Operator(operator)), [_, right], [_, term]) =
+                (named(&call.name), &call.arguments[..], &arguments[..])
+            {
+                self.check_divisor(operator, right, term, span)?;
             }
             if let Some(made) = self.plan.terms.of_function(&call.name, &arguments, value, span)? {
                 return Ok(made);

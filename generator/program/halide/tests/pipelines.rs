@@ -91,6 +91,8 @@ fn nests_say_what_the_schedules_say() {
         ("number_functions", "values: [0.0, 1.0, 1.4140625,"),
         ("number_strict", "min(input[x, y], input[x + 1, y]) + 0.30078125"),
         ("narrowed", "input[x, y] as bf16"),
+        // All magnitudes beyond 16 bits are infinite.
+        ("narrowed_integers", ", 65535) as u16 as f16"),
         // Data choose the element that is updated, and 128 pixels fit 16 bits.
         ("histogram", "output_so_far[input[r_x, r_y]] += 1"),
         ("equalized", "bins: {type: u16, shape: [256]}"),
@@ -198,6 +200,24 @@ fn what_has_no_hardware_is_refused_where_it_is() {
             "sums(x, y) = sums(x, y)",
         ),
         ("wide_integers", "the type `int64`", "8, 16 or 32 bits", "int64(input_im(x, y))"),
+        (
+            "narrowed_large",
+            "the constant 100000 is beyond the numbers of float16",
+            "numbers above 0 are from 5.9604645e-8 to 65504: scale the values, or use `--narrow-floats bf16`",
+            "100000f",
+        ),
+        (
+            "narrowed_small",
+            "the constant 1e-8 becomes 0 in float16",
+            "numbers above 0 are from 5.9604645e-8 to 65504: scale the values, or use `--narrow-floats bf16`",
+            "0.00000001f",
+        ),
+        (
+            "narrowed_divisor",
+            "the reciprocal of the divisor 1e-6 is beyond the numbers of float16",
+            "which is at most 65504: scale the values, or use `--narrow-floats bf16`",
+            "float32(input_im(x, y)) / ",
+        ),
         ("domain_of_data", "the size of a reduction domain is not constant", "write a number", "count"),
     ] {
         let bytes = fs::read(folder().join(format!("../refused/{name}.hlpipe"))).unwrap();

@@ -12,6 +12,7 @@ use super::functions::{called, power};
 use super::meaning::{Defined, Meaning, Node};
 use super::scalar::{Arithmetic, Found, Scalar, Stop, of_integers, of_numbers};
 use super::worlds::World;
+use crate::floats::greatest;
 use crate::syntax::{Element, Pipeline, TypeCode};
 
 /// The deepest nesting of calls and operators.
@@ -230,9 +231,9 @@ impl<'a> Evaluation<'a> {
         match node {
             Node::Value(Scalar::Number(number)) if frame.arithmetic == Arithmetic::Narrowed => {
                 let format = self.pipeline.format;
-                let greatest = format.to_f64(format.infinity() - 1);
-                let near = format.from_f64(number.clamp(-greatest, greatest));
-                Ok(Scalar::Number(format.to_f64(near)))
+                // Extremes begin with infinite numbers, which programs do not have.
+                let number = if number.is_infinite() { greatest(format).copysign(*number) } else { *number };
+                Ok(Scalar::Number(format.to_f64(format.from_f64(number))))
             }
             Node::Value(value) => Ok(*value),
             Node::Variable(place) => frame.variables.get(*place).copied().ok_or(Stop::Open),
