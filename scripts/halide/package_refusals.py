@@ -1,11 +1,14 @@
-"""Mistakes in the calls of the accelerator's scope, and the messages of the module."""
+"""Mistakes in the calls of the accelerator's scope, the messages of the module, and words in the place of numbers."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import halide as hl
-from pushmem_halide import compute_at, hw_accelerate, image_of_number, stream_to_accelerator, unroll
+import numpy as np
+from pushmem_halide import compute_at, hw_accelerate, image_of_number, load, save, stream_to_accelerator, to_numbers, unroll
 
 x, y = hl.Var("x"), hl.Var("y")
 
@@ -76,9 +79,34 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
 ]
 
 
+#: Words for an image of a type, what it is narrowed to, and the numbers that the words are.
+WORDS: list[tuple[hl.Type, str | None, list[int], list[float]]] = [
+    (hl.Float(16), None, [0x3C00, 0x7BFF, 0x0001], [1, 65504, 2.0**-24]),
+    (hl.Float(16), "bf16", [0x3C00, 0xC000], [1, -2]),
+    (hl.Float(32), "f16", [0x3C00, 0xC000], [1, -2]),
+    (hl.Float(32), "bf16", [0x3F80, 0xC000], [1, -2]),
+    (hl.BFloat(16), "f16", [0x3F80, 0xC000], [1, -2]),
+    (hl.BFloat(16), None, [0x3F80, 0xC000], [1, -2]),
+]
+
+
+def of_words(element: hl.Type, narrow_floats: str | None, words: list[int], numbers: list[float]) -> list[str]:
+    """How words are taken as other numbers than these, by Halide and in files for pushmem."""
+    image, func = stream_to_accelerator("input", element, 1), hl.Func("func")
+    func[x] = image[x]
+    given = np.array(words, dtype=np.uint16)
+    accelerator = hw_accelerate(func, [len(words)], [image], narrow_floats=narrow_floats)
+    with tempfile.TemporaryDirectory() as folder:
+        save(Path(folder) / "image.npy", given, element, narrow_floats)
+        results = {"Halide": accelerator.realize({"input": given}), "the file": load(Path(folder) / "image.npy")}
+    found = {of: to_numbers(result) if result.dtype == np.uint16 else result for of, result in results.items()}
+    return [f"words of {element}, narrowed to {narrow_floats}, are {result} for {of}, not {numbers}"
+            for of, result in found.items() if not np.array_equal(result, numbers)]
+
+
 def failures() -> list[str]:
-    """Which of these are not refused, or otherwise."""
-    found = []
+    """Which of these are not refused, or otherwise, and which words are taken as other numbers."""
+    found = [fault for case in WORDS for fault in of_words(*case)]
     for number, (call, error, text) in enumerate(REFUSALS):
         try:
             call()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import halide as hl
 import numpy as np
-from pushmem_halide import Accelerator, Input, compute_at, file_name, hw_accelerate, to_words, unroll
+from pushmem_halide import Accelerator, Input, compute_at, file_name, hw_accelerate, to_numbers, to_words, unroll
 
 x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
 xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co", "ci"))
@@ -64,9 +64,10 @@ class Pipeline:
 
 
 def random_image(random: np.random.Generator, element: hl.Type, shape: list[int]) -> np.ndarray:
-    """An image of any values of a type; of numbers with a fraction, words of magnitudes with which sums do not lose all bits."""
+    """An image of any values of a type; of numbers with a fraction, ones of bfloat16, of magnitudes with which sums do not lose all
+    bits."""
     if element.is_float():
-        return to_words(random.normal(size=shape) * 2.0 ** random.integers(-8, 8, shape))
+        return to_numbers(to_words(random.normal(size=shape) * 2.0 ** random.integers(-8, 8, shape)))
     name = "uint8" if element.is_bool() else f"{'u' if element.is_uint() else ''}int{element.bits()}"
     limits = np.iinfo(name)
     image = random.integers(limits.min, limits.max, shape, dtype=name, endpoint=True)

@@ -16,7 +16,8 @@ tile, and whatever makes its inputs, stays with the CPU.
 An `hl.Param` is an input as well, of one element: `run` and `realize` take a number for it, under its name.
 
 Numbers of bfloat16 are words of 16 bits in files and arrays of NumPy, which has no such type: `to_words` and `to_numbers` convert.
-Those of float16 are NumPy's.
+Those of float16 are NumPy's. Where an image of numbers is given as an array of `uint16`, it has words: of float16 for an image of
+float16, or one of single precision that is narrowed to it, and else of bfloat16.
 `Accelerator.compare` builds the accelerator, runs it on images, and tells how far it is from what Halide computes of them.
 """
 
@@ -152,20 +153,19 @@ class Accelerator:
     def realize(self, images: Mapping[str, np.ndarray | float]) -> np.ndarray:
         """Computes the tile with Halide on the CPU, of these images and numbers by name, and keeps the order of sums of numbers.
 
-        Images and result are words where the type is bfloat16. Images of other numbers may be words of bfloat16, too.
+        Images and result are words where the type is bfloat16. Images of other numbers may be words, too, as `save` takes them.
         """
         arrays = []
         for parameter, box in self.inputs:
             if isinstance(parameter, hl.Param):
-                set_number(parameter, images[file_name(parameter)])
+                set_number(parameter, images[file_name(parameter)], self.narrow_floats)
                 continue
             image, element = images[file_name(parameter)], parameter.type()
             if element.is_bfloat():
                 buffer = buffer_of_words(image if image.dtype == np.uint16 else to_words(image))
             else:
                 if element.is_float():
-                    numbers = to_numbers(image) if image.dtype == np.uint16 else image
-                    image = numbers.astype(f"float{element.bits()}")
+                    image = numbers_of(image, element, self.narrow_floats).astype(f"float{element.bits()}")
                 elif element.is_bool():
                     image = image.astype(bool)
                 # A buffer is there as long as its array.
@@ -285,16 +285,30 @@ def words_of_buffer(buffer: hl.Buffer) -> np.ndarray:
 
 
 def save(file: Path, image: np.ndarray, element: hl.Type, narrow_floats: str | None = None) -> None:
-    """Writes an image of a type to a file `.npy` for pushmem, its numbers as the type they are narrowed to. Numbers with a fraction may be
-    words of bfloat16, too."""
+    """Writes an image of a type to a file `.npy` for pushmem, its numbers as the type they are narrowed to. An array of `uint16` in the
+    place of numbers with a fraction has words: of float16 for float16, and for single precision that is narrowed to it, and else of
+    bfloat16."""
     if element.is_float():
+        is_words = image.dtype == np.uint16 and not has_half_words(element, narrow_floats)
         if narrow_floats == "f16" or (narrow_floats is None and is_half(element)):
             # Beyond its range, numbers are infinite.
             with np.errstate(over="ignore"):
-                image = (to_numbers(image) if image.dtype == np.uint16 else image).astype("<f2")
+                image = numbers_of(image, element, narrow_floats).astype("<f2")
         else:
-            image = (image if image.dtype == np.uint16 else to_words(image)).view(WORD)
+            image = (image if is_words else to_words(numbers_of(image, element, narrow_floats))).view(WORD)
     np.save(file, image)
+
+
+def numbers_of(image: np.ndarray, element: hl.Type, narrow_floats: str | None = None) -> np.ndarray:
+    """The numbers that an image of numbers with a fraction has, which may be words."""
+    if image.dtype != np.uint16:
+        return image
+    return image.view(np.float16) if has_half_words(element, narrow_floats) else to_numbers(image)
+
+
+def has_half_words(element: hl.Type, narrow_floats: str | None) -> bool:
+    """Whether words for an image of this type are of float16, and not of bfloat16."""
+    return is_half(element) or (narrow_floats == "f16" and not element.is_bfloat())
 
 
 def is_half(element: hl.Type) -> bool:
@@ -332,13 +346,11 @@ def limits(element: hl.Type) -> tuple[int, int]:
     return least, least + (1 << element.bits()) - 1
 
 
-def set_number(parameter: hl.Param, number: np.ndarray | float) -> None:
+def set_number(parameter: hl.Param, number: np.ndarray | float, narrow_floats: str | None = None) -> None:
     """Gives a parameter a number, which may be a word if the type has a fraction."""
-    image = image_of_number(parameter, number)
-    if parameter.type().is_float() and image.dtype == np.uint16:
-        image = to_numbers(image)
+    image, element = image_of_number(parameter, number), parameter.type()
     # Of a scalar of NumPy, Halide may take the truth value.
-    number = image.item()
+    number = (numbers_of(image, element, narrow_floats) if element.is_float() else image).item()
     parameter.set(bool(number) if parameter.type().is_bool() else number)
 
 
