@@ -72,9 +72,12 @@ impl<'a> Lowering<'a> {
         }
         let loops =
             in_loops(&of_name, self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), func).0, func);
+        let Some(first) = arrays.first() else {
+            return Err(Fault::new(func.span, format!("`{}` has no value", self.names.shown(&func.name))));
+        };
+        let span = self.plan.arrays[*first].span;
         // It belongs to no Func.
         let func = usize::MAX - number;
-        let span = self.plan.arrays[arrays[0]].span;
         self.copies.push(Stage { func, arrays, targets, values, loops, updates: false, span });
         Ok(())
     }
