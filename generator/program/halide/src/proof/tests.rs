@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pushmem_float::Format;
 use pushmem_images::Image;
 use pushmem_nest::{Access, ArrayKind, Binary, Expression, ExpressionKind, Index, Node, Operation, Program, Type};
 
@@ -81,7 +82,9 @@ fn planted(expression: &mut Expression, kind: Kind) -> bool {
         (ExpressionKind::Select { then, otherwise, .. }, Kind::OtherChoice) => std::mem::swap(then, otherwise),
         (ExpressionKind::Constant(number), Kind::Constant) if of.is_integer() && of.holds(*number + 1) => *number += 1,
         // Twice the number.
-        (ExpressionKind::Constant(number), Kind::Constant) if of == Type::Bf16 => *number += 0x80,
+        (ExpressionKind::Constant(number), Kind::Constant) if let Some(format) = of.format() => {
+            *number += i64::from(format.fractions());
+        }
         (_, Kind::WrongCast) if of.is_integer() && of.bits() > 8 => {
             let kind = ExpressionKind::Cast(Box::new(expression.clone()));
             let narrow = Expression { kind, value: Type::I8, ..*expression };
@@ -214,6 +217,17 @@ fn differ(of: Type, one: &[i64], other: &[i64]) -> bool {
         one == other || numbers.is_some_and(|[one, other]| one == other || one.is_nan())
     };
     !one.iter().zip(other).all(is_same)
+}
+
+#[test]
+fn constants_of_all_formats_can_have_faults() {
+    for format in Format::ALL {
+        let kind = ExpressionKind::Constant(format.one().into());
+        let mut constant = Expression { kind, value: Type::of_format(format), span: Default::default() };
+        assert!(planted(&mut constant, Kind::Constant));
+        let ExpressionKind::Constant(word) = constant.kind else { panic!("{constant:?}") };
+        assert_eq!(format.to_f64(word as u16), 2.0, "{format}");
+    }
 }
 
 /// Each fault that changes a pixel of the image beside a pipeline is found, whatever images the proof takes.

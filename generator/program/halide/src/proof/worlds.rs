@@ -3,8 +3,10 @@
 
 use itertools::Itertools;
 
-use pushmem_float::Format;
+use pushmem_float::{Format, SIGN};
 use pushmem_nest::Type;
+
+use crate::floats::greatest;
 
 /// How the pixels of images are distributed. Random images take few branches: hardly a pixel is 65535 or differs from its neighbour by
 /// 60000, and whatever only shows where one does is not seen.
@@ -14,7 +16,7 @@ enum Pixels {
     Small,
     /// The constants of the pipeline, quotients of numbers, what is beside them, and the least and the greatest values.
     Constants,
-    /// The least and the greatest value.
+    /// The least and the greatest value; of numbers, subnormal and infinite ones, too.
     Extremes,
     /// Just below the greatest value; numbers are between -1 and 1.
     Saturated,
@@ -97,7 +99,8 @@ impl World {
         }
     }
 
-    /// A word of a finite number. No image has zeros below zero, whose sign some functions of hardware leave away.
+    /// A word of a number, which only the extremes have infinite. No image has zeros below zero, whose sign some functions of hardware leave
+    /// away.
     fn number(&self, format: Format, random: u64) -> u16 {
         let (choice, rest) = (random >> 56, (random & 0xffff_ffff) as f64 / f64::from(1_u32 << 31) - 1.0);
         let number = match self.pixels {
@@ -107,10 +110,42 @@ impl World {
                 Some(near) if choice < 170 => format.to_f64(*near),
                 _ => [0.0, 1.0, -1.0, 0.5][choice as usize % 4],
             },
-            Pixels::Extremes => [0.0, 1.0, -1.0, 255.0, 1e30, -1e30, 1e-30, 65536.0][choice as usize % 8],
+            Pixels::Extremes => return extreme(format, choice),
             Pixels::Saturated => rest / f64::from(1 << (choice % 8)),
         };
-        let greatest = format.to_f64(format.infinity() - 1);
+        let greatest = greatest(format);
         format.from_f64(if number == 0.0 { 0.0 } else { number.clamp(-greatest, greatest) })
+    }
+}
+
+/// A word of an extreme number: a zero without a sign, or with any sign a small integer, the least and the greatest subnormal number, the
+/// least normal one, the greatest, or an infinite one.
+fn extreme(format: Format, choice: u64) -> u16 {
+    let (infinity, fractions) = (format.infinity(), format.fractions());
+    let magnitudes = [0, format.one(), format.from_f64(255.0), 1, fractions - 1, fractions, infinity - 1, infinity];
+    match magnitudes[choice as usize % magnitudes.len()] {
+        0 => 0,
+        magnitude if choice as usize / magnitudes.len() % 2 == 1 => magnitude | SIGN,
+        magnitude => magnitude,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn extremes_have_numbers_of_all_kinds() {
+        for format in Format::ALL {
+            let words: BTreeSet<u16> = (0..256).map(|choice| extreme(format, choice)).collect();
+            assert!(!words.contains(&SIGN));
+            for sign in [0, SIGN] {
+                for magnitude in [1, format.fractions() - 1, format.infinity() - 1, format.infinity()] {
+                    assert!(words.contains(&(magnitude | sign)), "{format} {magnitude:#x}");
+                }
+            }
+        }
     }
 }
