@@ -505,7 +505,8 @@ impl<'a> Lowering<'a> {
 /// Refuses constants that no program can have.
 fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
     match of.format().filter(|format| !entries.iter().all(|entry| format.is_finite(*entry as u16))) {
-        Some(format) => Err(Fault::new(span, format!("an entry of these constants is no finite number of {format}"))),
+        Some(format) => Err(Fault::new(span, format!("an entry of these constants is no finite number of {format}"))
+            .with_help(format!("the greatest number is {}: scale the values", shown(greatest(format))))),
         None => Ok(()),
     }
 }

@@ -207,6 +207,12 @@ fn what_has_no_hardware_is_refused_where_it_is() {
             "100000f",
         ),
         (
+            "narrowed_entries",
+            "an entry of these constants is no finite number of float16",
+            "the greatest number is 65504: scale the values",
+            "Buffer weights",
+        ),
+        (
             "narrowed_small",
             "the constant 1e-8 becomes 0 in float16",
             "numbers above 0 are from 5.9604645e-8 to 65504: scale the values, or use `--narrow-floats bf16`",

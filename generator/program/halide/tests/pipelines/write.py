@@ -633,6 +633,16 @@ def narrowed_large():
 
 
 @refused
+def narrowed_entries():
+    """An entry of a buffer that float16 has not."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    weights = hl.Buffer(F32, [2], "weights")
+    weights[0], weights[1] = 1.0, 70000.0
+    output[x, y] = hl.u8(hl.f32(image[x, y]) * weights[x % 2])
+    return output, [image], [8, 6], "f16"
+
+
+@refused
 def narrowed_small():
     """A constant that would be 0 in float16."""
     image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
