@@ -17,7 +17,7 @@ use pushmem_regression::{
     random_spec_of_any_size,
 };
 use pushmem_simulation::run_length;
-use pushmem_tile::{MAX_ROWS, Style, TileSpec};
+use pushmem_tile::{MAX_ROWS, Mode, Style, TileSpec};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -42,6 +42,10 @@ fn violations(spec: &TileSpec, configuration: &Configuration) -> Vec<Violation> 
 
 fn is_legal(spec: &TileSpec, configuration: &Configuration) {
     assert_eq!(configuration.check(spec).err(), None, "{}", configuration.to_yaml());
+    // The work of other modes has no end, and no schedule.
+    if configuration.mode != Mode::UnifiedBuffer {
+        return;
+    }
     assert_eq!(violations(spec, configuration), [], "{}{}", spec.to_yaml(), configuration.to_yaml());
 }
 

@@ -41,6 +41,7 @@ fn expected_fields(spec: &TileSpec) -> Vec<(Meaning, u32)> {
     if spec.chaining {
         fields.extend([(Meaning::ChainEnable, 1), (Meaning::TileId, spec.tile_id_bits())]);
     }
+    fields.extend(spec.modes().map(|mode| (Meaning::Mode { mode }, 1)));
     if spec.shadow_registers {
         fields.push((Meaning::Commit, 1));
     }
