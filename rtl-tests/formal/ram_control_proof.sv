@@ -22,13 +22,13 @@ module ram_control_proof #(
     input logic [AddressBits-1:0] watched_row_i,
     input logic [LaneBits-1:0]    watched_lane_i
 );
-    logic active, ready, accessed, reads, store;
+    logic ready, accessed, reads, store;
     logic [AddressBits-1:0]    store_row;
     logic [Lanes*WordBits-1:0] store_data;
     logic [Lanes*WordBits-1:0] row_q;
     logic [Lanes*WordBits-1:0] rows_q [2**AddressBits];
     pushmem_ram_control #(.AddressBits(AddressBits), .Lanes(Lanes), .WordBits(WordBits)) u_control (
-        .clk_i, .rst_ni, .flush_i, .stall_i, .enable_i, .active_o(active), .valid_i, .ready_o(ready), .write_i, .row_i, .lane_i, .word_i,
+        .clk_i, .rst_ni, .flush_i, .stall_i, .enable_i, .valid_i, .ready_o(ready), .write_i, .row_i, .lane_i, .word_i,
         .access_o(accessed), .read_o(reads), .sram_row_i(row_q), .store_o(store), .store_row_o(store_row), .store_data_o(store_data)
     );
 
@@ -80,7 +80,7 @@ module ram_control_proof #(
 
     always_comb begin
         if (rst_ni && !first_q) begin
-            if (!active) assert (!ready);
+            if (!u_control.active_q) assert (!ready);
             assert (!(store && accessed));
             // Helping invariants.
             if (storing_q) begin

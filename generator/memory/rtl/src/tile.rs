@@ -433,7 +433,7 @@ fn wide_fetch_exclusive(view: &TileView) -> Vec<Exclusive> {
         promise: "A mode takes the place of the controllers, and of another mode.",
         members: format!(
             "{{{}, |{{{}}}}}",
-            modes.iter().map(|mode| format!("{mode}_active")).join(", "),
+            modes.iter().map(|mode| format!("u_{mode}_control.active_q")).join(", "),
             view.roles.iter().map(|role| format!("{}_fire", role.name)).join(", ")
         ),
         bits: (modes.len() + 1).to_string(),
