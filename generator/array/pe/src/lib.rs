@@ -12,7 +12,7 @@ mod specialized;
 
 pub use model::{Configuration, Operand, Pe};
 pub use modes::{ENABLE, Mode, Modes};
-pub use operation::{Operation, Outcome};
+pub use operation::{FloatOperation, Operation, Outcome};
 pub use rtl::generate;
 pub use semantics::{Numbers, Semantics, Tokens};
 pub use spec::{PeSpec, bits_for, check_stem};

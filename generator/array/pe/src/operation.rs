@@ -113,6 +113,51 @@ pub enum Operation {
     Float16ToInteger,
 }
 
+/// An operation of numbers with a fraction, whatever their format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatOperation {
+    /// The sum.
+    Add,
+    /// The difference.
+    Subtract,
+    /// The product.
+    Multiply,
+    /// `a == b`, as bit and as word.
+    Equal,
+    /// `a < b`, as bit and as word.
+    Less,
+    /// `a <= b`, as bit and as word.
+    LessEqual,
+    /// The number nearest to a signed word.
+    FromInteger,
+    /// The signed word of a number without its fraction: the nearest word if it is out of range, 0 if it is none.
+    ToInteger,
+}
+
+impl FloatOperation {
+    /// The word, and the bit, for the words `a` and `b` and the signed word of `a`.
+    #[inline(always)]
+    fn evaluate(self, format: Format, a: u16, b: u16, integer: i64) -> (i64, bool) {
+        let number = |word: u16| (i64::from(word), false);
+        let flag = |flag: bool| (i64::from(flag), flag);
+        match self {
+            FloatOperation::Add => number(format.add(a, b)),
+            FloatOperation::Subtract => number(format.subtract(a, b)),
+            FloatOperation::Multiply => number(format.multiply(a, b)),
+            FloatOperation::Equal => flag(format.equal(a, b)),
+            FloatOperation::Less => flag(format.less(a, b)),
+            FloatOperation::LessEqual => flag(format.less_equal(a, b)),
+            FloatOperation::FromInteger => number(format.from_integer(integer)),
+            FloatOperation::ToInteger => (format.to_integer(a, i16::MIN.into(), i16::MAX.into()), false),
+        }
+    }
+
+    /// Whether it is a relation of two numbers.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, FloatOperation::Equal | FloatOperation::Less | FloatOperation::LessEqual)
+    }
+}
+
 /// The word and the bit that an operation gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -184,9 +229,40 @@ impl Operation {
         name.trim_end().to_owned()
     }
 
-    /// Whether this is an operation of numbers with a fraction, which are words of 16 bits.
+    /// The format and the operation, of one of numbers with a fraction, which are words of 16 bits.
+    #[inline(always)]
+    pub fn float(self) -> Option<(Format, FloatOperation)> {
+        use FloatOperation::{Add, Equal, FromInteger, Less, LessEqual, Multiply, Subtract, ToInteger};
+        Some(match self {
+            Operation::BfloatAdd => (Format::Bfloat16, Add),
+            Operation::BfloatSubtract => (Format::Bfloat16, Subtract),
+            Operation::BfloatMultiply => (Format::Bfloat16, Multiply),
+            Operation::BfloatEqual => (Format::Bfloat16, Equal),
+            Operation::BfloatLess => (Format::Bfloat16, Less),
+            Operation::BfloatLessEqual => (Format::Bfloat16, LessEqual),
+            Operation::BfloatFromInteger => (Format::Bfloat16, FromInteger),
+            Operation::BfloatToInteger => (Format::Bfloat16, ToInteger),
+            Operation::Float16Add => (Format::Float16, Add),
+            Operation::Float16Subtract => (Format::Float16, Subtract),
+            Operation::Float16Multiply => (Format::Float16, Multiply),
+            Operation::Float16Equal => (Format::Float16, Equal),
+            Operation::Float16Less => (Format::Float16, Less),
+            Operation::Float16LessEqual => (Format::Float16, LessEqual),
+            Operation::Float16FromInteger => (Format::Float16, FromInteger),
+            Operation::Float16ToInteger => (Format::Float16, ToInteger),
+            _ => return None,
+        })
+    }
+
+    /// The operation of the numbers of a format.
+    pub fn of_numbers(format: Format, operation: FloatOperation) -> Operation {
+        let found = Operation::ALL.into_iter().find(|one| one.float() == Some((format, operation)));
+        found.expect("each format has all operations")
+    }
+
+    /// Whether this is an operation of numbers with a fraction.
     pub fn has_fraction(self) -> bool {
-        self >= Operation::BfloatAdd
+        self.float().is_some()
     }
 
     /// Whether words are taken as signed.
@@ -229,7 +305,7 @@ impl Operation {
         match self {
             AddThree | MultiplyAdd | ClampUnsigned | ClampSigned => 3,
             Pass | Absolute | ExtendUnsigned | ExtendSigned => 1,
-            BfloatFromInteger | BfloatToInteger | Float16FromInteger | Float16ToInteger => 1,
+            _ if matches!(self.float(), Some((_, FloatOperation::FromInteger | FloatOperation::ToInteger))) => 1,
             _ => 2,
         }
     }
@@ -264,13 +340,7 @@ impl Operation {
                 | ClampUnsigned
                 | ClampSigned
                 | Equal
-                | BfloatAdd
-                | BfloatMultiply
-                | BfloatEqual
-                | Float16Add
-                | Float16Multiply
-                | Float16Equal
-        )
+        ) || matches!(self.float(), Some((_, FloatOperation::Add | FloatOperation::Multiply | FloatOperation::Equal)))
     }
 
     /// Whether the bit tells which of `a` and `b` is the lesser one.
@@ -298,8 +368,6 @@ impl Operation {
         let (x, y, z) = (value(a), value(b), value(c));
         let carry_of = |sum: i64| (sum as u64 >> word_bits) & 1 == 1;
         let inverted = i64::from(!b & mask as u32);
-        let (one, other) = (a as u16, b as u16);
-        let number = |word: u16| (i64::from(word), false);
         let shifted = |amount: i64| amount.min(i64::from(word_bits)) as u32;
         let flag = |flag: bool| (i64::from(flag), flag);
         let (word, bit) = match self {
@@ -332,22 +400,10 @@ impl Operation {
             LessEqualUnsigned | LessEqualSigned => flag(x <= y),
             ExtendUnsigned => (x & (mask as i64 >> (word_bits - word_bits / 2)), false),
             ExtendSigned => (x << (64 - word_bits / 2) >> (64 - word_bits / 2), false),
-            BfloatAdd => number(Format::Bfloat16.add(one, other)),
-            BfloatSubtract => number(Format::Bfloat16.subtract(one, other)),
-            BfloatMultiply => number(Format::Bfloat16.multiply(one, other)),
-            BfloatEqual => flag(Format::Bfloat16.equal(one, other)),
-            BfloatLess => flag(Format::Bfloat16.less(one, other)),
-            BfloatLessEqual => flag(Format::Bfloat16.less_equal(one, other)),
-            BfloatFromInteger => number(Format::Bfloat16.from_integer(signed(a))),
-            BfloatToInteger => (Format::Bfloat16.to_integer(one, i16::MIN.into(), i16::MAX.into()), false),
-            Float16Add => number(Format::Float16.add(one, other)),
-            Float16Subtract => number(Format::Float16.subtract(one, other)),
-            Float16Multiply => number(Format::Float16.multiply(one, other)),
-            Float16Equal => flag(Format::Float16.equal(one, other)),
-            Float16Less => flag(Format::Float16.less(one, other)),
-            Float16LessEqual => flag(Format::Float16.less_equal(one, other)),
-            Float16FromInteger => number(Format::Float16.from_integer(signed(a))),
-            Float16ToInteger => (Format::Float16.to_integer(one, i16::MIN.into(), i16::MAX.into()), false),
+            _ => {
+                let (format, operation) = self.float().expect("all others are of numbers with a fraction");
+                operation.evaluate(format, a as u16, b as u16, signed(a))
+            }
         };
         Outcome { word: (word as u64 & mask) as u32, bit }
     }

@@ -6,7 +6,7 @@ use pushmem_float::Format;
 use pushmem_veryl::{CompileError, Emitted, Reset, Source};
 
 use crate::modes::Mode;
-use crate::operation::Operation;
+use crate::operation::{FloatOperation, Operation};
 use crate::spec::PeSpec;
 
 /// The modules of the library, without `pushmem_`, beside those of numbers with a fraction.
@@ -287,16 +287,11 @@ fn action(operation: Operation, w: u32) -> String {
         LessEqualUnsigned | LessEqualSigned => flag("(less | equal)"),
         ExtendUnsigned => word(format!("{{1'b0 repeat {half}, a[{}:0]}}", half - 1)),
         ExtendSigned => word(format!("{{a[{0}] repeat {half}, a[{0}:0]}}", half - 1)),
-        BfloatAdd | BfloatSubtract => word("bfloat_sum".to_owned()),
-        BfloatMultiply => word("bfloat_product".to_owned()),
-        BfloatEqual | BfloatLess | BfloatLessEqual => flag("bfloat_holds"),
-        BfloatFromInteger => word("bfloat_rounded".to_owned()),
-        BfloatToInteger => word("bfloat_truncated".to_owned()),
-        Float16Add | Float16Subtract => word("float16_sum".to_owned()),
-        Float16Multiply => word("float16_product".to_owned()),
-        Float16Equal | Float16Less | Float16LessEqual => flag("float16_holds"),
-        Float16FromInteger => word("float16_rounded".to_owned()),
-        Float16ToInteger => word("float16_truncated".to_owned()),
+        _ => {
+            let (format, operation) = operation.float().expect("all others are of numbers with a fraction");
+            let result = format!("{}_{}", format.prefix(), result_of(operation));
+            if operation.is_comparison() { flag(&result) } else { word(result) }
+        }
     }
 }
 
@@ -315,30 +310,14 @@ fn word_ranges(spec: &PeSpec) -> Vec<WordRange> {
     std::iter::once(before).chain(of_accumulator).filter(|range| range.first < range.end).collect()
 }
 
-/// The operations of a format in the order of [`units`]: sum, difference, product, relations, conversions.
-fn of_format(format: Format) -> [Operation; 8] {
-    use Operation::*;
-    match format {
-        Format::Bfloat16 => [
-            BfloatAdd,
-            BfloatSubtract,
-            BfloatMultiply,
-            BfloatEqual,
-            BfloatLess,
-            BfloatLessEqual,
-            BfloatFromInteger,
-            BfloatToInteger,
-        ],
-        Format::Float16 => [
-            Float16Add,
-            Float16Subtract,
-            Float16Multiply,
-            Float16Equal,
-            Float16Less,
-            Float16LessEqual,
-            Float16FromInteger,
-            Float16ToInteger,
-        ],
+/// The signal with the result of an operation of numbers, behind the name of their format.
+fn result_of(operation: FloatOperation) -> &'static str {
+    match operation {
+        FloatOperation::Add | FloatOperation::Subtract => "sum",
+        FloatOperation::Multiply => "product",
+        FloatOperation::Equal | FloatOperation::Less | FloatOperation::LessEqual => "holds",
+        FloatOperation::FromInteger => "rounded",
+        FloatOperation::ToInteger => "truncated",
     }
 }
 
@@ -347,32 +326,35 @@ fn units(spec: &PeSpec) -> Vec<Unit> {
     let mut units = Vec::new();
     for format in Format::ALL {
         let prefix = format.prefix();
-        let mut unit = |name: &str, result: &str, bits, port, operands: &[(&'static str, &str)]| {
-            let result = format!("{prefix}_{result}");
+        let mut unit = |name: &str, operation, bits, port, operands: &[(&'static str, &str)]| {
+            let result = format!("{prefix}_{}", result_of(operation));
             let operands = operands.iter().map(|(port, value)| (*port, (*value).to_owned()));
             let ports = operands.chain([(port, result.clone())]).collect();
             units.push(Unit { name: format!("{prefix}_{name}"), result, bits, ports });
         };
-        let [add, subtract, multiply, equal, less, less_equal, from_integer, to_integer] = of_format(format);
+        let of = |operation| Operation::of_numbers(format, operation);
+        let (add, subtract) = (of(FloatOperation::Add), of(FloatOperation::Subtract));
+        let [equal, less, less_equal] =
+            [FloatOperation::Equal, FloatOperation::Less, FloatOperation::LessEqual].map(of);
         if spec.has_any(&[add, subtract]) {
             // A difference is the sum with the other sign.
             let negates = any_of(spec, &[subtract]);
             let b = format!("{{b[15] ^ ({negates}), b[14:0]}}");
-            unit("add", "sum", 16, "sum_o", &[("a_i", "a"), ("b_i", &b)]);
+            unit("add", FloatOperation::Add, 16, "sum_o", &[("a_i", "a"), ("b_i", &b)]);
         }
-        if spec.has_any(&[multiply]) {
-            unit("multiply", "product", 16, "product_o", &[("a_i", "a"), ("b_i", "b")]);
+        if spec.has_any(&[of(FloatOperation::Multiply)]) {
+            unit("multiply", FloatOperation::Multiply, 16, "product_o", &[("a_i", "a"), ("b_i", "b")]);
         }
         if spec.has_any(&[equal, less, less_equal]) {
             let (is_equal, is_less) = (any_of(spec, &[equal, less_equal]), any_of(spec, &[less, less_equal]));
             let operands = [("a_i", "a"), ("b_i", "b"), ("equal_i", is_equal.as_str()), ("less_i", &is_less)];
-            unit("compare", "holds", 1, "holds_o", &operands);
+            unit("compare", FloatOperation::Equal, 1, "holds_o", &operands);
         }
-        if spec.has_any(&[from_integer]) {
-            unit("from_integer", "rounded", 16, "number_o", &[("word_i", "a")]);
+        if spec.has_any(&[of(FloatOperation::FromInteger)]) {
+            unit("from_integer", FloatOperation::FromInteger, 16, "number_o", &[("word_i", "a")]);
         }
-        if spec.has_any(&[to_integer]) {
-            unit("to_integer", "truncated", 16, "word_o", &[("number_i", "a")]);
+        if spec.has_any(&[of(FloatOperation::ToInteger)]) {
+            unit("to_integer", FloatOperation::ToInteger, 16, "word_o", &[("number_i", "a")]);
         }
     }
     units

@@ -414,18 +414,6 @@ impl<'a> Builder<'a> {
 /// Whether the word of an operation is its bit.
 fn is_comparison(operation: Operation) -> bool {
     use Operation::*;
-    matches!(
-        operation,
-        Equal
-            | LessUnsigned
-            | LessSigned
-            | LessEqualUnsigned
-            | LessEqualSigned
-            | BfloatEqual
-            | BfloatLess
-            | BfloatLessEqual
-            | Float16Equal
-            | Float16Less
-            | Float16LessEqual
-    )
+    matches!(operation, Equal | LessUnsigned | LessSigned | LessEqualUnsigned | LessEqualSigned)
+        || operation.float().is_some_and(|(_, operation)| operation.is_comparison())
 }

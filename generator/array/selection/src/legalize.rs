@@ -6,7 +6,7 @@
 use pushmem_float::Format;
 use pushmem_kernels::{NodeKind, Value, Values};
 use pushmem_nest::{Binary, Type, Unary};
-use pushmem_pe::{Operation, PeSpec};
+use pushmem_pe::{FloatOperation, Operation, PeSpec};
 
 use crate::builder::Builder;
 use crate::cell::{Bit, Sequence, Table, Word};
@@ -280,17 +280,13 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         }
         let low = self.low(operand)?;
         match operator {
-            Unary::FloatFromInteger(Format::Bfloat16) => {
-                Ok(Legal::Word(self.builder.convert(Operation::BfloatFromInteger, low)))
+            Unary::FloatFromInteger(format) => {
+                let operation = Operation::of_numbers(format, FloatOperation::FromInteger);
+                Ok(Legal::Word(self.builder.convert(operation, low)))
             }
-            Unary::FloatFromInteger(Format::Float16) => {
-                Ok(Legal::Word(self.builder.convert(Operation::Float16FromInteger, low)))
-            }
-            Unary::FloatToInteger(Format::Bfloat16) => {
-                Ok(Legal::Word(self.builder.convert(Operation::BfloatToInteger, low)))
-            }
-            Unary::FloatToInteger(Format::Float16) => {
-                Ok(Legal::Word(self.builder.convert(Operation::Float16ToInteger, low)))
+            Unary::FloatToInteger(format) => {
+                let operation = Operation::of_numbers(format, FloatOperation::ToInteger);
+                Ok(Legal::Word(self.builder.convert(operation, low)))
             }
             Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..) => {
                 unreachable!("datapaths have operations of bits for it")
@@ -349,18 +345,12 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             Binary::Minimum => self.extreme(node, false, left, right),
             Binary::Maximum => self.extreme(node, true, left, right),
             Binary::AbsoluteDifference => self.absolute_difference(node, left, right),
-            Binary::FloatAdd(Format::Bfloat16) => self.float(Operation::BfloatAdd, left, right),
-            Binary::FloatSubtract(Format::Bfloat16) => self.float(Operation::BfloatSubtract, left, right),
-            Binary::FloatMultiply(Format::Bfloat16) => self.float(Operation::BfloatMultiply, left, right),
-            Binary::FloatEqual(Format::Bfloat16) => self.float_relation(Operation::BfloatEqual, left, right),
-            Binary::FloatLess(Format::Bfloat16) => self.float_relation(Operation::BfloatLess, left, right),
-            Binary::FloatLessEqual(Format::Bfloat16) => self.float_relation(Operation::BfloatLessEqual, left, right),
-            Binary::FloatAdd(Format::Float16) => self.float(Operation::Float16Add, left, right),
-            Binary::FloatSubtract(Format::Float16) => self.float(Operation::Float16Subtract, left, right),
-            Binary::FloatMultiply(Format::Float16) => self.float(Operation::Float16Multiply, left, right),
-            Binary::FloatEqual(Format::Float16) => self.float_relation(Operation::Float16Equal, left, right),
-            Binary::FloatLess(Format::Float16) => self.float_relation(Operation::Float16Less, left, right),
-            Binary::FloatLessEqual(Format::Float16) => self.float_relation(Operation::Float16LessEqual, left, right),
+            Binary::FloatAdd(format) => self.float(format, FloatOperation::Add, left, right),
+            Binary::FloatSubtract(format) => self.float(format, FloatOperation::Subtract, left, right),
+            Binary::FloatMultiply(format) => self.float(format, FloatOperation::Multiply, left, right),
+            Binary::FloatEqual(format) => self.float(format, FloatOperation::Equal, left, right),
+            Binary::FloatLess(format) => self.float(format, FloatOperation::Less, left, right),
+            Binary::FloatLessEqual(format) => self.float(format, FloatOperation::LessEqual, left, right),
             Binary::FloatMinimum(_) | Binary::FloatMaximum(_) => {
                 unreachable!("datapaths have a comparison and a selection for it")
             }
@@ -368,15 +358,16 @@ impl<'a, 'b> Legalizer<'a, 'b> {
     }
 
     /// The number that an operation gives of two numbers with a fraction.
-    fn float(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
+    fn float(
+        &mut self,
+        format: Format,
+        operation: FloatOperation,
+        left: usize,
+        right: usize,
+    ) -> Result<Legal, Unsupported> {
         let (a, b) = (self.low(left)?, self.low(right)?);
-        Ok(Legal::Word(self.builder.float(operation, a, b).0))
-    }
-
-    /// Whether a relation holds between two numbers with a fraction.
-    fn float_relation(&mut self, operation: Operation, left: usize, right: usize) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
-        Ok(Legal::Bit(self.builder.float(operation, a, b).1))
+        let (word, bit) = self.builder.float(Operation::of_numbers(format, operation), a, b);
+        Ok(if operation.is_comparison() { Legal::Bit(bit) } else { Legal::Word(word) })
     }
 
     /// A function of truth values.

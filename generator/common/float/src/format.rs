@@ -51,6 +51,11 @@ impl Format {
         self.word((1 << self.exponent_bits()) - 1, 0)
     }
 
+    /// The word of the largest number.
+    pub const fn largest(self) -> u16 {
+        self.infinity() - 1
+    }
+
     /// The result of operations that have no number, as the hardware gives it.
     pub const fn not_a_number(self) -> u16 {
         self.infinity() | (self.fractions() / 2)

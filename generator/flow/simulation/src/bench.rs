@@ -193,7 +193,7 @@ impl<'a> TileBench<'a> {
                 frame.config_address = self.random_register();
             }
             match self.spec.reset {
-                // What another tile shows goes through.
+                // The words of another tile go through.
                 Reset::Asynchronous => {
                     let Frame { chain, chain_valid, handshake, .. } = frame;
                     let outputs = self.tile.outputs(&Inputs { chain, chain_valid, handshake, ..Inputs::default() });

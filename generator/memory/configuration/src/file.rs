@@ -94,7 +94,7 @@ pub struct Configuration {
     /// Digest of the specification it was made for, where a program wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_digest: Option<String>,
-    /// What the tile is at work as.
+    /// The mode of the tile.
     #[serde(default)]
     pub mode: Mode,
     /// The controllers that run, by name; none but in a unified buffer.
@@ -108,7 +108,7 @@ pub struct Configuration {
     pub contents: Vec<u64>,
 }
 
-/// What a file with the schedule of a unified buffer has at least.
+/// The keys that a file with the schedule of a unified buffer has at least.
 #[derive(Deserialize)]
 struct OfUnifiedBuffer {
     #[serde(rename = "controllers")]

@@ -89,7 +89,7 @@ impl Fifo {
         self.counts.pushed / self.lanes - self.counts.stored - self.counts.passed
     }
 
-    /// What moves in a cycle in which a word is offered, or the one that is shown is taken.
+    /// The rows and words that move in a cycle, in which a word may be offered and the one that is shown may be taken.
     pub fn moves(&self, offered: bool, taken: bool) -> Moves {
         let Counts { pushed, popped, stored, fetched, arrived, passed, ahead } = self.counts;
         let filled = fetched + passed;

@@ -40,7 +40,7 @@ pub struct TileModel {
     /// The controller of the stencil-valid output, if there is one.
     stencil_valid: Option<usize>,
     configuration: Configuration,
-    /// What it is at work as since the flush.
+    /// The mode since the flush.
     mode: Mode,
     context: Context,
     datapath: Datapath,
@@ -103,7 +103,7 @@ impl TileModel {
         }
     }
 
-    /// What it is at work as since the flush.
+    /// The mode since the flush.
     pub fn mode(&self) -> Mode {
         self.mode
     }

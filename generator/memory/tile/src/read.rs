@@ -192,7 +192,7 @@ impl TileSpec {
             chaining: Some(self.chaining),
             output_chaining: self.output_chaining.then_some(true),
             stencil_valid: Some(self.stencil_valid),
-            // What came later than digests did appears only where it is there.
+            // Keys that came later than digests appear only where they are set.
             rom_mode: self.rom_mode.then_some(true),
             fifo_mode: self.fifo_mode.then_some(true),
             ram_mode: self.ram_mode.then_some(true),

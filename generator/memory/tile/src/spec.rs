@@ -83,7 +83,7 @@ impl Reset {
     }
 }
 
-/// What a tile is at work as, by its configuration.
+/// The mode of a tile, which its configuration chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {

@@ -302,7 +302,7 @@ impl Checker {
 
 /// The greatest number of a format.
 pub(crate) fn greatest(format: Format) -> f64 {
-    format.to_f64(format.infinity() - 1)
+    format.to_f64(format.largest())
 }
 
 /// A number as short as single precision tells it from others, if it is one of that.

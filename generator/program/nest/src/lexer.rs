@@ -99,7 +99,7 @@ fn decimal(text: &str, span: Span) -> Result<Token, Problem> {
     // Of bfloat16 are the largest numbers there are.
     let format = suffix.unwrap_or(Format::Bfloat16);
     if !format.is_finite(format.from_f64(number)) {
-        let largest = format.to_decimal(format.infinity() - 1).unwrap_or_default();
+        let largest = format.to_decimal(format.largest()).unwrap_or_default();
         return Err(Problem::new(span, format!("`{text}` is too large"))
             .with_help(format!("the largest number of {} is {largest}", format.name())));
     }

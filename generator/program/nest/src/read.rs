@@ -432,7 +432,7 @@ impl Reader<'_> {
                 Some(format) => format!(
                     "the largest number of {} is {}",
                     format.name(),
-                    format.to_decimal(format.infinity() - 1).unwrap_or_default()
+                    format.to_decimal(format.largest()).unwrap_or_default()
                 ),
                 None => format!("it holds {} to {}", element.min(), element.max()),
             }));

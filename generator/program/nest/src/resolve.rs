@@ -361,7 +361,7 @@ fn reciprocal(format: Format, divisor: &Expression) -> Result<Expression, Proble
 fn finite(number: i64, value: Type, span: Span) -> Result<Expression, Problem> {
     match value.format() {
         Some(format) if !format.is_finite(number as u16) => {
-            let largest = format.to_decimal(format.infinity() - 1).unwrap_or_default();
+            let largest = format.to_decimal(format.largest()).unwrap_or_default();
             let problem = Problem::new(span, format!("this constant is beyond the numbers of {}", format.name()));
             Err(problem.with_help(format!("the largest number of {} is {largest}", format.name())))
         }

@@ -142,7 +142,7 @@ mod tests {
             let words: BTreeSet<u16> = (0..256).map(|choice| extreme(format, choice)).collect();
             assert!(!words.contains(&SIGN));
             for sign in [0, SIGN] {
-                for magnitude in [1, format.fractions() - 1, format.infinity() - 1, format.infinity()] {
+                for magnitude in [1, format.fractions() - 1, format.largest(), format.infinity()] {
                     assert!(words.contains(&(magnitude | sign)), "{format} {magnitude:#x}");
                 }
             }
