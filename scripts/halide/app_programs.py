@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import halide as hl
 import numpy as np
-from pipeline import U8, U16, Pipeline, c, constants, nothing, program, roots, sliding, square, total, unrolled, x, xi, xo, y, yi, yo
+from pipeline import U8, U16, Pipeline, c, constants, nothing, program, roots, sliding, square, t, total, unrolled, x, xi, xo, y, yi, yo
 from pushmem_halide import BF16, compute_at, stream_to_accelerator, tile, unroll
 
 I16, I32 = hl.Int(16), hl.Int(32)
@@ -41,32 +41,55 @@ def stencil_chain() -> Pipeline:
 
 @program
 def max_filter() -> Pipeline:
-    """The greatest pixel of a disc: of columns of 1, 2 and 4 pixels, of which two make each column of the disc.
-
-    Halide's repository has the columns in one Func, whose update reads rows further and further away: here each length is a Func.
-    """
-    image, two, four, output = stream_to_accelerator("input", U8, 2), hl.Func("two"), hl.Func("four"), hl.Func("output")
-    two[x, y] = hl.max(image[x, y], image[x, y + 1])
-    four[x, y] = hl.max(two[x, y], two[x, y + 2])
+    """The greatest pixel of a disc: of columns of 1, 2 and 4 pixels, of which two make each column of the disc."""
+    image, columns, output = stream_to_accelerator("input", U8, 2), hl.Func("columns"), hl.Func("output")
+    radius, height = 3, 32
+    heights = [1, 2, 3, 3, 3, 2, 1]
+    r = hl.RDom([(-radius, height + 2 * radius), (1, 2)], "r")
+    columns[x, y, k] = image[x, y]
+    longer = hl.clamp(hl.i32(1) << (r.y - 1), 0, 2 * radius)
+    columns[x, r.x, r.y] = hl.max(columns[x, r.x, r.y - 1], columns[x, r.x + longer, r.y - 1])
 
     def column(dx: int, half: int) -> hl.Expr:
-        columns, length = (two, 2) if half < 2 else (four, 4)
-        first, last = y + 3 - half, y + 3 + half + 1 - length
-        return hl.max(columns[x + dx, first], columns[x + dx, last])
+        level = (2 * half + 1).bit_length() - 1
+        return hl.max(columns[x + dx, y - half, level], columns[x + dx, y + half + 1 - (1 << level), level])
 
-    halves = [1, 2, 3, 3, 3, 2, 1]
-    greatest = column(0, halves[0])
-    for dx, half in enumerate(halves[1:], 1):
+    greatest = column(-radius, heights[0])
+    for dx, half in enumerate(heights[1:], 1 - radius):
         greatest = hl.max(greatest, column(dx, half))
     output[x, y] = greatest
 
-    def rows():
-        compute_at(two, output, y)
-        compute_at(four, output, y)
+    def copies():
+        compute_at(columns, output, y)
+        unroll(output, x, 2)
+        unroll(columns, x, 2)
+        unroll(columns.update(), x, 2)
 
-    return Pipeline(output, [image], [32, 32], {"input": square(38)},
-                    {"root": roots(two, four), "rows": rows, "tiled": tiled(output, 16, 8, two, four),
-                     "inline": nothing})
+    box = [(-radius, height + 2 * radius), (-radius, height + 4 * radius)]
+    image_box = {"input": box}
+    return Pipeline(output, [image], [32, height], image_box,
+                    {"root": roots(columns), "rows": lambda: compute_at(columns, output, y), "copies": copies,
+                     "tiled": tiled(output, 16, 8, columns)})
+
+
+@program
+def diffusion() -> Pipeline:
+    """Steps of diffusion in an image with a fixed border, as the levels of a dimension."""
+    image, heat, output = stream_to_accelerator("input", U8, 2), hl.Func("heat"), hl.Func("output")
+    size, steps = 32, 6
+    r = hl.RDom([(1, size - 2), (1, size - 2), (1, steps)], "r")
+    heat[x, y, t] = hl.u16(image[x, y]) << 4
+    before = r.z - 1
+    beside = heat[r.x - 1, r.y, before] + heat[r.x + 1, r.y, before]
+    heat[r.x, r.y, r.z] = (heat[r.x, r.y, before] * 4 + beside + heat[r.x, r.y - 1, before] + heat[r.x, r.y + 1, before]) / 8
+    output[x, y] = hl.u8(heat[x, y, steps] >> 4)
+
+    def unrolled_steps():
+        heat.compute_root()
+        unroll(heat.update(), r.z)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(heat), "unrolled": unrolled_steps, "tiled": tiled(output, 16, 16, heat)})
 
 
 @program

@@ -132,6 +132,19 @@ impl Block {
     }
 }
 
+/// The statements of the values of a tuple, each after those of the values that it reads.
+fn after_what_they_read(mut statements: Vec<Statement>) -> Vec<Statement> {
+    let mut ordered = Vec::new();
+    while !statements.is_empty() {
+        let reads = |one: &Statement, other: &Statement| one.array_loads().any(|(array, _)| array == other.array());
+        let is_free =
+            |one: &Statement| statements.iter().all(|other| other.array() == one.array() || !reads(one, other));
+        let next = statements.iter().position(is_free).unwrap_or(0);
+        ordered.push(statements.remove(next));
+    }
+    ordered
+}
+
 /// A nest as text, and the places that its parts come from.
 #[derive(Debug, Default)]
 pub(crate) struct Emitted {
@@ -256,7 +269,7 @@ impl Nest<'_> {
             let statements = in_turns(statements, |statement| self.aside(statement, &loops));
             blocks.push(Block { loops, statements, span });
         } else {
-            blocks.extend(statements.into_iter().map(|each| Block {
+            blocks.extend(after_what_they_read(statements).into_iter().map(|each| Block {
                 loops: loops.clone(),
                 statements: vec![each],
                 span,

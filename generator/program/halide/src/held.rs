@@ -25,8 +25,8 @@ pub(crate) fn held(plan: &Plan, boxes: &[Option<Box>]) -> Vec<Option<Type>> {
     }
     let mut done = BTreeSet::new();
     for stage in &plan.stages {
-        if done.insert(stage.func) {
-            let stages: Vec<&Stage> = plan.stages.iter().filter(|each| each.func == stage.func).collect();
+        if done.insert(&stage.arrays) {
+            let stages: Vec<&Stage> = plan.stages.iter().filter(|each| each.arrays == stage.arrays).collect();
             found(plan, &stages, boxes, &mut values);
         }
     }

@@ -9,6 +9,8 @@
 //! | `print` | Funcs | a text, which messages point into |
 //! | `floats` | numbers with a fraction | those that hardware computes as Halide does |
 //! | `lower` | Funcs, schedules | a `plan`: calls of Funcs that no array holds become their values, the others stages in order |
+//! | `levels` | Funcs that are computed level by level | an array for each level |
+//! | `versions` | updates of other elements | parts of a definition |
 //! | `regions` | the boxes of outputs | those of all arrays |
 //! | `held` | the values of arrays | the types that memories hold |
 //! | `convert` | terms | values of nests, with their indices and tables |
@@ -19,7 +21,7 @@
 //!
 //! Some of them rest on helpers: `loops` are those of a schedule, `interval` finds the values of a term, `known` those of Funcs without
 //! images, `fit` the simplest index with given values, `functions` and `intrinsics` say the functions of Halide in the operators of
-//! nests, `intern` keeps each term once, `rebuild`, `runs` and `walk` take values and indices apart.
+//! nests, `intern` keeps each term once, `substitution`, `rebuild`, `runs` and `walk` take values and indices apart.
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of the text of the pipeline.
 
@@ -35,6 +37,7 @@ mod intern;
 mod interval;
 mod intrinsics;
 mod known;
+mod levels;
 mod loops;
 mod lower;
 mod plan;
@@ -48,10 +51,13 @@ mod runs;
 mod scan;
 mod sizes;
 mod straight;
+mod substitution;
 mod syntax;
+mod target;
 mod text;
 mod turns;
 mod value;
+mod versions;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -185,7 +191,9 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
     let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
     loop {
-        let plan = Lowering::plan(sizes, loops, &inline, &wide)?;
+        let mut plan = Lowering::plan(sizes, loops, &inline, &wide)?;
+        levels::divided(&mut plan);
+        versions::joined(&mut plan);
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
         let missing = (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some());

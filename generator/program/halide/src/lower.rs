@@ -20,7 +20,7 @@ use crate::plan::{Array, Plan, Point, Stage, Storage, Term};
 use crate::print::{Names, variable};
 use crate::sizes::Sizes;
 use crate::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline};
-use crate::value::{Place, Value};
+use crate::value::Value;
 
 /// The deepest nesting of calls and operators, so that no walk exhausts the stack.
 const DEEPEST: usize = 1500;
@@ -317,9 +317,10 @@ impl<'a> Lowering<'a> {
 
     /// An element of an array, as a value of the Func.
     fn load(&mut self, array: usize, indices: Vec<Term>, span: Span) -> Term {
-        let (value, loaded) = (self.plan.arrays[array].value, self.plan.arrays[array].loaded());
-        let load = self.plan.terms.load(Point { array, indices, place: Place(span) }, loaded);
-        self.plan.terms.cast(value, load)
+        match self.plan.arrays[array].entry(&indices) {
+            Some(entry) => self.plan.terms.number(entry, self.plan.arrays[array].value),
+            None => self.plan.load(array, &indices, span),
+        }
     }
 
     fn call(&mut self, call: &Call, span: Span, scope: &Scope, within: usize) -> Result<Term> {

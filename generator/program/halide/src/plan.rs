@@ -1,5 +1,6 @@
 //! The computed part of a pipeline: arrays, and the stages that store them.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use pushmem_nest::{Span, Type};
@@ -89,7 +90,54 @@ pub(crate) enum Unroll {
     Whole,
 }
 
+impl Plan {
+    /// The value of an element of an array.
+    pub fn load(&mut self, array: usize, indices: &[Term], span: Span) -> Term {
+        let (value, loaded) = (self.arrays[array].value, self.arrays[array].loaded());
+        let load = self.terms.load(Point { array, indices: indices.to_vec(), place: Place(span) }, loaded);
+        self.terms.cast(value, load)
+    }
+}
+
+impl Stage {
+    /// The loads of these arrays, those for indices too.
+    pub fn loads_of(&self, arrays: &[usize]) -> Vec<Point> {
+        loads_of(self.targets.iter().chain(self.values.iter().flatten()), arrays)
+    }
+}
+
+/// The loads of these arrays in terms, those for indices too.
+pub(crate) fn loads_of<'a>(terms: impl IntoIterator<Item = &'a Term>, arrays: &[usize]) -> Vec<Point> {
+    let mut found = Vec::new();
+    let mut open: Vec<Term> = terms.into_iter().cloned().collect();
+    let mut seen = HashSet::new();
+    while let Some(term) = open.pop() {
+        if !seen.insert(Rc::as_ptr(&term)) {
+            continue;
+        }
+        if let Value::Load(point) = &*term {
+            open.extend(point.indices.iter().cloned());
+            if arrays.contains(&point.array) {
+                found.push(point.clone());
+            }
+        }
+        open.extend(term.operands().into_iter().cloned());
+    }
+    found
+}
+
 impl Array {
+    /// The entry of constants at these indices, if these are constant, too.
+    pub fn entry(&self, indices: &[Term]) -> Option<i64> {
+        let (Storage::Constants(entries), Some(said)) = (&self.storage, &self.said) else { return None };
+        let mut place = 0;
+        for (index, (low, high)) in indices.iter().zip(said).rev() {
+            let Value::Number(index, _) = **index else { return None };
+            place = (low..=high).contains(&&index).then(|| place * (high - low + 1) + index - low)?;
+        }
+        entries.get(place as usize).copied()
+    }
+
     /// The type of its loads: that of its values, or a narrower one, which is cast to that where it is loaded.
     pub fn loaded(&self) -> Type {
         match self.value {

@@ -10,29 +10,39 @@ use crate::interval::Intervals;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term};
 use crate::walk::Walk;
 
+/// How often the box of a Func is extended by what its own stages read. Conditions end it along each dimension.
+const MOST_EXTENSIONS: usize = 4;
+
 /// The box of each array; nothing for those that are not read.
 pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
     let mut boxes: Vec<Option<Box>> = plan.arrays.iter().map(|array| array.said.clone()).collect();
     let mut last = plan.stages.len();
     while last > 0 {
-        let func = plan.stages[last - 1].func;
-        let first = plan.stages[..last].iter().rposition(|stage| stage.func != func).map_or(0, |before| before + 1);
+        let arrays = &plan.stages[last - 1].arrays;
+        let first =
+            plan.stages[..last].iter().rposition(|stage| stage.arrays != *arrays).map_or(0, |before| before + 1);
         let stages = &plan.stages[first..last];
         last = first;
         if stages[0].arrays.iter().all(|array| boxes[*array].is_none()) {
             continue;
         }
         together(stages, &mut boxes);
-        // The elements that updates write and read of the Func itself belong to it, too.
-        for stage in stages {
-            let ranges = ranges(plan, stage, &boxes);
-            for array in &stage.arrays {
-                extend(&mut boxes[*array], of_indices(plan, &stage.targets, &ranges));
+        // The elements that updates write and read of the Func itself belong to it, too, and those that are read to compute these.
+        for _ in 0..MOST_EXTENSIONS {
+            let before = boxes[arrays[0]].clone();
+            for stage in stages {
+                let ranges = ranges(plan, stage, &boxes);
+                for array in &stage.arrays {
+                    extend(&mut boxes[*array], of_indices(plan, &stage.targets, &ranges));
+                }
+                let own = |array: &usize| stage.arrays.contains(array);
+                demand(plan, stage, &ranges, &mut boxes, &own);
             }
-            let own = |array: &usize| stage.arrays.contains(array);
-            demand(plan, stage, &ranges, &mut boxes, &own);
+            together(stages, &mut boxes);
+            if boxes[arrays[0]] == before {
+                break;
+            }
         }
-        together(stages, &mut boxes);
         for stage in stages {
             let ranges = ranges(plan, stage, &boxes);
             demand(plan, stage, &ranges, &mut boxes, &|_| true);

@@ -10,7 +10,7 @@ import halide as hl
 import numpy as np
 from pushmem_halide import hw_accelerate, save, to_numbers, to_words
 
-x, y = hl.Var("x"), hl.Var("y")
+x, y, c = hl.Var("x"), hl.Var("y"), hl.Var("c")
 U8, U16, I16, I32 = hl.UInt(8), hl.UInt(16), hl.Int(16), hl.Int(32)
 PROGRAMS = {}
 
@@ -490,9 +490,12 @@ def exchanged_by_data():
 
 @program
 def exchanged_once():
-    """The same of one element, without loops."""
+    """The same of one element, without loops, after an update of elements that data choose."""
     image, pair, output = hl.ImageParam(U8, 1, "input"), hl.Func("pair"), hl.Func("output")
+    r = hl.RDom([(0, 15)], "r")
     pair[x] = (image[x], hl.u8(3 * x))
+    place = hl.i32(image[r.x]) % 16
+    pair[place] = (pair[place][0] + 1, pair[place][1])
     pair[3] = (pair[3][1], pair[3][0])
     pair.compute_root()
     output[x] = pair[x][0] + 7 * pair[x][1]
@@ -501,15 +504,70 @@ def exchanged_once():
 
 @program
 def recursive():
-    """A recursive filter down the columns and up again."""
+    """A recursive filter down the columns, up again, and down once more."""
     image, filtered, output = hl.ImageParam(U8, 2, "input"), hl.Func("filtered"), hl.Func("output")
     down, up = hl.RDom([(1, 15)], "down"), hl.RDom([(1, 15)], "up")
     filtered[x, y] = hl.u16(image[x, y])
     filtered[x, down.x] = (3 * filtered[x, down.x - 1] + filtered[x, down.x]) / 4
     filtered[x, 15 - up.x] = (3 * filtered[x, 16 - up.x] + filtered[x, 15 - up.x]) / 4
+    filtered[x, down.x] = (filtered[x, down.x - 1] + 3 * filtered[x, down.x]) / 4
     filtered.compute_root()
     output[x, y] = hl.u8(filtered[x, y])
     return output, [image], [8, 16]
+
+
+@program
+def doubled_columns():
+    """The greatest pixels of columns of 1, 2, 4 and 8 pixels, each level from the one before; below the image, they end."""
+    image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
+    r = hl.RDom([(0, 16), (1, 3)], "r")
+    columns[x, y, c] = image[x, y]
+    below = columns[x, r.x + hl.clamp(hl.i32(1) << (r.y - 1), 0, 8), r.y - 1]
+    columns[x, r.x, r.y] = hl.max(columns[x, r.x, r.y - 1], below)
+    columns.compute_root()
+    output[x, y] = columns[x, y, 3] - columns[x, y, 0]
+    return output, [image], [8, 16]
+
+
+@program
+def time_steps():
+    """Steps of diffusion with a fixed border, in the levels of a dimension."""
+    image, heat, output = hl.ImageParam(U8, 2, "input"), hl.Func("heat"), hl.Func("output")
+    r = hl.RDom([(1, 14), (1, 14), (1, 4)], "r")
+    heat[x, y, c] = hl.u16(image[x, y]) << 4
+    beside = heat[r.x - 1, r.y, r.z - 1] + heat[r.x + 1, r.y, r.z - 1]
+    heat[r.x, r.y, r.z] = (beside + heat[r.x, r.y - 1, r.z - 1] + heat[r.x, r.y + 1, r.z - 1]) / 4
+    heat.compute_root()
+    output[x, y] = hl.u8(heat[x, y, 4] >> 4)
+    return output, [image], [16, 16]
+
+
+@program
+def levels_in_turn():
+    """Levels innermost in the loops: an iteration reads elements of the level before as they were before all iterations."""
+    image, levels, output = hl.ImageParam(U8, 2, "input"), hl.Func("levels"), hl.Func("output")
+    r = hl.RDom([(1, 2), (0, 15)], "r")
+    levels[x, y, c] = image[x, y]
+    levels[r.y, y, r.x] = levels[r.y + 1, y, r.x - 1] / 2 + levels[r.y, y, r.x] / 2
+    levels.compute_root()
+    output[x, y] = levels[x, y, 2]
+    return output, [image], [16, 8]
+
+
+@program
+def framed():
+    """Borders that updates write over the definition, and a part of it that one changes."""
+    image, frame, output = hl.ImageParam(U8, 2, "input"), hl.Func("frame"), hl.Func("output")
+    r = hl.RDom([(2, 6), (3, 4)], "r")
+    r.where(r.x > r.y)
+    frame[x, y] = image[x, y]
+    frame[x, 0] = hl.u8(1)
+    frame[15, y] = image[14, y] / 2
+    frame[r.x, r.y] += 5
+    frame[12 - r.x, r.y + 1] = frame[12 - r.x, r.y + 1] / 4
+    frame.compute_root()
+    output[x, y] = frame[x, y] + frame[x + 1, y]
+    return output, [image], [16, 16]
 
 
 @program

@@ -1,0 +1,84 @@
+//! Terms with other parts.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Type};
+
+use crate::intern::Interner;
+use crate::plan::{Point, Term};
+use crate::value::{Value, Variable};
+
+/// Terms with other terms in the place of variables, and with other loads.
+pub(crate) struct Substitution<'a, L> {
+    terms: &'a mut Interner,
+    variables: HashMap<Variable, Term>,
+    /// Multiples of variables: each with its factor.
+    multiples: HashMap<Variable, (i64, Term)>,
+    /// The term in the place of a load, as it was and with its indices substituted, and of its type; nothing, if there is none.
+    load: L,
+    known: HashMap<usize, Option<Term>>,
+}
+
+impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitution<'a, L> {
+    pub fn new(terms: &'a mut Interner, variables: HashMap<Variable, Term>, load: L) -> Self {
+        Self { terms, variables, multiples: HashMap::new(), load, known: HashMap::new() }
+    }
+
+    /// The same with these terms in the place of multiples of variables, each with its factor.
+    pub fn with_multiples(self, multiples: HashMap<Variable, (i64, Term)>) -> Self {
+        Self { multiples, ..self }
+    }
+
+    /// The term with these parts; nothing, if a load has none.
+    pub fn of(&mut self, term: &Term) -> Option<Term> {
+        let place = Rc::as_ptr(term) as usize;
+        if let Some(known) = self.known.get(&place) {
+            return known.clone();
+        }
+        let new = self.anew(term);
+        self.known.insert(place, new.clone());
+        new
+    }
+
+    fn anew(&mut self, term: &Term) -> Option<Term> {
+        Some(match &**term {
+            Value::Number(..) => term.clone(),
+            Value::Variable(variable) => self.variables.get(variable).unwrap_or(term).clone(),
+            Value::Load(point) => {
+                let indices = point.indices.iter().map(|index| self.of(index)).collect::<Option<_>>()?;
+                let loaded = self.terms.type_of(term);
+                (self.load)(self.terms, point, Point { indices, ..point.clone() }, loaded)?
+            }
+            Value::Unary(operator, of) => {
+                let of = self.of(of)?;
+                self.terms.unary(*operator, of)
+            }
+            Value::Binary(Binary::Multiply, left, right) if let Some(multiple) = self.multiple(left, right) => multiple,
+            Value::Binary(operator, left, right) => {
+                let (left, right) = (self.of(left)?, self.of(right)?);
+                self.terms.binary(*operator, left, right)
+            }
+            Value::Select(condition, then, otherwise) => {
+                let (condition, then, otherwise) = (self.of(condition)?, self.of(then)?, self.of(otherwise)?);
+                self.terms.select(condition, then, otherwise)
+            }
+            Value::Cast(to, of) => {
+                let of = self.of(of)?;
+                self.terms.cast(*to, of)
+            }
+        })
+    }
+
+    /// The product of a variable and a multiple of its factor.
+    fn multiple(&mut self, left: &Term, right: &Term) -> Option<Term> {
+        let ((Value::Variable(variable), Value::Number(by, of)) | (Value::Number(by, of), Value::Variable(variable))) =
+            (&**left, &**right)
+        else {
+            return None;
+        };
+        let (factor, multiple) = self.multiples.get(variable).filter(|(factor, _)| by % factor == 0)?;
+        let by = self.terms.number(by / factor, *of);
+        Some(self.terms.binary(Binary::Multiply, multiple.clone(), by))
+    }
+}

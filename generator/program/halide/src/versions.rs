@@ -1,0 +1,334 @@
+//! Funcs whose updates are of other elements than their loops: where that can be, each definition and the updates after it become one, which
+//! chooses between their values by its indices. A raster scan computes it, and no memory keeps the elements until they are updated.
+//!
+//! That is so if the indices of an update follow all its loops, so that it writes no element twice, and if it reads elements of the Func at
+//! constant distances: those that it has updated before, as recursive filters do, or those that it has not updated yet. Where it reads the
+//! latter, or where the definition before is a recursive filter, the elements before the update are an array of their own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use itertools::Itertools;
+use petgraph::algo::toposort;
+use petgraph::graphmap::DiGraphMap;
+use pushmem_nest::{Binary, Type};
+
+use crate::intern::Interner;
+use crate::plan::{Array, Loop, Plan, Point, Stage, Term, Unroll, loads_of};
+use crate::substitution::Substitution;
+use crate::target::{At, Target, distance, iterations};
+use crate::value::{Value, Variable};
+use crate::walk::arrays_of;
+
+/// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
+const LARGEST: usize = 256;
+
+/// Makes as few definitions as possible of each Func and its updates.
+pub(crate) fn joined(plan: &mut Plan) {
+    let mut done: Vec<Stage> = Vec::new();
+    let mut rest = std::mem::take(&mut plan.stages).into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut version = vec![first];
+        while let Some(update) = rest.next_if(|next| next.arrays == version[0].arrays) {
+            done.extend(with_update(plan, &mut version, update));
+        }
+        done.extend(version);
+    }
+    plan.stages = done;
+}
+
+/// Adds an update to the stages that store the elements so far: as a part of a definition if it can be. Gives the stages of the elements
+/// before it, if these have become an array of their own.
+fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
+    let reads = Reads::of(&update);
+    let is_whole = !version[0].updates && version[0].values.iter().all(Option::is_some) && is_pure(&version[0]);
+    let is_single = version.len() == 1 && is_whole;
+    let is_recursive = is_single && arrays_of(&version[0]).iter().any(|array| update.arrays.contains(array));
+    let reads_before = reads.as_ref().is_some_and(|reads| reads.before);
+    let scans = reads.as_ref().is_some_and(|reads| reads.scans());
+    if scans && is_single && !is_recursive && !reads_before {
+        let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
+        if let Some(whole) = one_definition(plan, &version[0], &update, &values, None) {
+            *version = vec![whole];
+            return Vec::new();
+        }
+    }
+    if !is_whole || !(is_recursive || reads_before || scans && is_single) {
+        version.push(update);
+        return Vec::new();
+    }
+    let before = arrays_before(plan, &update.arrays);
+    let template = &version[0];
+    let load = |array: &usize| plan.load(before[array], &template.targets, update.span);
+    let values = update.arrays.iter().map(load).collect_vec();
+    let definition = scans.then(|| one_definition(plan, template, &update, &values, Some(&before))).flatten();
+    let next = definition.map_or_else(
+        || {
+            let copy = Stage {
+                func: template.func,
+                arrays: update.arrays.clone(),
+                targets: template.targets.clone(),
+                values: values.iter().cloned().map(Some).collect(),
+                loops: template.loops.clone(),
+                updates: false,
+                span: update.span,
+            };
+            vec![copy, reading_before(plan, &update, &before)]
+        },
+        |definition| vec![definition],
+    );
+    let mut earlier = std::mem::replace(version, next);
+    for stage in &mut earlier {
+        stage.arrays = stage.arrays.iter().map(|array| before[array]).collect();
+        let moved = |_: &Point| true;
+        replace_loads(plan, stage, &before, &moved);
+    }
+    earlier
+}
+
+/// Whether the indices of a stage are the variables of its loops.
+fn is_pure(stage: &Stage) -> bool {
+    let variables = stage.targets.iter().map(variable).collect::<Option<Vec<_>>>();
+    variables.is_some_and(|variables| variables.iter().all_unique() && variables.len() == stage.loops.len())
+}
+
+fn variable(target: &Term) -> Option<Variable> {
+    match **target {
+        Value::Variable(variable) => Some(variable),
+        _ => None,
+    }
+}
+
+/// The arrays of the elements before an update, by those after it.
+fn arrays_before(plan: &mut Plan, arrays: &[usize]) -> BTreeMap<usize, usize> {
+    let mut before = BTreeMap::new();
+    for array in arrays {
+        let Array { name, storage, value, is_wide, dimensions, span, .. } = &plan.arrays[*array];
+        let (name, storage) = (format!("{name}_before"), storage.clone());
+        let (value, is_wide, dimensions, span) = (*value, *is_wide, *dimensions, *span);
+        before.insert(*array, plan.arrays.len());
+        plan.arrays.push(Array { name, storage, value, is_wide, dimensions, said: None, span });
+    }
+    before
+}
+
+/// An update that reads the elements before it where it has not updated them yet.
+fn reading_before(plan: &mut Plan, update: &Stage, before: &BTreeMap<usize, usize>) -> Stage {
+    let Stage { func, span, updates, .. } = *update;
+    let (arrays, targets) = (update.arrays.clone(), update.targets.clone());
+    let (values, loops) = (update.values.clone(), update.loops.clone());
+    let mut stage = Stage { func, arrays, targets, values, loops, updates, span };
+    if let Some(reads) = Reads::of(update) {
+        replace_loads(plan, &mut stage, before, &|point| reads.time(point) == Some(Time::Before));
+    }
+    stage
+}
+
+/// Lets a stage load from other arrays, where it loads these points.
+fn replace_loads(
+    plan: &mut Plan,
+    stage: &mut Stage,
+    arrays: &BTreeMap<usize, usize>,
+    is_replaced: &dyn Fn(&Point) -> bool,
+) {
+    let load = |terms: &mut Interner, written: &Point, point: Point, loaded| {
+        let array = arrays.get(&point.array).filter(|_| is_replaced(written)).copied().unwrap_or(point.array);
+        Some(terms.load(Point { array, ..point }, loaded))
+    };
+    let mut new = Substitution::new(&mut plan.terms, HashMap::new(), load);
+    for term in stage.targets.iter_mut().chain(stage.values.iter_mut().flatten()) {
+        if let Some(replaced) = new.of(term) {
+            *term = replaced;
+        }
+    }
+}
+
+/// When an element of a Func that an iteration of an update reads is updated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    /// By this iteration.
+    Now,
+    /// By an earlier one.
+    Earlier,
+    /// By a later one, or by none: it is as it was before the update.
+    Before,
+}
+
+/// How an update writes and reads elements of its Func.
+struct Reads {
+    /// The indices of the element that it writes.
+    indices: Vec<Term>,
+    targets: Vec<Target>,
+    /// The loops, outermost first.
+    loops: Vec<Variable>,
+    /// Whether it reads elements as they were before it.
+    before: bool,
+    /// Of each value, the elements that it reads and that were updated in earlier iterations: their value, and how far they are.
+    earlier: Vec<Vec<(usize, Vec<i64>)>>,
+}
+
+impl Reads {
+    /// Those of an update whose indices follow all its loops, and which reads at constant distances.
+    fn of(update: &Stage) -> Option<Self> {
+        let targets: Vec<Target> = update.targets.iter().map(Target::of).collect::<Option<_>>()?;
+        let followed = targets.iter().filter_map(|target| target.variable).map(|(variable, _)| variable).collect_vec();
+        let loops = update.loops.iter().map(|each| each.variable).collect_vec();
+        if !followed.iter().all_unique() || !loops.iter().all(|each| followed.contains(each)) {
+            return None;
+        }
+        let indices = update.targets.clone();
+        let mut reads = Self { indices, targets, loops, before: false, earlier: Vec::new() };
+        for value in &update.values {
+            let mut earlier = Vec::new();
+            for point in loads_of(value, &update.arrays) {
+                match reads.time(&point)? {
+                    Time::Now => {}
+                    Time::Before => reads.before = true,
+                    Time::Earlier => {
+                        let place = update.arrays.iter().position(|array| *array == point.array)?;
+                        earlier.push((place, reads.distance(&point)?));
+                    }
+                }
+            }
+            reads.earlier.push(earlier);
+        }
+        Some(reads)
+    }
+
+    /// How far an element that is read is from the one that is written.
+    fn distance(&self, point: &Point) -> Option<Vec<i64>> {
+        point.indices.iter().zip(&self.indices).map(|(read, written)| distance(read, written)).collect()
+    }
+
+    /// When an element is updated that an iteration reads.
+    fn time(&self, point: &Point) -> Option<Time> {
+        let distances = self.distance(point)?;
+        let is_missed = |(target, distance): (&Target, &i64)| {
+            distance % target.variable.map_or(i64::MAX, |(_, factor)| factor) != 0
+        };
+        if self.targets.iter().zip(&distances).any(is_missed) {
+            return Some(Time::Before);
+        }
+        let mut iterations =
+            self.loops.iter().map(|each| iterations(&point.indices, &self.indices, *each).unwrap_or(0));
+        Some(match iterations.find(|iterations| *iterations != 0) {
+            None => Time::Now,
+            Some(..0) => Time::Earlier,
+            Some(_) => Time::Before,
+        })
+    }
+
+    /// Whether the update is a part of a definition: a raster scan computes the elements that each value reads of its own before those
+    /// that it writes. Each value of a tuple has a nest of its own, after those of the values that it reads.
+    fn scans(&self) -> bool {
+        let is_scan = |(value, earlier): (usize, &Vec<(usize, Vec<i64>)>)| {
+            earlier.iter().all(|(of, distance)| *of != value || distance.iter().all(|along| *along <= 0))
+        };
+        let others = self.earlier.iter().enumerate();
+        let others = others.flat_map(|(value, earlier)| earlier.iter().map(move |(of, _)| (*of, value)));
+        let order = DiGraphMap::<usize, ()>::from_edges(others.filter(|(of, value)| of != value));
+        self.earlier.iter().enumerate().all(is_scan) && toposort(&order, None).is_ok()
+    }
+}
+
+/// One definition: the values of an update where it computes some, and these `values` elsewhere, which are read from the arrays `before` it
+/// if these are others.
+fn one_definition(
+    plan: &mut Plan,
+    template: &Stage,
+    update: &Stage,
+    values: &[Term],
+    before: Option<&BTreeMap<usize, usize>>,
+) -> Option<Stage> {
+    let reads = Reads::of(update)?;
+    let Plan { terms, variables, .. } = plan;
+    let mut condition = terms.number(1, Type::Bool);
+    let (mut substituted, mut multiples) = (HashMap::new(), HashMap::new());
+    for (target, index) in reads.targets.iter().zip(&template.targets) {
+        let within = match target.at(index, terms) {
+            None => {
+                let constant = terms.number(target.constant, Type::I32);
+                terms.binary(Binary::Equal, index.clone(), constant)
+            }
+            Some(At { variable, multiple, value, is_one }) => {
+                substituted.insert(variable, value);
+                multiples.insert(variable, multiple);
+                match variables[variable].1 {
+                    None => is_one,
+                    Some((low, high)) => {
+                        let factor = target.variable.map_or(1, |(_, factor)| factor);
+                        let ends = [low, high].map(|end| target.constant + factor * end);
+                        let [low, high] =
+                            [ends[0].min(ends[1]), ends[0].max(ends[1])].map(|end| terms.number(end, Type::I32));
+                        let from = terms.binary(Binary::LessEqual, low, index.clone());
+                        let to = terms.binary(Binary::LessEqual, index.clone(), high);
+                        let within = terms.binary(Binary::And, from, to);
+                        terms.binary(Binary::And, within, is_one)
+                    }
+                }
+            }
+        };
+        condition = terms.binary(Binary::And, condition, within);
+    }
+    let load = |terms: &mut Interner, written: &Point, point: Point, loaded| {
+        let Some(place) = update.arrays.iter().position(|array| *array == point.array) else {
+            return Some(terms.load(point, loaded));
+        };
+        let array = match reads.time(written)? {
+            // A load of another type than that of the values is cast to it.
+            Time::Now => return Some(values[place].clone()),
+            Time::Earlier => point.array,
+            Time::Before => before?[&point.array],
+        };
+        let beside = |(index, distance): (&Term, i64)| {
+            let distance = terms.number(distance, Type::I32);
+            terms.binary(Binary::Add, index.clone(), distance)
+        };
+        let indices = template.targets.iter().zip(reads.distance(written)?).map(beside).collect();
+        Some(terms.load(Point { array, indices, ..point }, loaded))
+    };
+    let mut new = Substitution::new(terms, substituted, load).with_multiples(multiples);
+    let mut of_update = Vec::new();
+    for value in &update.values {
+        of_update.push(match value {
+            Some(value) => Some(new.of(value)?),
+            None => None,
+        });
+    }
+    let mut sizes = HashMap::new();
+    if of_update.iter().flatten().chain(values).any(|value| size(value, &mut sizes) > LARGEST) {
+        return None;
+    }
+    let choose = |(value, before): (Option<Term>, &Term)| {
+        Some(value.map_or_else(|| before.clone(), |value| terms.select(condition.clone(), value, before.clone())))
+    };
+    let values = of_update.into_iter().zip(values).map(choose).collect();
+    // The copies of the update are those of both.
+    let unroll = |each: &Loop| {
+        let mut along = template.targets.iter().zip(&reads.targets);
+        let followed =
+            along.find(|(target, _)| variable(target) == Some(each.variable)).and_then(|(_, target)| target.variable);
+        let of_update =
+            update.loops.iter().find(|other| followed.is_some_and(|(followed, _)| followed == other.variable));
+        of_update.map(|of| of.unroll).filter(|unroll| *unroll != Unroll::By(1)).unwrap_or(each.unroll)
+    };
+    let loops = template.loops.iter().map(|each| Loop { unroll: unroll(each), ..each.clone() }).collect();
+    let (func, arrays, targets, span) = (template.func, update.arrays.clone(), template.targets.clone(), update.span);
+    Some(Stage { func, arrays, targets, values, loops, updates: false, span })
+}
+
+/// The operations of a value, each as often as it is used.
+fn size(value: &Term, known: &mut HashMap<usize, usize>) -> usize {
+    let place = Rc::as_ptr(value) as usize;
+    if let Some(known) = known.get(&place) {
+        return *known;
+    }
+    let indices = match &**value {
+        Value::Load(point) => &point.indices[..],
+        _ => &[],
+    };
+    let parts = value.operands().into_iter().chain(indices);
+    let all = parts.fold(1_usize, |all, part| all.saturating_add(size(part, known)));
+    known.insert(place, all);
+    all
+}
