@@ -10,7 +10,7 @@
 //! | `floats` | numbers with a fraction | those that hardware computes as Halide does |
 //! | `lower` | Funcs, schedules | a `plan`: calls of Funcs that no array holds become their values, the others stages in order |
 //! | `levels` | Funcs that are computed level by level | an array for each level |
-//! | `versions` | updates of other elements | parts of a definition |
+//! | `array_expansion` | updates of other elements | parts of a definition |
 //! | `regions` | the boxes of outputs | those of all arrays |
 //! | `held` | the values of arrays | the types that memories hold |
 //! | `convert` | terms | values of nests, with their indices and tables |
@@ -25,6 +25,7 @@
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of the text of the pipeline.
 
+mod array_expansion;
 mod convert;
 mod emit;
 mod fault;
@@ -57,7 +58,6 @@ mod target;
 mod text;
 mod turns;
 mod value;
-mod versions;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -193,7 +193,7 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     loop {
         let mut plan = Lowering::plan(sizes, loops, &inline, &wide)?;
         levels::divided(&mut plan);
-        versions::joined(&mut plan);
+        array_expansion::joined(&mut plan);
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
         let missing = (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some());

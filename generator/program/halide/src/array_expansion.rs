@@ -1,9 +1,11 @@
-//! Funcs whose updates are of other elements than their loops: where that can be, each definition and the updates after it become one, which
-//! chooses between their values by its indices. A raster scan computes it, and no memory keeps the elements until they are updated.
+//! Array expansion: updates of other elements than those of the variables of a Func become parts of definitions, which choose between values by
+//! their indices. A raster scan computes them, and no memory keeps the elements until they are updated.
 //!
-//! That is so if the indices of an update follow all its loops, so that it writes no element twice, and if it reads elements of the Func at
-//! constant distances: those that it has updated before, as recursive filters do, or those that it has not updated yet. Where it reads the
-//! latter, or where the definition before is a recursive filter, the elements before the update are an array of their own.
+//! The indices of such an update follow all its loops, so that it writes no element twice, and it reads elements of the Func at constant
+//! distances: those that it has updated before, as recursive filters do, or those that it has not updated yet. Where it reads the latter,
+//! or where the definition before is a recursive filter, the elements before the update are an array of their own.
+//!
+//! Feautrier, 1988, expands all arrays so that each element is written once; here that is done where it saves a memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -18,7 +20,6 @@ use crate::plan::{Array, Loop, Plan, Point, Stage, Term, Unroll, loads_of};
 use crate::substitution::Substitution;
 use crate::target::{At, Target, distance, iterations};
 use crate::value::{Value, Variable};
-use crate::walk::arrays_of;
 
 /// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
 const LARGEST: usize = 256;
@@ -43,7 +44,7 @@ fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<
     let reads = Reads::of(&update);
     let is_whole = !version[0].updates && version[0].values.iter().all(Option::is_some) && is_pure(&version[0]);
     let is_single = version.len() == 1 && is_whole;
-    let is_recursive = is_single && arrays_of(&version[0]).iter().any(|array| update.arrays.contains(array));
+    let is_recursive = version.iter().any(is_recursive);
     let reads_before = reads.as_ref().is_some_and(|reads| reads.before);
     let scans = reads.as_ref().is_some_and(|reads| reads.scans());
     if scans && is_single && !is_recursive && !reads_before {
@@ -84,6 +85,13 @@ fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<
         replace_loads(plan, stage, &before, &moved);
     }
     earlier
+}
+
+/// Whether a stage reads other elements of its Func than those that it writes.
+fn is_recursive(stage: &Stage) -> bool {
+    let is_target =
+        |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
+    stage.loads_of(&stage.arrays).iter().any(|point| !is_target(point))
 }
 
 /// Whether the indices of a stage are the variables of its loops.
