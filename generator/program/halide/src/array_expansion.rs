@@ -16,7 +16,7 @@ use petgraph::graphmap::DiGraphMap;
 use pushmem_nest::{Binary, Type};
 
 use crate::intern::Interner;
-use crate::plan::{Array, Loop, Plan, Point, Stage, Term, Unroll, loads_of};
+use crate::plan::{Loop, Plan, Point, Stage, Term, Unroll, loads_of};
 use crate::substitution::Substitution;
 use crate::target::{At, Target, distance, iterations};
 use crate::value::{Value, Variable};
@@ -38,31 +38,69 @@ pub(crate) fn joined(plan: &mut Plan) {
     plan.stages = done;
 }
 
-/// Adds an update to the stages that store the elements so far: as a part of a definition if it can be. Gives the stages of the elements
-/// before it, if these have become an array of their own.
-fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
-    let reads = Reads::of(&update);
-    let is_whole = !version[0].updates && version[0].values.iter().all(Option::is_some) && is_pure(&version[0]);
-    let is_single = version.len() == 1 && is_whole;
-    let is_recursive = version.iter().any(is_recursive);
-    let reads_before = reads.as_ref().is_some_and(|reads| reads.before);
-    let scans = reads.as_ref().is_some_and(|reads| reads.scans());
-    if scans && is_single && !is_recursive && !reads_before {
-        let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
-        if let Some(whole) = one_definition(plan, &version[0], &update, &values, None) {
-            *version = vec![whole];
-            return Vec::new();
+/// The way of an update into the stages of its Func.
+enum Way {
+    /// A part of the definition before it.
+    Join,
+    /// A definition of its own, or a copy and an update of it: the elements before it are an array of their own.
+    Expand,
+    /// A stage after the others, which updates their arrays.
+    Keep,
+}
+
+impl Way {
+    fn of(version: &[Stage], reads: Option<&Reads>) -> Self {
+        let first = &version[0];
+        if first.updates || first.values.iter().any(Option::is_none) || !is_pure(first) {
+            return Way::Keep;
+        }
+        let is_scanned = version.len() == 1 && reads.is_some_and(Reads::scans);
+        // The elements that these stages read are those before the update.
+        let is_recursive = version.iter().any(is_recursive);
+        match reads {
+            _ if is_recursive => Way::Expand,
+            Some(reads) if reads.before => Way::Expand,
+            _ if is_scanned => Way::Join,
+            _ => Way::Keep,
         }
     }
-    if !is_whole || !(is_recursive || reads_before || scans && is_single) {
-        version.push(update);
-        return Vec::new();
+}
+
+/// Adds an update to the stages that store the elements so far. Gives the stages of the elements before it, if these have become an array
+/// of their own.
+fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
+    let reads = Reads::of(&update);
+    match Way::of(version, reads.as_ref()) {
+        Way::Join => {
+            let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
+            let whole =
+                reads.as_ref().and_then(|reads| one_definition(plan, &version[0], &update, reads, &values, None));
+            match whole {
+                Some(whole) => {
+                    *version = vec![whole];
+                    Vec::new()
+                }
+                // The value would be too large.
+                None => expanded(plan, version, &update, reads.as_ref()),
+            }
+        }
+        Way::Expand => expanded(plan, version, &update, reads.as_ref()),
+        Way::Keep => {
+            version.push(update);
+            Vec::new()
+        }
     }
-    let before = arrays_before(plan, &update.arrays);
+}
+
+/// Lets the elements after an update be another version of those before it; gives the stages of these.
+fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Option<&Reads>) -> Vec<Stage> {
+    let before: BTreeMap<usize, usize> =
+        update.arrays.iter().map(|array| (*array, array_before(plan, *array))).collect();
     let template = &version[0];
     let load = |array: &usize| plan.load(before[array], &template.targets, update.span);
     let values = update.arrays.iter().map(load).collect_vec();
-    let definition = scans.then(|| one_definition(plan, template, &update, &values, Some(&before))).flatten();
+    let scanned = reads.filter(|reads| reads.scans());
+    let definition = scanned.and_then(|reads| one_definition(plan, template, update, reads, &values, Some(&before)));
     let next = definition.map_or_else(
         || {
             let copy = Stage {
@@ -74,15 +112,14 @@ fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<
                 updates: false,
                 span: update.span,
             };
-            vec![copy, reading_before(plan, &update, &before)]
+            vec![copy, reading_before(plan, update, reads, &before)]
         },
         |definition| vec![definition],
     );
     let mut earlier = std::mem::replace(version, next);
     for stage in &mut earlier {
         stage.arrays = stage.arrays.iter().map(|array| before[array]).collect();
-        let moved = |_: &Point| true;
-        replace_loads(plan, stage, &before, &moved);
+        replace_loads(plan, stage, &before, &|_| true);
     }
     earlier
 }
@@ -96,37 +133,25 @@ fn is_recursive(stage: &Stage) -> bool {
 
 /// Whether the indices of a stage are the variables of its loops.
 fn is_pure(stage: &Stage) -> bool {
-    let variables = stage.targets.iter().map(variable).collect::<Option<Vec<_>>>();
+    let variables = stage.targets.iter().map(|target| target.as_variable()).collect::<Option<Vec<_>>>();
     variables.is_some_and(|variables| variables.iter().all_unique() && variables.len() == stage.loops.len())
 }
 
-fn variable(target: &Term) -> Option<Variable> {
-    match **target {
-        Value::Variable(variable) => Some(variable),
-        _ => None,
-    }
-}
-
-/// The arrays of the elements before an update, by those after it.
-fn arrays_before(plan: &mut Plan, arrays: &[usize]) -> BTreeMap<usize, usize> {
-    let mut before = BTreeMap::new();
-    for array in arrays {
-        let Array { name, storage, value, is_wide, dimensions, span, .. } = &plan.arrays[*array];
-        let (name, storage) = (format!("{name}_before"), storage.clone());
-        let (value, is_wide, dimensions, span) = (*value, *is_wide, *dimensions, *span);
-        before.insert(*array, plan.arrays.len());
-        plan.arrays.push(Array { name, storage, value, is_wide, dimensions, said: None, span });
-    }
-    before
+/// The array of the elements before an update.
+fn array_before(plan: &mut Plan, array: usize) -> usize {
+    let after = &plan.arrays[array];
+    let before = after.like(format!("{}_before", after.name));
+    plan.arrays.push(before);
+    plan.arrays.len() - 1
 }
 
 /// An update that reads the elements before it where it has not updated them yet.
-fn reading_before(plan: &mut Plan, update: &Stage, before: &BTreeMap<usize, usize>) -> Stage {
+fn reading_before(plan: &mut Plan, update: &Stage, reads: Option<&Reads>, before: &BTreeMap<usize, usize>) -> Stage {
     let Stage { func, span, updates, .. } = *update;
     let (arrays, targets) = (update.arrays.clone(), update.targets.clone());
     let (values, loops) = (update.values.clone(), update.loops.clone());
     let mut stage = Stage { func, arrays, targets, values, loops, updates, span };
-    if let Some(reads) = Reads::of(update) {
+    if let Some(reads) = reads {
         replace_loads(plan, &mut stage, before, &|point| reads.time(point) == Some(Time::Before));
     }
     stage
@@ -211,8 +236,9 @@ impl Reads {
     /// When an element is updated that an iteration reads.
     fn time(&self, point: &Point) -> Option<Time> {
         let distances = self.distance(point)?;
-        let is_missed = |(target, distance): (&Target, &i64)| {
-            distance % target.variable.map_or(i64::MAX, |(_, factor)| factor) != 0
+        let is_missed = |(target, distance): (&Target, &i64)| match target.variable {
+            Some((_, factor)) => distance % factor != 0,
+            None => *distance != 0,
         };
         if self.targets.iter().zip(&distances).any(is_missed) {
             return Some(Time::Before);
@@ -245,10 +271,10 @@ fn one_definition(
     plan: &mut Plan,
     template: &Stage,
     update: &Stage,
+    reads: &Reads,
     values: &[Term],
     before: Option<&BTreeMap<usize, usize>>,
 ) -> Option<Stage> {
-    let reads = Reads::of(update)?;
     let Plan { terms, variables, .. } = plan;
     let mut condition = terms.number(1, Type::Bool);
     let (mut substituted, mut multiples) = (HashMap::new(), HashMap::new());
@@ -311,16 +337,22 @@ fn one_definition(
         Some(value.map_or_else(|| before.clone(), |value| terms.select(condition.clone(), value, before.clone())))
     };
     let values = of_update.into_iter().zip(values).map(choose).collect();
-    // The copies of the update are those of both.
+    // A definition without copies of its own has those of the update; how many a wholly unrolled reduction has is known.
     let unroll = |each: &Loop| {
         let mut along = template.targets.iter().zip(&reads.targets);
-        let followed =
-            along.find(|(target, _)| variable(target) == Some(each.variable)).and_then(|(_, target)| target.variable);
-        let of_update =
-            update.loops.iter().find(|other| followed.is_some_and(|(followed, _)| followed == other.variable));
-        of_update.map(|of| of.unroll).filter(|unroll| *unroll != Unroll::By(1)).unwrap_or(each.unroll)
+        let followed = along.find(|(target, _)| target.as_variable() == Some(each.variable));
+        let (followed, _) = followed.and_then(|(_, target)| target.variable)?;
+        let of_update = update.loops.iter().find(|other| other.variable == followed)?.unroll;
+        Some(match (of_update, variables[followed].1) {
+            (Unroll::Whole, Some((low, high))) => Unroll::By(high - low + 1),
+            (unroll, _) => unroll,
+        })
     };
-    let loops = template.loops.iter().map(|each| Loop { unroll: unroll(each), ..each.clone() }).collect();
+    let unroll = |each: &Loop| match each.unroll {
+        Unroll::By(1) => unroll(each).unwrap_or(each.unroll),
+        own => own,
+    };
+    let loops = template.loops.iter().map(|each| Loop { unroll: unroll(each), ..*each }).collect();
     let (func, arrays, targets, span) = (template.func, update.arrays.clone(), template.targets.clone(), update.span);
     Some(Stage { func, arrays, targets, values, loops, updates: false, span })
 }

@@ -18,7 +18,7 @@ use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::straight::{Arrays, straightened, with_few_writers};
 use crate::text::{Printer, identifier, tables_of};
-use crate::turns::{changing_place, in_turns};
+use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
 
 /// The fewest choices by one coordinate for which the values of it have blocks of their own.
@@ -130,19 +130,6 @@ impl Block {
         self.statements.iter().any(|statement| statement.updates)
             && self.loops.iter().any(|each| each.is_rolled() && !follows(each))
     }
-}
-
-/// The statements of the values of a tuple, each after those of the values that it reads.
-fn after_what_they_read(mut statements: Vec<Statement>) -> Vec<Statement> {
-    let mut ordered = Vec::new();
-    while !statements.is_empty() {
-        let reads = |one: &Statement, other: &Statement| one.array_loads().any(|(array, _)| array == other.array());
-        let is_free =
-            |one: &Statement| statements.iter().all(|other| other.array() == one.array() || !reads(one, other));
-        let next = statements.iter().position(is_free).unwrap_or(0);
-        ordered.push(statements.remove(next));
-    }
-    ordered
 }
 
 /// A nest as text, and the places that its parts come from.
@@ -269,7 +256,7 @@ impl Nest<'_> {
             let statements = in_turns(statements, |statement| self.aside(statement, &loops));
             blocks.push(Block { loops, statements, span });
         } else {
-            blocks.extend(after_what_they_read(statements).into_iter().map(|each| Block {
+            blocks.extend(after_reads(statements).into_iter().map(|each| Block {
                 loops: loops.clone(),
                 statements: vec![each],
                 span,

@@ -15,10 +15,10 @@ use crate::intern::Interner;
 use crate::plan::{Array, Loop, Plan, Point, Stage, Storage, Term};
 use crate::substitution::Substitution;
 use crate::target::iterations;
-use crate::value::{Value, Variable};
+use crate::value::Variable;
 
 /// The most levels of a dimension.
-const MOST_LEVELS: usize = 64;
+const MOST_LEVELS: usize = 256;
 
 /// Divides Funcs along all dimensions that have levels.
 pub(crate) fn divided(plan: &mut Plan) {
@@ -53,8 +53,8 @@ impl Along {
         }
     }
 
-    /// Whether iterations that write a level read an element of another one as it was before the stage; nothing, if the iterations cannot be
-    /// in the order of the levels.
+    /// Whether iterations that write a level read an element of another one as it was before the stage, in their order; nothing, if they
+    /// would read another element in the order of the levels, and no version of the level has the one that they read.
     fn reads_before(&self, stage: &Stage, level: i64, point: &Point, read: i64) -> Option<bool> {
         let (variable, levels) = match self {
             Along::All(_) => return None,
@@ -68,9 +68,9 @@ impl Along {
         let first = distances.into_iter().find(|distance| *distance != 0).unwrap_or(0);
         match (first, levels.get(&read).map(|other| other.cmp(&levels[&level]))) {
             (_, None) => Some(false),
-            // Written by an earlier iteration, or by a later one, in both orders.
+            // Both orders have the iteration that writes the element before this one; or both after it.
             (..=0, Some(Ordering::Less)) | (0.., Some(Ordering::Greater)) => Some(false),
-            // By a later iteration, but not in the order of levels.
+            // Only the order of the levels has it before.
             (1.., Some(Ordering::Less)) => Some(true),
             _ => None,
         }
@@ -138,7 +138,7 @@ impl Division {
         let mut wanted = BTreeSet::new();
         for stage in (0..plan.stages.len()).filter(|stage| !group.contains(stage)) {
             for point in plan.stages[stage].loads_of(&own) {
-                wanted.insert(number(&point.indices[dimension])?);
+                wanted.insert(point.indices[dimension].as_number()?);
             }
         }
         let mut parts: Vec<Part> = Vec::new();
@@ -165,6 +165,10 @@ impl Division {
         let are_read_before = parts.iter().map(read_before).collect_vec();
         for (part, is_read_before) in parts.into_iter().zip(are_read_before) {
             division.add(part, is_read_before)?;
+        }
+        // Each level that is read is written.
+        if !seen.iter().all(|level| division.last.contains_key(level)) {
+            return None;
         }
         let begins_anew = division.versions.iter().any(|version| version.before.is_some());
         let first = &plan.stages[division.group.start];
@@ -214,19 +218,18 @@ impl Division {
         let own = plan.stages[group.start].arrays.clone();
         let mut of_version: HashMap<(usize, usize), usize> = HashMap::new();
         for ((version, Version { level, .. }), array) in versions.iter().enumerate().cartesian_product(&own) {
-            let Array { name, storage, value, is_wide, dimensions, said, span } = &plan.arrays[*array];
-            let mut said = said.clone();
+            let whole = &plan.arrays[*array];
+            let mut said = whole.said.clone();
             said.iter_mut().for_each(|said| _ = said.remove(dimension));
-            let (name, dimensions) = (format!("{name}_{level}"), dimensions - 1);
-            let (storage, value, is_wide, span) = (storage.clone(), *value, *is_wide, *span);
+            let dimensions = whole.dimensions - 1;
+            let divided = Array { dimensions, said, ..whole.like(format!("{}_{level}", whole.name)) };
             of_version.insert((*array, version), plan.arrays.len());
-            plan.arrays.push(Array { name, storage, value, is_wide, dimensions, said, span });
+            plan.arrays.push(divided);
         }
         let load = |terms: &mut Interner, mut point: Point, loaded: Type, version: &dyn Fn(i64) -> Option<usize>| {
-            if own.contains(&point.array)
-                && let Some(version) = number(&point.indices[dimension]).and_then(version)
-            {
-                point.indices.remove(dimension);
+            if own.contains(&point.array) {
+                let level = point.indices.remove(dimension).as_number();
+                let version = level.and_then(version).expect("each level that is read has a version");
                 point.array = of_version[&(point.array, version)];
             }
             Some(terms.load(point, loaded))
@@ -260,14 +263,15 @@ impl Division {
                         };
                         load(terms, point, loaded, &of)
                     });
-                let mut targets = targets.iter().filter_map(|target| new.of(target)).collect_vec();
+                let mut anew = |term: &Term| new.of(term).expect("each load has another");
+                let mut targets = targets.iter().map(&mut anew).collect_vec();
                 targets.remove(dimension);
                 let is_other = |each: &Loop| part.at.is_none_or(|(variable, _)| each.variable != variable);
                 made.push(Stage {
                     func: *func,
                     arrays: arrays.clone(),
                     targets,
-                    values: values.iter().map(|term| term.as_ref().and_then(|term| new.of(term))).collect(),
+                    values: values.iter().map(|term| term.as_ref().map(&mut anew)).collect(),
                     loops: without(loops, dimension, is_other),
                     updates: *updates,
                     span: *span,
@@ -301,7 +305,7 @@ fn without(loops: &[Loop], dimension: usize, is_other: impl Fn(&Loop) -> bool) -
 fn along(plan: &Plan, stage: usize, dimension: usize) -> Option<Along> {
     let Stage { targets, loops, .. } = &plan.stages[stage];
     let target = &targets[dimension];
-    if let Some(level) = number(target) {
+    if let Some(level) = target.as_number() {
         return Some(Along::One(level));
     }
     let mut variables = BTreeSet::new();
@@ -316,7 +320,7 @@ fn along(plan: &Plan, stage: usize, dimension: usize) -> Option<Along> {
         return None;
     }
     if loops.iter().any(|each| each.variable == variable && each.dimension == Some(dimension)) {
-        return matches!(**target, Value::Variable(_)).then_some(Along::All(variable));
+        return target.as_variable().is_some().then_some(Along::All(variable));
     }
     let (low, high) = plan.variables[variable].1?;
     if high - low >= MOST_LEVELS as i64 {
@@ -337,17 +341,10 @@ fn levels_read(plan: &mut Plan, stage: usize, dimension: usize, along: &Along, l
     let mut reads = LevelReads::new();
     let mut new = Substitution::new(&mut plan.terms, values, |_: &mut Interner, _: &Point, _, _| None);
     for point in stage.loads_of(&stage.arrays) {
-        let read = number(&new.of(&point.indices[dimension])?)?;
+        let read = new.of(&point.indices[dimension])?.as_number()?;
         if read != level {
             reads.insert((read, along.reads_before(stage, level, &point, read)?));
         }
     }
     Some(reads)
-}
-
-fn number(term: &Term) -> Option<i64> {
-    match **term {
-        Value::Number(number, _) => Some(number),
-        _ => None,
-    }
 }

@@ -127,12 +127,19 @@ pub(crate) fn loads_of<'a>(terms: impl IntoIterator<Item = &'a Term>, arrays: &[
 }
 
 impl Array {
+    /// An array of the same kind of another name, of which no box is said.
+    pub fn like(&self, name: String) -> Self {
+        let Self { storage, value, is_wide, dimensions, span, .. } = self;
+        let (storage, value, is_wide, dimensions, span) = (storage.clone(), *value, *is_wide, *dimensions, *span);
+        Self { name, storage, value, is_wide, dimensions, said: None, span }
+    }
+
     /// The entry of constants at these indices, if these are constant, too.
     pub fn entry(&self, indices: &[Term]) -> Option<i64> {
         let (Storage::Constants(entries), Some(said)) = (&self.storage, &self.said) else { return None };
         let mut place = 0;
         for (index, (low, high)) in indices.iter().zip(said).rev() {
-            let Value::Number(index, _) = **index else { return None };
+            let index = index.as_number()?;
             place = (low..=high).contains(&&index).then(|| place * (high - low + 1) + index - low)?;
         }
         entries.get(place as usize).copied()

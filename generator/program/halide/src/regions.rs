@@ -10,7 +10,8 @@ use crate::interval::Intervals;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term};
 use crate::walk::Walk;
 
-/// How often the box of a Func is extended by what its own stages read. Conditions end it along each dimension.
+/// How often the box of a Func is extended by what its own stages read. The conditions of updates end that: a read beyond the domain of an
+/// update extends the box once.
 const MOST_EXTENSIONS: usize = 4;
 
 /// The box of each array; nothing for those that are not read.

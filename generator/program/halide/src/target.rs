@@ -39,7 +39,7 @@ impl Target {
                     }
                     (_, Value::Number(constant, _)) => {
                         let Self { variable, constant: other } = Self::of(left)?;
-                        (variable, other.checked_add(constant * by)?)
+                        (variable, other.checked_add(constant.checked_mul(by)?)?)
                     }
                     _ => return None,
                 }
@@ -83,7 +83,10 @@ impl Target {
 /// How far the index of an element that is read is from that of the one that is written.
 pub(crate) fn distance(read: &Term, written: &Term) -> Option<i64> {
     let (read, written) = (Target::of(read)?, Target::of(written)?);
-    (read.variable == written.variable).then(|| read.constant - written.constant)
+    if read.variable != written.variable {
+        return None;
+    }
+    read.constant.checked_sub(written.constant)
 }
 
 /// How many iterations of the loop of a variable later an element is written that is read; nothing if that is not constant, if

@@ -1,4 +1,5 @@
-//! The stores of an update of a tuple, which computes all values before it stores any.
+//! The order of the values of a tuple: of an update, which computes all values before it stores any, and of a definition, where some read
+//! others as they are stored.
 
 use std::collections::BTreeSet;
 
@@ -33,6 +34,17 @@ pub(crate) fn in_turns(
         let (keeps, stores) = kept(reading.clone());
         ordered.push(keeps);
         *reading = stores;
+    }
+    ordered
+}
+
+/// The statements of a definition, each after those of the values that it reads.
+pub(crate) fn after_reads(mut statements: Vec<Statement>) -> Vec<Statement> {
+    let mut ordered = Vec::new();
+    while !statements.is_empty() {
+        let is_free = |statement: &Statement| !statements.iter().any(|other| reads(statement).contains(&other.array()));
+        let next = statements.iter().position(is_free).expect("values of a definition do not read each other");
+        ordered.push(statements.remove(next));
     }
     ordered
 }

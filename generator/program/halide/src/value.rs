@@ -123,6 +123,22 @@ impl<L: Clone> Value<L> {
         Rc::new(Value::Binary(operator, left, right))
     }
 
+    /// The number, if it is one.
+    pub fn as_number(&self) -> Option<i64> {
+        match self {
+            Value::Number(number, _) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The variable, if it is one.
+    pub fn as_variable(&self) -> Option<Variable> {
+        match self {
+            Value::Variable(variable) => Some(*variable),
+            _ => None,
+        }
+    }
+
     pub fn operands(&self) -> Vec<&Rc<Self>> {
         match self {
             Value::Number(..) | Value::Variable(_) | Value::Load(_) => Vec::new(),

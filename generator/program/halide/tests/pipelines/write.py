@@ -571,6 +571,31 @@ def framed():
 
 
 @program
+def added_twice():
+    """Sums over two windows, one after the other."""
+    image, sums, output = hl.ImageParam(U8, 2, "input"), hl.Func("sums"), hl.Func("output")
+    wide, high = hl.RDom([(0, 4)], "wide"), hl.RDom([(0, 3)], "high")
+    sums[x, y] = hl.u16(0)
+    sums[x, y] += hl.u16(image[x + wide.x, y])
+    sums[x, y] += hl.u16(image[x, y + high.x])
+    sums.compute_root()
+    output[x, y] = sums[x, y]
+    return output, [image], [8, 16]
+
+
+@program
+def unrolled_columns():
+    """Three columns that are updated at once, of which the whole image has no copies."""
+    image, part, output = hl.ImageParam(U8, 2, "input"), hl.Func("part"), hl.Func("output")
+    r = hl.RDom([(0, 3)], "r")
+    part[x, y] = image[x, y]
+    part[r.x, y] = part[r.x, y] / 2
+    part.compute_root().update().unroll(r.x)
+    output[x, y] = part[x, y] + 1
+    return output, [image], [64, 4]
+
+
+@program
 def truth_values():
     """Truth values in a buffer and of an integer, of which the lowest bit counts."""
     image, is_bright, output = hl.ImageParam(U8, 2, "input"), hl.Func("is_bright"), hl.Func("output")
