@@ -66,8 +66,7 @@ def max_filter() -> Pipeline:
         unroll(columns.update(), x, 2)
 
     box = [(-radius, height + 2 * radius), (-radius, height + 4 * radius)]
-    image_box = {"input": box}
-    return Pipeline(output, [image], [32, height], image_box,
+    return Pipeline(output, [image], [32, height], {"input": box},
                     {"root": roots(columns), "rows": lambda: compute_at(columns, output, y), "copies": copies,
                      "tiled": tiled(output, 16, 8, columns)})
 

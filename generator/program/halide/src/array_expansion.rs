@@ -16,10 +16,11 @@ use petgraph::graphmap::DiGraphMap;
 use pushmem_nest::{Binary, Type};
 
 use crate::intern::Interner;
-use crate::plan::{Loop, Plan, Point, Stage, Term, Unroll, loads_of};
+use crate::plan::{Loop, Plan, Point, Stage, Term, Unroll};
 use crate::substitution::Substitution;
 use crate::target::{At, Target, distance, iterations};
 use crate::value::{Value, Variable};
+use crate::walk::{loads_of, loads_of_stage};
 
 /// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
 const LARGEST: usize = 256;
@@ -103,15 +104,8 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
     let definition = scanned.and_then(|reads| one_definition(plan, template, update, reads, &values, Some(&before)));
     let next = definition.map_or_else(
         || {
-            let copy = Stage {
-                func: template.func,
-                arrays: update.arrays.clone(),
-                targets: template.targets.clone(),
-                values: values.iter().cloned().map(Some).collect(),
-                loops: template.loops.clone(),
-                updates: false,
-                span: update.span,
-            };
+            let (arrays, values) = (update.arrays.clone(), values.iter().cloned().map(Some).collect());
+            let copy = Stage { arrays, values, span: update.span, ..template.clone() };
             vec![copy, reading_before(plan, update, reads, &before)]
         },
         |definition| vec![definition],
@@ -128,7 +122,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
 fn is_recursive(stage: &Stage) -> bool {
     let is_target =
         |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
-    stage.loads_of(&stage.arrays).iter().any(|point| !is_target(point))
+    loads_of_stage(stage, &stage.arrays).into_iter().any(|point| !is_target(point))
 }
 
 /// Whether the indices of a stage are the variables of its loops.
@@ -147,10 +141,7 @@ fn array_before(plan: &mut Plan, array: usize) -> usize {
 
 /// An update that reads the elements before it where it has not updated them yet.
 fn reading_before(plan: &mut Plan, update: &Stage, reads: Option<&Reads>, before: &BTreeMap<usize, usize>) -> Stage {
-    let Stage { func, span, updates, .. } = *update;
-    let (arrays, targets) = (update.arrays.clone(), update.targets.clone());
-    let (values, loops) = (update.values.clone(), update.loops.clone());
-    let mut stage = Stage { func, arrays, targets, values, loops, updates, span };
+    let mut stage = update.clone();
     if let Some(reads) = reads {
         replace_loads(plan, &mut stage, before, &|point| reads.time(point) == Some(Time::Before));
     }
@@ -169,11 +160,7 @@ fn replace_loads(
         Some(terms.load(Point { array, ..point }, loaded))
     };
     let mut new = Substitution::new(&mut plan.terms, HashMap::new(), load);
-    for term in stage.targets.iter_mut().chain(stage.values.iter_mut().flatten()) {
-        if let Some(replaced) = new.of(term) {
-            *term = replaced;
-        }
-    }
+    new.within(stage);
 }
 
 /// When an element of a Func that an iteration of an update reads is updated.
@@ -214,12 +201,12 @@ impl Reads {
         for value in &update.values {
             let mut earlier = Vec::new();
             for point in loads_of(value, &update.arrays) {
-                match reads.time(&point)? {
+                match reads.time(point)? {
                     Time::Now => {}
                     Time::Before => reads.before = true,
                     Time::Earlier => {
                         let place = update.arrays.iter().position(|array| *array == point.array)?;
-                        earlier.push((place, reads.distance(&point)?));
+                        earlier.push((place, reads.distance(point)?));
                     }
                 }
             }
@@ -353,8 +340,7 @@ fn one_definition(
         own => own,
     };
     let loops = template.loops.iter().map(|each| Loop { unroll: unroll(each), ..*each }).collect();
-    let (func, arrays, targets, span) = (template.func, update.arrays.clone(), template.targets.clone(), update.span);
-    Some(Stage { func, arrays, targets, values, loops, updates: false, span })
+    Some(Stage { arrays: update.arrays.clone(), values, loops, span: update.span, ..template.clone() })
 }
 
 /// The operations of a value, each as often as it is used.

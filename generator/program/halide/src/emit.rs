@@ -268,11 +268,11 @@ impl Nest<'_> {
     /// A statement in two: one keeps its value in an array of its own, with an element for each iteration, and one stores it.
     fn aside(&mut self, statement: Statement, loops: &[Loop]) -> (Statement, Statement) {
         let (array, span) = (statement.array(), self.plan.arrays[statement.array()].span);
-        let Array { name, value, is_wide, .. } = &self.plan.arrays[array];
-        let (name, value, is_wide) = (format!("{name}_next"), *value, *is_wide);
+        let of = &self.plan.arrays[array];
         // An update without loops has one iteration.
         let dimensions = loops.len().max(1);
-        self.plan.arrays.push(Array { name, storage: Storage::Buffer, value, is_wide, dimensions, said: None, span });
+        let like = of.like(format!("{}_next", of.name));
+        self.plan.arrays.push(Array { storage: Storage::Buffer, dimensions, ..like });
         let mut region: Box = loops.iter().rev().map(|each| each.range).collect();
         let mut indices: Vec<Index> = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
         region.resize(dimensions, (0, 0));

@@ -16,6 +16,7 @@ use crate::plan::{Array, Loop, Plan, Point, Stage, Storage, Term};
 use crate::substitution::Substitution;
 use crate::target::iterations;
 use crate::value::Variable;
+use crate::walk::loads_of_stage;
 
 /// The most levels of a dimension.
 const MOST_LEVELS: usize = 256;
@@ -137,7 +138,7 @@ impl Division {
         }
         let mut wanted = BTreeSet::new();
         for stage in (0..plan.stages.len()).filter(|stage| !group.contains(stage)) {
-            for point in plan.stages[stage].loads_of(&own) {
+            for point in loads_of_stage(&plan.stages[stage], &own) {
                 wanted.insert(point.indices[dimension].as_number()?);
             }
         }
@@ -243,11 +244,11 @@ impl Division {
                 let mut targets = first.targets.clone();
                 targets.remove(dimension);
                 let values = own.iter().map(|array| of_version[&(*array, *before)]);
-                let (func, span) = (first.func, first.span);
                 let is_other = |each: &Loop| each.dimension != Some(dimension);
                 let loops = without(&first.loops, dimension, is_other);
+                let (copy, span) = (first.clone(), first.span);
                 let values = values.map(|array| Some(plan.load(array, &targets, span))).collect();
-                made.push(Stage { func, arrays: arrays.clone(), targets, values, loops, updates: false, span });
+                made.push(Stage { arrays: arrays.clone(), targets, values, loops, ..copy });
             }
             for (part, reads) in parts {
                 let along = &along[part.stage - group.start];
@@ -285,11 +286,7 @@ impl Division {
                 Substitution::new(&mut plan.terms, HashMap::new(), |terms: &mut Interner, _: &Point, point, loaded| {
                     load(terms, point, loaded, &|level| last.get(&level).copied())
                 });
-            for term in stage.targets.iter_mut().chain(stage.values.iter_mut().flatten()) {
-                if let Some(divided) = new.of(term) {
-                    *term = divided;
-                }
-            }
+            new.within(stage);
         }
     }
 }
@@ -340,10 +337,10 @@ fn levels_read(plan: &mut Plan, stage: usize, dimension: usize, along: &Along, l
     let values = at.iter().map(|(variable, value)| (*variable, plan.terms.number(*value, Type::I32))).collect();
     let mut reads = LevelReads::new();
     let mut new = Substitution::new(&mut plan.terms, values, |_: &mut Interner, _: &Point, _, _| None);
-    for point in stage.loads_of(&stage.arrays) {
+    for point in loads_of_stage(stage, &stage.arrays) {
         let read = new.of(&point.indices[dimension])?.as_number()?;
         if read != level {
-            reads.insert((read, along.reads_before(stage, level, &point, read)?));
+            reads.insert((read, along.reads_before(stage, level, point, read)?));
         }
     }
     Some(reads)

@@ -1,6 +1,5 @@
 //! The computed part of a pipeline: arrays, and the stages that store them.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use pushmem_nest::{Span, Type};
@@ -60,7 +59,7 @@ pub(crate) enum Storage {
 }
 
 /// A definition of the values of a Func.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub func: usize,
     /// The array of each value.
@@ -97,33 +96,6 @@ impl Plan {
         let load = self.terms.load(Point { array, indices: indices.to_vec(), place: Place(span) }, loaded);
         self.terms.cast(value, load)
     }
-}
-
-impl Stage {
-    /// The loads of these arrays, those for indices too.
-    pub fn loads_of(&self, arrays: &[usize]) -> Vec<Point> {
-        loads_of(self.targets.iter().chain(self.values.iter().flatten()), arrays)
-    }
-}
-
-/// The loads of these arrays in terms, those for indices too.
-pub(crate) fn loads_of<'a>(terms: impl IntoIterator<Item = &'a Term>, arrays: &[usize]) -> Vec<Point> {
-    let mut found = Vec::new();
-    let mut open: Vec<Term> = terms.into_iter().cloned().collect();
-    let mut seen = HashSet::new();
-    while let Some(term) = open.pop() {
-        if !seen.insert(Rc::as_ptr(&term)) {
-            continue;
-        }
-        if let Value::Load(point) = &*term {
-            open.extend(point.indices.iter().cloned());
-            if arrays.contains(&point.array) {
-                found.push(point.clone());
-            }
-        }
-        open.extend(term.operands().into_iter().cloned());
-    }
-    found
 }
 
 impl Array {

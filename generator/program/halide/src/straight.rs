@@ -381,15 +381,8 @@ impl<'a> Straight<'a> {
         }
         let Arrays { plan, boxes, held } = &mut self.arrays;
         let of = &plan.arrays[read.array];
-        let array = Array {
-            name: format!("{}_{what}", of.name),
-            storage: Storage::Buffer,
-            value: of.value,
-            is_wide: of.is_wide,
-            dimensions: of.dimensions,
-            said: None,
-            span: read.span,
-        };
+        let like = of.like(format!("{}_{what}", of.name));
+        let array = Array { storage: Storage::Buffer, span: read.span, ..like };
         plan.arrays.push(array);
         boxes.push(None);
         held.push(held[read.array]);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Type};
 
 use crate::intern::Interner;
-use crate::plan::{Point, Term};
+use crate::plan::{Point, Stage, Term};
 use crate::value::{Value, Variable};
 
 /// Terms with other terms in the place of variables, and with other loads.
@@ -68,6 +68,15 @@ impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitut
                 self.terms.cast(*to, of)
             }
         })
+    }
+
+    /// Puts these parts into the terms of a stage; a term of which a load has none stays as it is.
+    pub fn within(&mut self, stage: &mut Stage) {
+        for term in stage.targets.iter_mut().chain(stage.values.iter_mut().flatten()) {
+            if let Some(new) = self.of(term) {
+                *term = new;
+            }
+        }
     }
 
     /// The product of a variable and a multiple of its factor.

@@ -41,11 +41,16 @@ pub(crate) fn in_turns(
 /// The statements of a definition, each after those of the values that it reads.
 pub(crate) fn after_reads(mut statements: Vec<Statement>) -> Vec<Statement> {
     let mut ordered = Vec::new();
-    while !statements.is_empty() {
-        let is_free = |statement: &Statement| !statements.iter().any(|other| reads(statement).contains(&other.array()));
+    // The last one, most often the only one, is free.
+    while statements.len() > 1 {
+        let is_free = |statement: &Statement| {
+            let reads = reads(statement);
+            !statements.iter().any(|other| reads.contains(&other.array()))
+        };
         let next = statements.iter().position(is_free).expect("values of a definition do not read each other");
         ordered.push(statements.remove(next));
     }
+    ordered.append(&mut statements);
     ordered
 }
 

@@ -23,14 +23,33 @@ pub(crate) fn arrays_of(stage: &Stage) -> BTreeSet<usize> {
 
 /// Adds the arrays that a term loads.
 pub(crate) fn arrays(term: &Term, seen: &mut HashSet<usize>, found: &mut BTreeSet<usize>) {
+    points(term, seen, &mut |point| _ = found.insert(point.array));
+}
+
+/// The points of these arrays that terms load, those for indices too.
+pub(crate) fn loads_of<'a>(terms: impl IntoIterator<Item = &'a Term>, arrays: &[usize]) -> Vec<&'a Point> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for term in terms {
+        points(term, &mut seen, &mut |point| found.extend(arrays.contains(&point.array).then_some(point)));
+    }
+    found
+}
+
+/// The same of a stage.
+pub(crate) fn loads_of_stage<'a>(stage: &'a Stage, arrays: &[usize]) -> Vec<&'a Point> {
+    loads_of(stage.values.iter().flatten().chain(&stage.targets), arrays)
+}
+
+/// Shows all points that a term loads, each part of the term once.
+fn points<'a>(term: &'a Term, seen: &mut HashSet<usize>, show: &mut impl FnMut(&'a Point)) {
     if !seen.insert(Rc::as_ptr(term) as usize) {
         return;
     }
     if let Value::Load(point) = &**term {
-        found.insert(point.array);
-        point.indices.iter().for_each(|index| arrays(index, seen, found));
+        show(point);
+        point.indices.iter().for_each(|index| points(index, seen, show));
     }
-    term.operands().into_iter().for_each(|operand| arrays(operand, seen, found));
+    term.operands().into_iter().for_each(|operand| points(operand, seen, show));
 }
 
 /// The action for a load, and the ranges that the variables have there.
