@@ -214,7 +214,10 @@ pub(crate) fn compile_at_levels(
     let search = Search::new(&passes, known, &may_move, observe);
     let planned = match program.policy() {
         Policy::Stencil => search.stencil(),
-        Policy::Dnn => search.coarse(),
+        Policy::Dnn => search.coarse().or_else(|error| match error.array() {
+            Some(array) if !moves(source, array, tiles.target) => search.coarse_in_order().ok_or(error),
+            _ => Err(error),
+        }),
     };
     let trials = search.trials();
     let Planned { schedule, recurrence, coarse, graph, accelerator } = match planned {

@@ -98,6 +98,11 @@ impl<'a, P: Problem> Driver<'a, P> {
         (!self.accepted.get() && refused >= self.most_refused).then_some(refused)
     }
 
+    /// Begins a search of other candidates: those that were refused before do not count.
+    pub fn begin_again(&self) {
+        self.refused.set(0);
+    }
+
     /// The trials so far, in their order.
     pub fn records(&self) -> Vec<P::Record> {
         self.records.borrow().clone()

@@ -289,10 +289,29 @@ impl<'a> Search<'a> {
     /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
     pub fn coarse(&self) -> Result<Planned, AssemblyError> {
         check_inputs(self.passes.program, self.passes.extraction, self.passes.datapaths, self.passes.tiles.target)?;
+        self.coarse_with(&self.best_options())
+    }
+
+    /// A coarse pipeline whose nests have their loops in the order of the program, where memories serve no other order; nothing if
+    /// they do not serve this one, or if no nest has another.
+    pub fn coarse_in_order(&self) -> Option<Planned> {
+        let best = self.best_options();
+        let in_order = CoarseOptions { interchange: false, ..best.clone() };
+        self.differ(&best, &in_order).then(|| {
+            self.driver.begin_again();
+            self.coarse_with(&in_order).ok()
+        })?
+    }
+
+    /// The options of the fastest coarse pipeline.
+    fn best_options(&self) -> CoarseOptions {
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
-        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        match self.much_shorter(&best) {
+        CoarseOptions { share, balance_paths, ..self.coarse_options() }
+    }
+
+    fn coarse_with(&self, best: &CoarseOptions) -> Result<Planned, AssemblyError> {
+        match self.much_shorter(best) {
             Some(Ok(planned)) => return Ok(planned),
             Some(Err(refused)) if refused.array().is_some_and(self.may_move) => {
                 self.moves_ahead.set(true);
@@ -300,7 +319,7 @@ impl<'a> Search<'a> {
             }
             _ => {}
         }
-        match self.matched(&best, self.dense(&best)) {
+        match self.matched(best, self.dense(best)) {
             // An array that was refused before may move.
             Err(error @ AssemblyError::TooLong { .. }) => Err(self.last_refusal(None).unwrap_or(error)),
             planned => planned,

@@ -479,13 +479,33 @@ fn results_of_earlier_iterations_come_back_in_time() {
         }
         program.operation("scan", "y:6 x:10", 0, reads, "sum[x+3,y+1]");
         program.pipeline.stages[usize::from(first)].latency = 3;
-        let options = CoarseOptions { round_trip: 4, ..CoarseOptions::default() };
+        let options = CoarseOptions { round_trip: 4, interchange: false, ..CoarseOptions::default() };
         scheduled(&program.pipeline, &options).stages[usize::from(first)].interval
     };
     assert_eq!(interval(&["sum[x+2,y+1]"], false), 3);
     assert_eq!(interval(&["sum[x+1,y+1]"], false), 2);
     assert_eq!(interval(&["sum[x+3,y]"], false), 1);
     assert_eq!(interval(&["sum[x+2,y+1]"], true), 3 + 1 + 4);
+}
+
+/// Loops along which a stage takes none of its own results run within the others, where that is much faster.
+#[test]
+fn rows_interleave_where_results_come_back_late() {
+    let scan = |loops: &str, reads: &[&str], latency: u64| {
+        let mut program = Builder::default();
+        program.operation("scan", loops, 0, reads, "sum[x+1,y+1]");
+        program.pipeline.stages[0].latency = latency;
+        let found = scheduled(&program.pipeline, &CoarseOptions::default());
+        (found.stages[0].interval, found.stages[0].interchanged)
+    };
+    assert_eq!(scan("y:20 x:30", &["sum[x,y+1]"], 9), (1, true));
+    // A column has fewer iterations than a result takes.
+    assert_eq!(scan("y:4 x:30", &["sum[x,y+1]"], 12), (3, true));
+    // Twice as fast is not worth waiting for an array; nor is there a loop to run within along a diagonal.
+    assert_eq!(scan("y:20 x:30", &["sum[x,y+1]"], 2), (2, false));
+    assert_eq!(scan("y:20 x:30", &["sum[x,y]", "sum[x,y+1]"], 9), (9, false));
+    // A loop around the recurrence is inside already.
+    assert_eq!(scan("x:30 y:20", &["sum[x,y+1]"], 9), (1, false));
 }
 
 #[test]
@@ -1038,4 +1058,13 @@ fn random_pipelines_that_once_failed_hold() {
         check(&pipeline, &found.schedule, Some((&found, &options)));
         check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
     }
+}
+
+/// Where no rows follow others after all, the schedule is that of dense nests.
+#[test]
+fn no_rows_that_follow_are_dense_nests() {
+    let (pipeline, options) = programs::rows(16937638329643506061);
+    let of = |match_rates: bool| coarse(&pipeline, &CoarseOptions { match_rates, ..options.clone() }).unwrap();
+    assert!(!of(true).matches_rates());
+    assert_eq!(of(true), of(false));
 }

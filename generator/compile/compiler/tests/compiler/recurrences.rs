@@ -74,14 +74,16 @@ fn the_interval_is_that_of_the_recurrence() {
     }
 }
 
-/// The same statements as a nest of a coarse pipeline, whose arrays are kept.
+/// The same statements as a nest of a coarse pipeline, whose arrays are kept: where that is faster, the columns of the image, of which each
+/// result is then 12 iterations old, come after all of its rows.
 #[test]
 fn nests_of_coarse_pipelines_have_the_same_interval() {
     for (element, value, interval, _) in INTERVALS {
         let compiled = checked(&filter("\nschedule: dnn", element, value), "dual_port");
         let report = Report::of(&compiled);
-        let rows = 40 * 12 * interval;
-        assert!((rows..rows + 40).contains(&report.cycles), "{value}: {} cycles", report.cycles);
+        let words = 40 * 12;
+        let (least, most) = if interval < 3 { (interval * words, interval * words) } else { (words, 2 * words) };
+        assert!((least..most + 40).contains(&report.cycles), "{value}: {} cycles", report.cycles);
     }
 }
 

@@ -321,7 +321,12 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
             unit: units[bodies.units[number]].clone(),
         });
     }
-    Ok(Coarse { schedule: Schedule { stages: schedules }, loops, stages, reservations })
+    let found = Coarse { schedule: Schedule { stages: schedules }, loops, stages, reservations };
+    // The resources that rows would have had make up for nothing then.
+    if options.match_rates && !found.matches_rates() {
+        return coarse(pipeline, &CoarseOptions { match_rates: false, ..options.clone() });
+    }
+    Ok(found)
 }
 
 /// Entries of the reservation table of one body.

@@ -50,6 +50,9 @@ impl Nest {
     }
 }
 
+/// Loops in another order than that of the program are so many times as fast at least, where results come back.
+const WORTH_WAITING: i64 = 3;
+
 /// Dependences of a group's updates on each other.
 struct Updates {
     /// Own loops that revisit elements, by whether the write does not follow them.
@@ -66,28 +69,39 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
     let program: Vec<usize> = (0..group.own()).collect();
     let dense = layout(group, &program, 1, rows)?;
     let returns = returns(pipeline, group, options);
-    let Some(updates) = updates(pipeline, group) else { return paced(group, &returns, 1, rows) };
+    let updates = updates(pipeline, group);
     let interval = |nest: &Nest| {
-        let nearest = nearest(group, nest, &updates);
-        gap / nearest + i64::from(gap % nearest > 0)
+        let nearest = updates.as_ref().map_or(i64::MAX, |updates| nearest(group, nest, updates));
+        (gap / nearest + i64::from(gap % nearest > 0)).max(1)
     };
-    let needed = interval(&dense).max(1);
-    if needed == 1 && returns.is_empty() {
+    if !returns.is_empty() {
+        let in_order_of = |order: &[usize]| {
+            let least = interval(&layout(group, order, 1, rows)?);
+            paced(group, &returns, least, rows, order)
+        };
+        let in_order = in_order_of(&program);
+        let turned = options.interchange.then(|| in_order_of(&turned(pipeline, group))).flatten();
+        // Stages that follow each other in the order of the program wait for all of an array in another one.
+        let is_worthwhile = |turned: &Nest| {
+            in_order.as_ref().is_none_or(|in_order| turned.span.saturating_mul(WORTH_WAITING) <= in_order.span)
+        };
+        return turned.filter(is_worthwhile).or(in_order);
+    }
+    let needed = interval(&dense);
+    if needed == 1 {
         return Some(dense);
     }
-    if options.interchange && returns.is_empty() {
+    if let Some(updates) = updates.as_ref().filter(|_| options.interchange) {
         // With the loops that revisit elements outside of the others, an element comes again only after all others have. What is
         // added to one element stays in the order of the program.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
         let order: Vec<usize> = inner.into_iter().chain(outer).collect();
-        let turned = layout(group, &order, 1, rows)?;
-        let interval = interval(&turned).max(1);
+        let interval = interval(&layout(group, &order, 1, rows)?);
         if interval < needed {
-            let nest = layout(group, &order, interval, rows)?;
-            return Some(Nest { interchanged: order != program, ..nest });
+            return layout(group, &order, interval, rows);
         }
     }
-    paced(group, &returns, needed, rows)
+    layout(group, &program, needed, rows)
 }
 
 /// The own loops of a group with `level` as the slowest one, whose iterations are rows; nothing if that is not possible.
@@ -110,10 +124,14 @@ pub(crate) fn in_rows(
                 program.iter().filter(|&&other| other != level).partition(|&&level| updates.reductions[level]);
             let order: Vec<usize> = inner.into_iter().chain(outer).chain([level]).collect();
             let nearest = nearest(group, &layout(group, &order, 1, rows)?, &updates);
-            let nest = layout(group, &order, (gap / nearest + i64::from(gap % nearest > 0)).max(1), rows)?;
-            Nest { interchanged: order != program, ..nest }
+            layout(group, &order, (gap / nearest + i64::from(gap % nearest > 0)).max(1), rows)?
         }
-        _ if slowest => nest(pipeline, group, gap, options).filter(|nest| !nest.interchanged)?,
+        _ if slowest => {
+            let is_slowest = |nest: &Nest| nest.strides.iter().all(|stride| *stride <= nest.strides[level]);
+            let in_order = CoarseOptions { interchange: false, ..options.clone() };
+            let found = nest(pipeline, group, gap, options).filter(is_slowest);
+            found.or_else(|| nest(pipeline, group, gap, &in_order))?
+        }
         _ => return None,
     };
     let (interval, count) = (nest.strides[level], group.extents[level]);
@@ -126,15 +144,29 @@ pub(crate) fn reductions(pipeline: &Pipeline, group: &Group) -> Option<Vec<bool>
     updates(pipeline, group).map(|updates| updates.reductions)
 }
 
-/// Loops in the order of the program, with the fewest cycles for an iteration, at least so many, in which results come back in
-/// time.
-fn paced(group: &Group, returns: &[Return], least: i64, rows: &Rows) -> Option<Nest> {
-    let program: Vec<usize> = (0..group.own()).collect();
+/// The own loops of a group that takes its own results, fastest first: those along which it takes none, then the others. Each of
+/// the two in the order of the program, so that an element is written and read in that order, too.
+fn turned(pipeline: &Pipeline, group: &Group) -> Vec<usize> {
+    let members = group.members(pipeline);
+    let written: BTreeSet<usize> = members.iter().map(|stage| stage.write.array).collect();
+    let mut apart = vec![true; group.own()];
+    for array in written {
+        let accesses = members.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
+        let accesses: Vec<&Access> = accesses.filter(|access| access.array == array).collect();
+        let told = told_apart(group, &accesses, group.own());
+        apart.iter_mut().zip(told).for_each(|(apart, told)| *apart &= told);
+    }
+    let (inner, outer): (Vec<usize>, Vec<usize>) = (0..group.own()).partition(|&level| apart[level]);
+    inner.into_iter().chain(outer).collect()
+}
+
+/// Loops in an order, fastest first, with the fewest cycles for an iteration, at least so many, in which results come back in time.
+fn paced(group: &Group, returns: &[Return], least: i64, rows: &Rows, order: &[usize]) -> Option<Nest> {
     let late = |nest: &Nest| returns.iter().map(|of| of.late(group, nest)).max().unwrap_or(0);
-    let first = layout(group, &program, least, rows)?;
+    let first = layout(group, order, least, rows)?;
     // Each cycle more for an iteration is one for each result at least.
     let most = least.saturating_add(late(&first).max(0));
-    let nests = (least..=most).map_while(|interval| layout(group, &program, interval, rows));
+    let nests = (least..=most).map_while(|interval| layout(group, order, interval, rows));
     nests.into_iter().find(|nest| late(nest) <= 0)
 }
 
@@ -277,7 +309,8 @@ fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<
         }
         period = period.checked_mul(padded).filter(|period| *period <= LIMIT)?;
     }
-    Some(Nest { strides, interval, span, interchanged: false, rows: None }).filter(|nest| nest.span <= LIMIT)
+    let interchanged = !order.is_sorted();
+    Some(Nest { strides, interval, span, interchanged, rows: None }).filter(|nest| nest.span <= LIMIT)
 }
 
 /// The fewest cycles between two iterations that update the same element.
@@ -318,12 +351,17 @@ fn updates(pipeline: &Pipeline, group: &Group) -> Option<Updates> {
 /// of all loops, or, within one iteration of the shared loops, of its own.
 pub(crate) fn follows(pipeline: &Pipeline, group: &Group, own: bool) -> Vec<bool> {
     let loops = if own { group.own() } else { group.extents.len() };
-    let members = group.members(pipeline);
+    let writes: Vec<&Access> = group.members(pipeline).iter().map(|stage| &stage.write).collect();
+    told_apart(group, &writes, loops)
+}
+
+/// Which of the innermost loops of a group every two iterations agree on in which some of these accesses are to the same element.
+fn told_apart(group: &Group, accesses: &[&Access], loops: usize) -> Vec<bool> {
     let mut found = vec![false; group.extents.len()];
-    let first = &members[0].write;
+    let first = accesses[0];
     for (dimension, subscript) in first.subscripts.iter().enumerate() {
-        let others = || members.iter().map(|stage| stage.write.subscripts.get(dimension));
-        let alike = members.iter().all(|stage| stage.write.array == first.array)
+        let others = || accesses.iter().map(|access| access.subscripts.get(dimension));
+        let alike = accesses.iter().all(|access| access.array == first.array)
             && others().all(|other| {
                 other.is_some_and(|other| {
                     other.coefficients == subscript.coefficients
