@@ -105,7 +105,8 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
     let next = definition.map_or_else(
         || {
             let (arrays, values) = (update.arrays.clone(), values.iter().cloned().map(Some).collect());
-            let copy = Stage { arrays, values, span: update.span, ..template.clone() };
+            let loops = template.loops.iter().map(|each| Loop { is_reversed: false, ..*each }).collect();
+            let copy = Stage { arrays, values, loops, span: update.span, ..template.clone() };
             vec![copy, reading_before(plan, update, reads, &before)]
         },
         |definition| vec![definition],
@@ -239,16 +240,32 @@ impl Reads {
         })
     }
 
-    /// Whether the update is a part of a definition: a raster scan computes the elements that each value reads of its own before those
-    /// that it writes. Each value of a tuple has a nest of its own, after those of the values that it reads.
+    /// Whether the update is a part of a definition: a raster scan, perhaps from the last element of a dimension to the first, computes
+    /// the elements that each value reads of its own before those that it writes. Each value of a tuple has a nest of its own, after
+    /// those of the values that it reads.
     fn scans(&self) -> bool {
-        let is_scan = |(value, earlier): (usize, &Vec<(usize, Vec<i64>)>)| {
-            earlier.iter().all(|(of, distance)| *of != value || distance.iter().all(|along| *along <= 0))
+        let is_scan = |dimension: usize| {
+            let mut along = self.along(dimension);
+            !(along.any(|distance| distance > 0) && self.along(dimension).any(|distance| distance < 0))
         };
         let others = self.earlier.iter().enumerate();
         let others = others.flat_map(|(value, earlier)| earlier.iter().map(move |(of, _)| (*of, value)));
         let order = DiGraphMap::<usize, ()>::from_edges(others.filter(|(of, value)| of != value));
-        self.earlier.iter().enumerate().all(is_scan) && toposort(&order, None).is_ok()
+        (0..self.targets.len()).all(is_scan) && toposort(&order, None).is_ok()
+    }
+
+    /// Whether the scan goes along a dimension from its last element to the first.
+    fn is_reversed(&self, dimension: usize) -> bool {
+        self.along(dimension).any(|distance| distance > 0)
+    }
+
+    /// How far the elements of its own that each value reads are along a dimension.
+    fn along(&self, dimension: usize) -> impl Iterator<Item = i64> {
+        let own = move |(value, earlier): (usize, &Vec<(usize, Vec<i64>)>)| {
+            let own = earlier.iter().filter(move |(of, _)| *of == value);
+            own.map(|(_, distance)| distance[dimension]).collect_vec()
+        };
+        self.earlier.iter().enumerate().flat_map(own)
     }
 }
 
@@ -339,7 +356,9 @@ fn one_definition(
         Unroll::By(1) => unroll(each).unwrap_or(each.unroll),
         own => own,
     };
-    let loops = template.loops.iter().map(|each| Loop { unroll: unroll(each), ..*each }).collect();
+    let is_reversed = |each: &Loop| each.dimension.is_some_and(|dimension| reads.is_reversed(dimension));
+    let of_loop = |each: &Loop| Loop { unroll: unroll(each), is_reversed: is_reversed(each), ..*each };
+    let loops = template.loops.iter().map(of_loop).collect();
     Some(Stage { arrays: update.arrays.clone(), values, loops, span: update.span, ..template.clone() })
 }
 

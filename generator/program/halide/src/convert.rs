@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use pushmem_float::Format;
-use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
+use pushmem_nest::{AffineIndex, Binary, Index, Piece, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
@@ -165,11 +165,33 @@ impl Converter<'_> {
             });
         }
         match (values.pop().flatten(), values.pop().flatten()) {
-            (Some(otherwise), Some(then)) => Ok(Value::Select(self.within(condition, used, known)?, then, otherwise)),
+            (Some(otherwise), Some(then)) => {
+                let bounds = self.bounds(condition).map_or_else(|| self.within(condition, used, known), Ok)?;
+                Ok(Value::Select(bounds, then, otherwise))
+            }
             (Some(only), None) | (None, Some(only)) => Ok((*only).clone()),
             // Nothing is used here.
             (None, None) => Ok((*self.within(chosen[1], used, known)?).clone()),
         }
+    }
+
+    /// A condition on the bounds of coordinates, without the bounds that hold anyway; nothing if it is none.
+    fn bounds(&self, condition: &Term) -> Option<Converted> {
+        let mut said = Vec::new();
+        inequalities(condition, true, self.ranges, &mut said)?;
+        said.retain(|each| each.range(self.ranges).0 < 0);
+        let bound = |of: &Index| {
+            let AffineIndex { constant, terms } = of.as_affine()?;
+            let number = |value: i64| Rc::new(Value::Number(value, Type::I32));
+            let (low, high) = match terms[..] {
+                [(variable, 1)] => (number(-constant), Rc::new(Value::Variable(variable))),
+                [(variable, -1)] => (Rc::new(Value::Variable(variable)), number(*constant)),
+                _ => return None,
+            };
+            Some(Rc::new(Value::Binary(Binary::LessEqual, low, high)))
+        };
+        let bounds = said.iter().map(bound).collect::<Option<Vec<_>>>()?;
+        bounds.into_iter().reduce(|all, bound| Rc::new(Value::Binary(Binary::And, all, bound)))
     }
 
     /// A load with a constant beyond the array, of a choice between the two by whether the index is within.

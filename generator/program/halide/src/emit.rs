@@ -11,12 +11,14 @@ use crate::convert::{Converted, Converter};
 use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::held::unrolled;
+use crate::intern::Interner;
 use crate::loops::Loops;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::straight::{Arrays, straightened, with_few_writers};
+use crate::substitution::Substitution;
 use crate::text::{Printer, identifier, tables_of};
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
@@ -210,13 +212,33 @@ impl Nest<'_> {
     /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
     fn blocks(&mut self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
         let all = ranges(&self.plan, stage, &self.boxes);
-        let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
+        let chooser = chooser(stage, &all);
+        let stage = &self.with_turned_loops(stage, &all);
+        let Some(variable) = chooser else { return self.blocks_in(stage, &all, blocks) };
         for at in all[variable].0..=all[variable].1 {
             let mut one = all.clone();
             one[variable] = (at, at);
             self.blocks_in(stage, &one, blocks)?;
         }
         Ok(())
+    }
+
+    /// The stage with all loops from the least value of their variable to the greatest: those that are reversed have another variable
+    /// in the place of theirs.
+    fn with_turned_loops(&mut self, stage: &Stage, ranges: &Box) -> Stage {
+        let terms = &mut self.plan.terms;
+        let mut turned = HashMap::new();
+        for variable in stage.loops.iter().filter(|each| each.is_reversed).map(|each| &each.variable) {
+            let (low, high) = ranges[*variable];
+            let (ends, own) = (terms.number(low + high, Type::I32), terms.variable(*variable));
+            turned.insert(*variable, terms.binary(Binary::Subtract, ends, own));
+        }
+        let mut stage = stage.clone();
+        if !turned.is_empty() {
+            let load = |terms: &mut Interner, _: &Point, point: Point, loaded| Some(terms.load(point, loaded));
+            Substitution::new(terms, turned, load).within(&mut stage);
+        }
+        stage
     }
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.

@@ -80,6 +80,8 @@ pub(crate) struct Loop {
     /// The dimension of the Func that it goes along, if it is not one of a reduction.
     pub dimension: Option<usize>,
     pub unroll: Unroll,
+    /// Whether the last value of the variable comes first.
+    pub is_reversed: bool,
 }
 
 /// How many iterations of a loop are executed at once.

@@ -393,7 +393,7 @@ fn divided(unroll: &mut Unroll, (low, high): (i64, i64)) -> i64 {
 fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>, func: &Func) -> Vec<Loop> {
     let known = order.into_iter().filter_map(|Order { name, unroll }| {
         let (variable, dimension) = *of_name.get(name.as_str())?;
-        Some(Loop { variable, dimension, unroll })
+        Some(Loop { variable, dimension, unroll, is_reversed: false })
     });
     let mut loops: Vec<Loop> = known.collect();
     // Dimensions that the schedule does not name are outermost, by number.
@@ -401,7 +401,7 @@ fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>, 
     others.sort();
     for &(variable, dimension) in others {
         if loops.iter().all(|each| each.variable != variable) {
-            loops.insert(0, Loop { variable, dimension, unroll: Unroll::By(1) });
+            loops.insert(0, Loop { variable, dimension, unroll: Unroll::By(1), is_reversed: false });
         }
     }
     let is_whole = |each: &Loop| each.dimension.is_none() && each.unroll == Unroll::Whole;
