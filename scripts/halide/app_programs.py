@@ -92,6 +92,74 @@ def diffusion() -> Pipeline:
 
 
 @program
+def both_ways() -> Pipeline:
+    """A recursive filter along the rows and back, then down the columns and up again."""
+    image, filtered, output = stream_to_accelerator("input", U8, 2), hl.Func("filtered"), hl.Func("output")
+    size, along = 64, [hl.RDom([(1, 63)], name) for name in ("right", "left", "down", "up")]
+    filtered[x, y] = hl.u16(image[x, y]) << 4
+
+    def step(at, before):
+        filtered[at] = (3 * filtered[before] + filtered[at]) / 4
+
+    right, left, down, up = (each.x for each in along)
+    step((right, y), (right - 1, y))
+    step((size - 1 - left, y), (size - left, y))
+    step((x, down), (x, down - 1))
+    step((x, size - 1 - up), (x, size - up))
+    output[x, y] = hl.u8(filtered[x, y] >> 4)
+
+    def rows_outside():
+        filtered.compute_root()
+        for number, loop in enumerate([down, up], 2):
+            filtered.update(number).reorder(x, loop)
+
+    def columns_outside():
+        filtered.compute_root()
+        for number, loop in enumerate([right, left]):
+            filtered.update(number).reorder(y, loop)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(filtered), "rows_outside": rows_outside, "columns_outside": columns_outside})
+
+
+@program
+def gauss_seidel() -> Pipeline:
+    """Steps of the method of Gauss and Seidel, in place: each pixel inside the border becomes the mean of the four beside it."""
+    image, relaxed, output = stream_to_accelerator("input", U8, 2), hl.Func("relaxed"), hl.Func("output")
+    size, steps = 32, 6
+    r = hl.RDom([(1, size - 2), (1, size - 2), (0, steps)], "r")
+    relaxed[x, y] = hl.u16(image[x, y]) << 4
+    beside = relaxed[r.x - 1, r.y] + relaxed[r.x + 1, r.y]
+    relaxed[r.x, r.y] = (beside + relaxed[r.x, r.y - 1] + relaxed[r.x, r.y + 1]) / 4
+    output[x, y] = hl.u8(relaxed[x, y] >> 4)
+
+    def unrolled_steps():
+        relaxed.compute_root()
+        unroll(relaxed.update(), r.z)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(relaxed), "unrolled": unrolled_steps})
+
+
+@program
+def ping_pong() -> Pipeline:
+    """Steps of diffusion to and fro between two levels, so that a processor keeps two images only."""
+    image, heat, output = stream_to_accelerator("input", U8, 2), hl.Func("heat"), hl.Func("output")
+    size, steps = 32, 5
+    r = hl.RDom([(1, size - 2), (1, size - 2), (0, steps)], "r")
+    heat[x, y, t] = hl.u16(image[x, y]) << 4
+    now, after = r.z % 2, (r.z + 1) % 2
+    beside = heat[r.x - 1, r.y, now] + heat[r.x + 1, r.y, now]
+    heat[r.x, r.y, after] = (heat[r.x, r.y, now] * 4 + beside + heat[r.x, r.y - 1, now] + heat[r.x, r.y + 1, now]) / 8
+    output[x, y] = hl.u8(heat[x, y, steps % 2] >> 4)
+
+    def unrolled_steps():
+        heat.compute_root()
+        unroll(heat.update(), r.z)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(heat), "unrolled": unrolled_steps})
+
+
+@program
 def resize() -> Pipeline:
     """An image with three pixels in the place of two, by linear interpolation, along rows and then along columns."""
     image, along_x, output = stream_to_accelerator("input", U8, 2), hl.Func("along_x"), hl.Func("output")

@@ -120,7 +120,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
 }
 
 /// Whether a stage reads other elements of its Func than those that it writes.
-fn is_recursive(stage: &Stage) -> bool {
+pub(crate) fn is_recursive(stage: &Stage) -> bool {
     let is_target =
         |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
     loads_of_stage(stage, &stage.arrays).into_iter().any(|point| !is_target(point))

@@ -53,6 +53,7 @@ mod scan;
 mod sizes;
 mod straight;
 mod substitution;
+mod sweeps;
 mod syntax;
 mod target;
 mod text;
@@ -192,6 +193,7 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
     loop {
         let mut plan = Lowering::plan(sizes, loops, &inline, &wide)?;
+        sweeps::divided(&mut plan);
         levels::divided(&mut plan);
         array_expansion::joined(&mut plan);
         let boxes = regions::regions(&plan)?;

@@ -129,11 +129,64 @@ fn compared(operator: Binary, left: &Term, right: &Term, truth: bool, ranges: &B
     let &[(variable, factor)] = &affine.terms[..] else {
         return affine.terms.is_empty().then(|| holds(affine.constant).then(|| ranges.clone()));
     };
-    // Beyond the first and the last value that it holds for, it holds for none.
     let (low, high) = ranges[variable];
-    let at = |value: &i64| holds(affine.constant + factor * value);
-    let (Some(first), Some(last)) = ((low..=high).find(at), (low..=high).rev().find(at)) else { return Some(None) };
-    let mut inner = ranges.clone();
-    inner[variable] = (first, last);
-    Some(Some(inner))
+    let at = |value: i64| holds(affine.constant + factor * value);
+    // The value that is the same, be it the only one or the missing one.
+    let root = (affine.constant % factor == 0).then_some(-affine.constant / factor);
+    let root = root.filter(|root| matches!(operator, Binary::Equal | Binary::NotEqual) && (low..=high).contains(root));
+    let found = match (root, at(low), at(high)) {
+        (Some(root), ..) if at(root) => Some((root, root)),
+        (Some(root), ..) => {
+            let (first, last) = (low + i64::from(root == low), high - i64::from(root == high));
+            (first <= last).then_some((first, last))
+        }
+        (None, true, true) => Some((low, high)),
+        (None, false, false) => None,
+        // An inequality holds from one end of the values on, or to the other.
+        (None, begins, _) => {
+            let (mut holds, mut fails) = if begins { (low, high) } else { (high, low) };
+            while holds.abs_diff(fails) > 1 {
+                let between = holds.midpoint(fails);
+                *(if at(between) { &mut holds } else { &mut fails }) = between;
+            }
+            Some(if begins { (low, holds) } else { (holds, high) })
+        }
+    };
+    Some(found.map(|found| {
+        let mut inner = ranges.clone();
+        inner[variable] = found;
+        inner
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All operators, with sums that rise and fall: as if each value were tried.
+    #[test]
+    fn comparisons_refine_ranges() {
+        let mut terms = crate::intern::Interner::default();
+        let operators =
+            [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::GreaterEqual, Binary::Equal, Binary::NotEqual];
+        for (low, high) in [(-3, 4), (0, 0), (2, 3)] {
+            for (factor, constant) in (-2..=2).filter(|factor| *factor != 0).flat_map(|f| (-9..9).map(move |c| (f, c)))
+            {
+                let (variable, by, against) =
+                    (terms.variable(0), terms.number(factor, Type::I32), terms.number(constant, Type::I32));
+                let multiple = terms.binary(Binary::Multiply, variable, by);
+                for (operator, truth) in operators.into_iter().flat_map(|each| [(each, true), (each, false)]) {
+                    let condition = terms.binary(operator, multiple.clone(), against.clone());
+                    let holds = |value: &i64| (operator.apply(Type::I32, factor * value, constant) != 0) == truth;
+                    let (first, last) = ((low..=high).find(holds), (low..=high).rev().find(holds));
+                    let expected = first.zip(last).map(|range| vec![range]);
+                    assert_eq!(
+                        refined(&condition, truth, &vec![(low, high)]),
+                        expected,
+                        "{operator:?} {factor} {constant}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -126,23 +126,20 @@ fn nests_say_what_the_schedules_say() {
         ("doubled_columns", "columns_3[x, y] = max(columns_2[x, y], columns_2[x, y + 4])"),
         ("time_steps", "heat_4[x, y] = sel(1 <= x && x <= 14 && 1 <= y && y <= 14, (outside(heat_3[x - 1, y], 0)"),
         // Iterations read a level as it was before their stage, too.
-        (
-            "levels_in_turn",
-            "levels_2[x, y] = sel(x <= 14, outside(levels_1[x + 1, y], 0) / 2 + input[x, y] / 2, ",
-        ),
+        ("levels_in_turn", "levels_2[x, y] = sel(x <= 14, outside(levels_1[x + 1, y], 0) / 2 + input[x, y] / 2, "),
         // Updates of other elements are parts of the definition, and so is a filter that follows it.
         ("framed", "sel(5 <= x && x <= 10 && 4 <= y && y <= 7, "),
-        (
-            "unrolled_columns",
-            "for x in 0..64:\n      - part[x, y] = sel(x <= 2, input[x, y] / 2, input[x, y])",
-        ),
-        (
-            "recursive",
-            "= sel(1 <= y, (3 * outside(filtered_before[x, y - 1], 0) + input[x, y] as u16) / 4, ",
-        ),
+        ("unrolled_columns", "for x in 0..64:\n      - part[x, y] = sel(x <= 2, input[x, y] / 2, input[x, y])"),
+        ("recursive", "= sel(1 <= y, (3 * outside(filtered_before[x, y - 1], 0) + input[x, y] as u16) / 4, "),
         // A filter up the columns goes along them from the last element to the first.
         ("recursive", "[x, -y + 15] = sel(1 <= y, (3 * outside(filtered_before_2[x, -y + 16], 0) + "),
         ("recursive", "filtered[x, y] = sel(1 <= y, (outside(filtered[x, y - 1], 0) + 3 * "),
+        // Sweeps stream into each other.
+        (
+            "swept",
+            "- relaxed[x, y] = sel(1 <= x && x <= 6 && 1 <= y && y <= 10, (outside(relaxed[x - 1, y], 0) + outside(relaxed_before_3[x + 1, y], 0)",
+        ),
+        ("to_and_fro", "(outside(heat_0[x - 1, y], 0) + "),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {

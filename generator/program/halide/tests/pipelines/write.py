@@ -517,6 +517,33 @@ def recursive():
 
 
 @program
+def swept():
+    """Three steps of a relaxation in place, over and over the same elements."""
+    image, relaxed, output = hl.ImageParam(U8, 2, "input"), hl.Func("relaxed"), hl.Func("output")
+    r = hl.RDom([(1, 6), (1, 10), (0, 3)], "r")
+    relaxed[x, y] = hl.u16(image[x, y])
+    beside = relaxed[r.x - 1, r.y] + relaxed[r.x + 1, r.y] + relaxed[r.x, r.y - 1] + relaxed[r.x, r.y + 1]
+    relaxed[r.x, r.y] = beside / 4
+    relaxed.compute_root()
+    output[x, y] = hl.u8(relaxed[x, y])
+    return output, [image], [8, 12]
+
+
+@program
+def to_and_fro():
+    """Three steps of diffusion from one of two levels to the other."""
+    image, heat, output = hl.ImageParam(U8, 2, "input"), hl.Func("heat"), hl.Func("output")
+    r = hl.RDom([(1, 6), (1, 10), (0, 3)], "r")
+    heat[x, y, c] = hl.u16(image[x, y])
+    now = r.z % 2
+    beside = heat[r.x - 1, r.y, now] + heat[r.x + 1, r.y, now] + heat[r.x, r.y - 1, now] + heat[r.x, r.y + 1, now]
+    heat[r.x, r.y, 1 - now] = beside / 4
+    heat.compute_root()
+    output[x, y] = hl.u8(heat[x, y, 1])
+    return output, [image], [8, 12]
+
+
+@program
 def doubled_columns():
     """The greatest pixels of columns of 1, 2, 4 and 8 pixels, each level from the one before; below the image, they end."""
     image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
