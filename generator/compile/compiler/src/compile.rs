@@ -113,9 +113,17 @@ pub fn compile_observed(
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
         return compiled(program);
     }
-    // The rule for the schedule looks at reductions alone. Where no scan serves all stages, whole nests may run one after the other.
+    // The rule for the schedule looks at reductions alone. Where no scan serves all stages, or where all stages of one wait for a
+    // recurrence, whole nests may run one after the other.
     let refused = match compiled(program.clone()) {
         Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
+        Ok(scan) if scan.recurrence.as_ref().is_some_and(|of| of.interval > 1) && scan.is_slower_than_sequential() => {
+            return match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
+                Ok(nests) if nests.accelerator.length < scan.accelerator.length => Ok(nests),
+                Err(fault @ CompileError::Fault(_)) => Err(fault),
+                _ => Ok(scan),
+            };
+        }
         done => return done,
     };
     match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
@@ -345,10 +353,15 @@ impl Compiled {
         Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
     }
 
+    /// Whether the schedule is slower than one stage after the other.
+    fn is_slower_than_sequential(&self) -> bool {
+        self.accelerator.length > self.sequential_cycles()
+    }
+
     /// A warning where the schedule is slower than one stage after the other, with the reason.
     fn slower_than_sequential(&self) -> Option<Diagnostic> {
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
-        if cycles <= sequential {
+        if !self.is_slower_than_sequential() {
             return None;
         }
         let name = &self.program.name;

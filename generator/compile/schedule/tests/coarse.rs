@@ -1060,7 +1060,7 @@ fn random_pipelines_that_once_failed_hold() {
     }
 }
 
-/// Where no rows follow others after all, the schedule is that of dense nests.
+/// Where no rows follow others after all, nests do not wait for them.
 #[test]
 fn no_rows_that_follow_are_dense_nests() {
     let (pipeline, options) = programs::rows(16937638329643506061);

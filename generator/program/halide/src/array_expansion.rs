@@ -25,6 +25,9 @@ use crate::walk::{loads_of, loads_of_stage};
 /// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
 const LARGEST: usize = 256;
 
+/// The fewest elements along each dimension, less one, for which a Func is scanned from the last to the first.
+const FEWEST_TURNED: i64 = 4;
+
 /// Makes as few definitions as possible of each Func and its updates.
 pub(crate) fn joined(plan: &mut Plan) {
     let mut done: Vec<Stage> = Vec::new();
@@ -70,7 +73,7 @@ impl Way {
 /// Adds an update to the stages that store the elements so far. Gives the stages of the elements before it, if these have become an array
 /// of their own.
 fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
-    let reads = Reads::of(&update);
+    let reads = Reads::of(plan, &update).filter(|reads| reads.is_worth_turning(plan, &version[0], &update));
     match Way::of(version, reads.as_ref()) {
         Way::Join => {
             let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
@@ -120,7 +123,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
 }
 
 /// Whether a stage reads other elements of its Func than those that it writes.
-pub(crate) fn is_recursive(stage: &Stage) -> bool {
+fn is_recursive(stage: &Stage) -> bool {
     let is_target =
         |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
     loads_of_stage(stage, &stage.arrays).into_iter().any(|point| !is_target(point))
@@ -176,12 +179,12 @@ enum Time {
 }
 
 /// How an update writes and reads elements of its Func.
-struct Reads {
+pub(crate) struct Reads {
     /// The indices of the element that it writes.
     indices: Vec<Term>,
     targets: Vec<Target>,
-    /// The loops, outermost first.
-    loops: Vec<Variable>,
+    /// The loops, outermost first, each with its iterations, if these are known.
+    loops: Vec<(Variable, Option<i64>)>,
     /// Whether it reads elements as they were before it.
     before: bool,
     /// Of each value, the elements that it reads and that were updated in earlier iterations: their value, and how far they are.
@@ -190,11 +193,12 @@ struct Reads {
 
 impl Reads {
     /// Those of an update whose indices follow all its loops, and which reads at constant distances.
-    fn of(update: &Stage) -> Option<Self> {
+    pub fn of(plan: &Plan, update: &Stage) -> Option<Self> {
         let targets: Vec<Target> = update.targets.iter().map(Target::of).collect::<Option<_>>()?;
         let followed = targets.iter().filter_map(|target| target.variable).map(|(variable, _)| variable).collect_vec();
-        let loops = update.loops.iter().map(|each| each.variable).collect_vec();
-        if !followed.iter().all_unique() || !loops.iter().all(|each| followed.contains(each)) {
+        let iterations = |variable: Variable| plan.variables[variable].1.map(|(low, high)| high - low + 1);
+        let loops = update.loops.iter().map(|each| (each.variable, iterations(each.variable))).collect_vec();
+        if !followed.iter().all_unique() || !loops.iter().all(|(each, _)| followed.contains(each)) {
             return None;
         }
         let indices = update.targets.clone();
@@ -231,13 +235,41 @@ impl Reads {
         if self.targets.iter().zip(&distances).any(is_missed) {
             return Some(Time::Before);
         }
-        let mut iterations =
-            self.loops.iter().map(|each| iterations(&point.indices, &self.indices, *each).unwrap_or(0));
-        Some(match iterations.find(|iterations| *iterations != 0) {
-            None => Time::Now,
-            Some(..0) => Time::Earlier,
-            Some(_) => Time::Before,
-        })
+        let mut time = Time::Now;
+        for (variable, count) in &self.loops {
+            let distance = iterations(&point.indices, &self.indices, *variable).unwrap_or(0);
+            if count.is_some_and(|count| distance.abs() >= count) {
+                return Some(Time::Before);
+            }
+            time = match (time, distance) {
+                (Time::Now, ..=-1) => Time::Earlier,
+                (Time::Now, 1..) => Time::Before,
+                (time, _) => time,
+            };
+        }
+        Some(time)
+    }
+
+    /// Whether an update reads elements that it has written in earlier iterations.
+    pub fn is_recursive(&self) -> bool {
+        self.earlier.iter().any(|earlier| !earlier.is_empty())
+    }
+
+    /// Whether a scan from the last element of a dimension to the first, where the update needs one, is for so many elements that the
+    /// Func may wait for all of them: not for a few, or a line, nor where copies are along the dimension. An update of a kept array does
+    /// without, unless it is one of a tuple, or reads elements as they were before it.
+    fn is_worth_turning(&self, plan: &Plan, definition: &Stage, update: &Stage) -> bool {
+        let turned = (0..self.targets.len()).filter(|dimension| self.is_reversed(*dimension)).collect_vec();
+        let has_copies = |dimension: usize| {
+            let along = |each: &&Loop| each.dimension == Some(dimension) && each.unroll != Unroll::By(1);
+            definition.loops.iter().chain(&update.loops).find(along).is_some()
+        };
+        let is_few = |target: &Target| match target.variable {
+            Some((variable, _)) => plan.variables[variable].1.is_some_and(|(low, high)| high - low < FEWEST_TURNED),
+            None => true,
+        };
+        let needs_a_scan = self.before || update.arrays.len() > 1;
+        turned.is_empty() || needs_a_scan || !self.targets.iter().any(is_few) && !turned.into_iter().any(has_copies)
     }
 
     /// Whether the update is a part of a definition: a raster scan, perhaps from the last element of a dimension to the first, computes

@@ -193,7 +193,7 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
     loop {
         let mut plan = Lowering::plan(sizes, loops, &inline, &wide)?;
-        sweeps::divided(&mut plan);
+        sweeps::divided(&mut plan, loops);
         levels::divided(&mut plan);
         array_expansion::joined(&mut plan);
         let boxes = regions::regions(&plan)?;

@@ -42,12 +42,8 @@ pub(crate) fn follow_streams(blocks: &mut [Block], boxes: &[Option<Box>]) -> boo
                 let variable = followed(&indices[*dimension], block);
                 order.iter().position(|each| Some(*each) == variable)
             };
-            // A statement that does not go along all dimensions writes a part of what is there, which has its order.
-            let is_part =
-                arrivals.contains_key(&statement.array()) && !(0..indices.len()).all(|of| place(&of).is_some());
-            if !is_part {
-                arrivals.insert(statement.array(), (0..indices.len()).sorted_by_key(place).collect());
-            }
+            let dimensions = (0..indices.len()).sorted_by_key(place).collect();
+            arrivals.insert(statement.array(), dimensions);
         }
         ordered.push(order);
     }

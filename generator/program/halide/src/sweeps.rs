@@ -2,22 +2,26 @@
 //! fro between two levels of a dimension. Each becomes an update of its own, so that sweeps stream into each other.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use pushmem_nest::Type;
 
-use crate::array_expansion::is_recursive;
+use crate::array_expansion::Reads;
 use crate::intern::Interner;
-use crate::plan::{Loop, Plan, Point, Stage, Term};
+use crate::loops::Loops;
+use crate::plan::{Plan, Point, Stage, Term};
 use crate::substitution::Substitution;
-use crate::target::Target;
+use crate::walk::loads_of_stage;
 
-/// The most sweeps of an update.
+/// The most sweeps of an update, and of one that has no accelerator with fewer.
+const FEW_SWEEPS: i64 = 32;
 const MOST_SWEEPS: i64 = 256;
 
 /// Divides updates into their sweeps.
-pub(crate) fn divided(plan: &mut Plan) {
+pub(crate) fn divided(plan: &mut Plan, loops: Loops) {
+    let most = if loops == Loops::Scheduled { FEW_SWEEPS } else { MOST_SWEEPS };
     for stage in std::mem::take(&mut plan.stages) {
-        let sweeps = sweeps(plan, stage, MOST_SWEEPS);
+        let sweeps = sweeps(plan, stage, most);
         plan.stages.extend(sweeps);
     }
 }
@@ -25,35 +29,52 @@ pub(crate) fn divided(plan: &mut Plan) {
 /// The sweeps of an update, or the stage as it is if it has none, or more than so many.
 fn sweeps(plan: &mut Plan, stage: Stage, most: i64) -> Vec<Stage> {
     let Some((outer, inner)) = stage.loops.split_first() else { return vec![stage] };
-    let range = plan.variables[outer.variable].1.filter(|(low, high)| high - low < most);
-    let is_divided = |(low, high): &(i64, i64)| outer.dimension.is_none() && (low == high || is_swept(&stage, outer));
-    let Some((low, high)) = range.filter(is_divided) else { return vec![stage] };
+    let range = plan.variables[outer.variable].1.filter(|(low, high)| outer.dimension.is_none() && high - low < most);
+    let Some((low, high)) = range else { return vec![stage] };
+    let Plan { terms, arrays, .. } = plan;
     let sweep = |value: i64| {
-        let at = HashMap::from([(outer.variable, plan.terms.number(value, Type::I32))]);
+        let at = HashMap::from([(outer.variable, terms.number(value, Type::I32))]);
         let mut sweep = Stage { loops: inner.to_vec(), ..stage.clone() };
-        let load = |terms: &mut Interner, _: &Point, point: Point, loaded| Some(terms.load(point, loaded));
-        Substitution::new(&mut plan.terms, at, load).within(&mut sweep);
+        let load = |terms: &mut Interner, _: &Point, point: Point, loaded| {
+            Some(match arrays[point.array].entry(&point.indices) {
+                Some(entry) => terms.number(entry, loaded),
+                None => terms.load(point, loaded),
+            })
+        };
+        Substitution::new(terms, at, load).within(&mut sweep);
         sweep
     };
     let all: Vec<Stage> = (low..=high).map(sweep).collect();
+    if !(meet(plan, &all) || low == high && Reads::of(plan, &all[0]).is_some()) {
+        return vec![stage];
+    }
     let most = most / (high - low + 1);
     all.into_iter().flat_map(|each| sweeps(plan, each, most)).collect()
 }
 
-/// Whether iterations of the outermost loop of an update write the same elements, which others of its elements follow from: no index
-/// goes along the loop, or one, which depends on nothing else, comes back to a value.
-fn is_swept(stage: &Stage, outer: &Loop) -> bool {
-    let variables = |index: &Term| {
-        let mut found = BTreeSet::new();
-        index.own_variables(&mut found);
-        found
+/// Whether iterations of the outermost loop read elements that others of them write, apart from the one that each updates: in the
+/// same places, or in places of which one index comes back to a value.
+fn meet(plan: &Plan, sweeps: &[Stage]) -> bool {
+    let Some(reads) = sweeps.iter().map(|sweep| Reads::of(plan, sweep)).collect::<Option<Vec<_>>>() else {
+        return false;
     };
-    let (following, others): (Vec<&Term>, Vec<&Term>) =
-        stage.targets.iter().partition(|target| variables(target).contains(&outer.variable));
-    let comes_back = match following[..] {
-        [] => true,
-        [index] => variables(index).len() == 1 && Target::of(index).is_none(),
-        _ => false,
+    let places = |sweep: &Stage| sweep.targets.iter().map(place).collect::<Vec<_>>();
+    let written: BTreeSet<Vec<usize>> = sweeps.iter().map(places).collect();
+    let comes_back = written.len() < sweeps.len();
+    let reads_others = |sweep: &Stage| {
+        let mut loads = loads_of_stage(sweep, &sweep.arrays).into_iter();
+        loads.any(|point| {
+            let levels = point.indices.iter().zip(&sweep.targets);
+            let moved =
+                levels.map(|(read, target)| if target.as_number().is_some() { place(read) } else { place(target) });
+            written.contains(&moved.collect::<Vec<_>>())
+                && point.indices.iter().map(place).ne(sweep.targets.iter().map(place))
+        })
     };
-    comes_back && others.into_iter().all(|index| Target::of(index).is_some()) && is_recursive(stage)
+    comes_back && (reads.iter().any(Reads::is_recursive) || sweeps.iter().any(reads_others))
+}
+
+/// The identity of a term.
+fn place(term: &Term) -> usize {
+    Rc::as_ptr(term) as usize
 }

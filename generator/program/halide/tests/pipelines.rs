@@ -140,6 +140,7 @@ fn nests_say_what_the_schedules_say() {
             "- relaxed[x, y] = sel(1 <= x && x <= 6 && 1 <= y && y <= 10, (outside(relaxed[x - 1, y], 0) + outside(relaxed_before_3[x + 1, y], 0)",
         ),
         ("to_and_fro", "(outside(heat_0[x - 1, y], 0) + "),
+        ("own_sums", "- columns[r_x, 0] += columns[r_x, r_y] * 3"),
         // Nine values of 8 bits fit 16 bits.
         ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {

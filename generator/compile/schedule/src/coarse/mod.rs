@@ -322,9 +322,11 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
         });
     }
     let found = Coarse { schedule: Schedule { stages: schedules }, loops, stages, reservations };
-    // The resources that rows would have had make up for nothing then.
     if options.match_rates && !found.matches_rates() {
-        return coarse(pipeline, &CoarseOptions { match_rates: false, ..options.clone() });
+        // Stages may have waited for rows that do not follow others after all.
+        let dense = coarse(pipeline, &CoarseOptions { match_rates: false, ..options.clone() })?;
+        let length = |found: &Coarse| found.schedule.length(pipeline);
+        return Ok(if length(&dense) < length(&found) { dense } else { found });
     }
     Ok(found)
 }

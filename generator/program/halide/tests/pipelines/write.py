@@ -530,6 +530,18 @@ def swept():
 
 
 @program
+def own_sums():
+    """Columns that are added to their first elements, which is a sum and no sweep."""
+    image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
+    r = hl.RDom([(0, 8), (1, 11)], "r")
+    columns[x, y] = hl.u16(image[x, y])
+    columns[r.x, 0] += columns[r.x, r.y] * hl.u16(3)
+    columns.compute_root()
+    output[x, y] = columns[x, y]
+    return output, [image], [8, 12]
+
+
+@program
 def to_and_fro():
     """Three steps of diffusion from one of two levels to the other."""
     image, heat, output = hl.ImageParam(U8, 2, "input"), hl.Func("heat"), hl.Func("output")
