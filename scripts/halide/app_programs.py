@@ -23,6 +23,14 @@ def tiled(output, width, height, *funcs):
     return schedule
 
 
+def unrolled_steps(func, step):
+    """The schedule that computes all steps of an update at once."""
+    def schedule():
+        func.compute_root()
+        unroll(func.update(), step)
+    return schedule
+
+
 @program
 def stencil_chain() -> Pipeline:
     """Stencils of five by five pixels, one after the other."""
@@ -83,12 +91,8 @@ def diffusion() -> Pipeline:
     heat[r.x, r.y, r.z] = (heat[r.x, r.y, before] * 4 + beside + heat[r.x, r.y - 1, before] + heat[r.x, r.y + 1, before]) / 8
     output[x, y] = hl.u8(heat[x, y, steps] >> 4)
 
-    def unrolled_steps():
-        heat.compute_root()
-        unroll(heat.update(), r.z)
-
     return Pipeline(output, [image], [size, size], {"input": square(size)},
-                    {"root": roots(heat), "unrolled": unrolled_steps, "tiled": tiled(output, 16, 16, heat)})
+                    {"root": roots(heat), "unrolled": unrolled_steps(heat, r.z), "tiled": tiled(output, 16, 16, heat)})
 
 
 @program
@@ -133,11 +137,8 @@ def gauss_seidel() -> Pipeline:
     relaxed[r.x, r.y] = (beside + relaxed[r.x, r.y - 1] + relaxed[r.x, r.y + 1]) / 4
     output[x, y] = hl.u8(relaxed[x, y] >> 4)
 
-    def unrolled_steps():
-        relaxed.compute_root()
-        unroll(relaxed.update(), r.z)
-
-    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(relaxed), "unrolled": unrolled_steps})
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(relaxed), "unrolled": unrolled_steps(relaxed, r.z)})
 
 
 @program
@@ -152,11 +153,7 @@ def ping_pong() -> Pipeline:
     heat[r.x, r.y, after] = (heat[r.x, r.y, now] * 4 + beside + heat[r.x, r.y - 1, now] + heat[r.x, r.y + 1, now]) / 8
     output[x, y] = hl.u8(heat[x, y, steps % 2] >> 4)
 
-    def unrolled_steps():
-        heat.compute_root()
-        unroll(heat.update(), r.z)
-
-    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(heat), "unrolled": unrolled_steps})
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(heat), "unrolled": unrolled_steps(heat, r.z)})
 
 
 @program

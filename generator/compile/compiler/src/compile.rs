@@ -115,22 +115,23 @@ pub fn compile_observed(
     }
     // The rule for the schedule looks at reductions alone. Where no scan serves all stages, or where all stages of one wait for a
     // recurrence, whole nests may run one after the other.
-    let refused = match compiled(program.clone()) {
-        Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
-        Ok(scan) if scan.recurrence.as_ref().is_some_and(|of| of.interval > 1) && scan.is_slower_than_sequential() => {
-            return match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
-                Ok(nests) if nests.accelerator.length < scan.accelerator.length => Ok(nests),
-                Err(fault @ CompileError::Fault(_)) => Err(fault),
-                _ => Ok(scan),
-            };
-        }
-        done => return done,
+    let scan = compiled(program.clone());
+    let waits = |scan: &Compiled| {
+        scan.recurrence.as_ref().is_some_and(|of| of.interval > 1) && scan.is_slower_than_sequential()
     };
-    match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
-        Ok(compiled) => Ok(Compiled { no_scan: Some(refused.into()), ..compiled }),
-        Err(fault @ CompileError::Fault(_)) => Err(fault),
+    let is_final = match &scan {
+        Ok(scan) => !waits(scan),
+        Err(error) => matches!(error, CompileError::Fault(_)),
+    };
+    if is_final {
+        return scan;
+    }
+    match (scan, compiled(Program { schedule: Some(Policy::Dnn), ..program })) {
+        (_, Err(fault @ CompileError::Fault(_))) => Err(fault),
+        (Ok(scan), Ok(nests)) if nests.accelerator.length < scan.accelerator.length => Ok(nests),
+        (Err(refused), Ok(nests)) => Ok(Compiled { no_scan: Some(refused.into()), ..nests }),
         // The first refusal is the one of the schedule that the rule chooses.
-        Err(_) => Err(refused),
+        (scan, _) => scan,
     }
 }
 

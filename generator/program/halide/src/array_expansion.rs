@@ -25,8 +25,8 @@ use crate::walk::{loads_of, loads_of_stage};
 /// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
 const LARGEST: usize = 256;
 
-/// The fewest elements along each dimension, less one, for which a Func is scanned from the last to the first.
-const FEWEST_TURNED: i64 = 4;
+/// The fewest elements along each dimension for which a Func is scanned from the last to the first.
+const FEWEST_TURNED: i64 = 5;
 
 /// Makes as few definitions as possible of each Func and its updates.
 pub(crate) fn joined(plan: &mut Plan) {
@@ -73,7 +73,7 @@ impl Way {
 /// Adds an update to the stages that store the elements so far. Gives the stages of the elements before it, if these have become an array
 /// of their own.
 fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
-    let reads = Reads::of(plan, &update).filter(|reads| reads.is_worth_turning(plan, &version[0], &update));
+    let reads = Reads::of(plan, &update).filter(|reads| reads.is_worth_turning(&version[0], &update));
     match Way::of(version, reads.as_ref()) {
         Way::Join => {
             let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
@@ -123,7 +123,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
 }
 
 /// Whether a stage reads other elements of its Func than those that it writes.
-fn is_recursive(stage: &Stage) -> bool {
+pub(crate) fn is_recursive(stage: &Stage) -> bool {
     let is_target =
         |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
     loads_of_stage(stage, &stage.arrays).into_iter().any(|point| !is_target(point))
@@ -258,15 +258,16 @@ impl Reads {
     /// Whether a scan from the last element of a dimension to the first, where the update needs one, is for so many elements that the
     /// Func may wait for all of them: not for a few, or a line, nor where copies are along the dimension. An update of a kept array does
     /// without, unless it is one of a tuple, or reads elements as they were before it.
-    fn is_worth_turning(&self, plan: &Plan, definition: &Stage, update: &Stage) -> bool {
+    fn is_worth_turning(&self, definition: &Stage, update: &Stage) -> bool {
         let turned = (0..self.targets.len()).filter(|dimension| self.is_reversed(*dimension)).collect_vec();
         let has_copies = |dimension: usize| {
-            let along = |each: &&Loop| each.dimension == Some(dimension) && each.unroll != Unroll::By(1);
-            definition.loops.iter().chain(&update.loops).find(along).is_some()
+            let mut loops = definition.loops.iter().chain(&update.loops);
+            loops.any(|each| each.dimension == Some(dimension) && each.unroll != Unroll::By(1))
         };
-        let is_few = |target: &Target| match target.variable {
-            Some((variable, _)) => plan.variables[variable].1.is_some_and(|(low, high)| high - low < FEWEST_TURNED),
-            None => true,
+        let count =
+            |of: Variable| self.loops.iter().find(|(variable, _)| *variable == of).and_then(|(_, count)| *count);
+        let is_few = |target: &Target| {
+            target.variable.is_none_or(|(variable, _)| count(variable).is_some_and(|count| count < FEWEST_TURNED))
         };
         let needs_a_scan = self.before || update.arrays.len() > 1;
         turned.is_empty() || needs_a_scan || !self.targets.iter().any(is_few) && !turned.into_iter().any(has_copies)
@@ -276,10 +277,8 @@ impl Reads {
     /// the elements that each value reads of its own before those that it writes. Each value of a tuple has a nest of its own, after
     /// those of the values that it reads.
     fn scans(&self) -> bool {
-        let is_scan = |dimension: usize| {
-            let mut along = self.along(dimension);
-            !(along.any(|distance| distance > 0) && self.along(dimension).any(|distance| distance < 0))
-        };
+        let is_scan =
+            |dimension: usize| !(self.is_reversed(dimension) && self.along(dimension).any(|distance| distance < 0));
         let others = self.earlier.iter().enumerate();
         let others = others.flat_map(|(value, earlier)| earlier.iter().map(move |(of, _)| (*of, value)));
         let order = DiGraphMap::<usize, ()>::from_edges(others.filter(|(of, value)| of != value));

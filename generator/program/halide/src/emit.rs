@@ -11,14 +11,13 @@ use crate::convert::{Converted, Converter};
 use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::held::unrolled;
-use crate::intern::Interner;
 use crate::loops::Loops;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::straight::{Arrays, straightened, with_few_writers};
-use crate::substitution::Substitution;
+use crate::substitution::with_variables;
 use crate::text::{Printer, identifier, tables_of};
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
@@ -233,12 +232,7 @@ impl Nest<'_> {
             let (ends, own) = (terms.number(low + high, Type::I32), terms.variable(*variable));
             turned.insert(*variable, terms.binary(Binary::Subtract, ends, own));
         }
-        let mut stage = stage.clone();
-        if !turned.is_empty() {
-            let load = |terms: &mut Interner, _: &Point, point: Point, loaded| Some(terms.load(point, loaded));
-            Substitution::new(terms, turned, load).within(&mut stage);
-        }
-        stage
+        if turned.is_empty() { stage.clone() } else { with_variables(&mut self.plan, stage, turned) }
     }
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.

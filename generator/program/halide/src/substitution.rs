@@ -6,8 +6,22 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Type};
 
 use crate::intern::Interner;
-use crate::plan::{Point, Stage, Term};
+use crate::plan::{Plan, Point, Stage, Term};
 use crate::value::{Value, Variable};
+
+/// The stage with these terms in the place of variables. Entries of tables at constant indices are numbers.
+pub(crate) fn with_variables(plan: &mut Plan, stage: &Stage, variables: HashMap<Variable, Term>) -> Stage {
+    let Plan { terms, arrays, .. } = plan;
+    let load = |terms: &mut Interner, _: &Point, point: Point, loaded| {
+        Some(match arrays[point.array].entry(&point.indices) {
+            Some(entry) => terms.number(entry, loaded),
+            None => terms.load(point, loaded),
+        })
+    };
+    let mut stage = stage.clone();
+    Substitution::new(terms, variables, load).within(&mut stage);
+    stage
+}
 
 /// Terms with other terms in the place of variables, and with other loads.
 pub(crate) struct Substitution<'a, L> {

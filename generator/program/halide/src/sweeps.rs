@@ -6,11 +6,10 @@ use std::rc::Rc;
 
 use pushmem_nest::Type;
 
-use crate::array_expansion::Reads;
-use crate::intern::Interner;
+use crate::array_expansion::{Reads, is_recursive};
 use crate::loops::Loops;
-use crate::plan::{Plan, Point, Stage, Term};
-use crate::substitution::Substitution;
+use crate::plan::{Plan, Stage, Term};
+use crate::substitution::with_variables;
 use crate::walk::loads_of_stage;
 
 /// The most sweeps of an update, and of one that has no accelerator with fewer.
@@ -30,22 +29,16 @@ pub(crate) fn divided(plan: &mut Plan, loops: Loops) {
 fn sweeps(plan: &mut Plan, stage: Stage, most: i64) -> Vec<Stage> {
     let Some((outer, inner)) = stage.loops.split_first() else { return vec![stage] };
     let range = plan.variables[outer.variable].1.filter(|(low, high)| outer.dimension.is_none() && high - low < most);
+    // Iterations that read no others do not meet.
+    let range = range.filter(|(low, high)| low == high || is_recursive(&stage));
     let Some((low, high)) = range else { return vec![stage] };
-    let Plan { terms, arrays, .. } = plan;
     let sweep = |value: i64| {
-        let at = HashMap::from([(outer.variable, terms.number(value, Type::I32))]);
-        let mut sweep = Stage { loops: inner.to_vec(), ..stage.clone() };
-        let load = |terms: &mut Interner, _: &Point, point: Point, loaded| {
-            Some(match arrays[point.array].entry(&point.indices) {
-                Some(entry) => terms.number(entry, loaded),
-                None => terms.load(point, loaded),
-            })
-        };
-        Substitution::new(terms, at, load).within(&mut sweep);
-        sweep
+        let at = HashMap::from([(outer.variable, plan.terms.number(value, Type::I32))]);
+        Stage { loops: inner.to_vec(), ..with_variables(plan, &stage, at) }
     };
     let all: Vec<Stage> = (low..=high).map(sweep).collect();
-    if !(meet(plan, &all) || low == high && Reads::of(plan, &all[0]).is_some()) {
+    let reads = all.iter().map(|sweep| Reads::of(plan, sweep)).collect::<Option<Vec<_>>>();
+    if reads.is_none_or(|reads| low < high && !meet(&all, &reads)) {
         return vec![stage];
     }
     let most = most / (high - low + 1);
@@ -54,10 +47,7 @@ fn sweeps(plan: &mut Plan, stage: Stage, most: i64) -> Vec<Stage> {
 
 /// Whether iterations of the outermost loop read elements that others of them write, apart from the one that each updates: in the
 /// same places, or in places of which one index comes back to a value.
-fn meet(plan: &Plan, sweeps: &[Stage]) -> bool {
-    let Some(reads) = sweeps.iter().map(|sweep| Reads::of(plan, sweep)).collect::<Option<Vec<_>>>() else {
-        return false;
-    };
+fn meet(sweeps: &[Stage], reads: &[Reads]) -> bool {
     let places = |sweep: &Stage| sweep.targets.iter().map(place).collect::<Vec<_>>();
     let written: BTreeSet<Vec<usize>> = sweeps.iter().map(places).collect();
     let comes_back = written.len() < sweeps.len();

@@ -70,10 +70,7 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
     let dense = layout(group, &program, 1, rows)?;
     let returns = returns(pipeline, group, options);
     let updates = updates(pipeline, group);
-    let interval = |nest: &Nest| {
-        let nearest = updates.as_ref().map_or(i64::MAX, |updates| nearest(group, nest, updates));
-        (gap / nearest + i64::from(gap % nearest > 0)).max(1)
-    };
+    let interval = |nest: &Nest| updates.as_ref().map_or(1, |updates| apart(group, nest, updates, gap));
     if !returns.is_empty() {
         let in_order_of = |order: &[usize]| {
             let least = interval(&layout(group, order, 1, rows)?);
@@ -123,8 +120,8 @@ pub(crate) fn in_rows(
             let (outer, inner): (Vec<usize>, Vec<usize>) =
                 program.iter().filter(|&&other| other != level).partition(|&&level| updates.reductions[level]);
             let order: Vec<usize> = inner.into_iter().chain(outer).chain([level]).collect();
-            let nearest = nearest(group, &layout(group, &order, 1, rows)?, &updates);
-            layout(group, &order, (gap / nearest + i64::from(gap % nearest > 0)).max(1), rows)?
+            let interval = apart(group, &layout(group, &order, 1, rows)?, &updates, gap);
+            layout(group, &order, interval, rows)?
         }
         _ if slowest => {
             let is_slowest = |nest: &Nest| nest.strides.iter().all(|stride| *stride <= nest.strides[level]);
@@ -311,6 +308,12 @@ fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<
     }
     let interchanged = !order.is_sorted();
     Some(Nest { strides, interval, span, interchanged, rows: None }).filter(|nest| nest.span <= LIMIT)
+}
+
+/// The fewest cycles from an iteration of a dense nest to the next for updates of an element to be a gap apart.
+fn apart(group: &Group, dense: &Nest, updates: &Updates, gap: i64) -> i64 {
+    let nearest = nearest(group, dense, updates);
+    (gap / nearest + i64::from(gap % nearest > 0)).max(1)
 }
 
 /// The fewest cycles between two iterations that update the same element.
