@@ -17,7 +17,7 @@ placement where there is a dash. Each accelerator with these constants was run i
 """
 
 
-# What nextpnr says when the parts of a program have no places.
+# The message of nextpnr when the parts of a program have no places.
 UNPLACED = "Unable to find legal placement"
 
 

@@ -498,7 +498,7 @@ async def transactions(dut):
             image = {2: made.images[0], 4: made.images[-1]}.get(runs) or generator.choice(made.images)
             ram = made.rams[image.name]
             countdown = [generator.randrange(max(len(image.bursts(ram.byte_lanes)) // 2, 1))]
-            # What is on its way when an answer is an error may come after the accelerator is done: the run waits for it.
+            # Beats on their way when an answer is an error may come after the accelerator is done: the run waits for them.
             is_late = runs == 2 or generator.randrange(2) == 0
 
             def fail(countdown=countdown, is_late=is_late, channel=ram.b_channel if image.output else ram.r_channel):

@@ -72,7 +72,7 @@ class Generator:
         output = hl.Func("result")
         # All inputs are read, whatever Halide simplifies before.
         result = self.value(stages[-1:], 1) + self.read(bytes_in, 0, 1) - self.read(numbers_in, 1, 0)
-        # What a type of integers cannot hold has no meaning in Halide.
+        # A value that a type of integers cannot hold has no meaning in Halide.
         kind, least, greatest = choose.choice([(U8, 0, 255), (I16, -20, 300), (self.element, None, None)])
         if least is not None:
             result = hl.cast(kind, hl.clamp(result, self.number(least), self.number(greatest)))
@@ -94,7 +94,7 @@ class Generator:
                 unroll(output, x, 2)
 
         inputs = [bytes_in, numbers_in]
-        # Two more columns and rows for each stage. What Halide reads of them depends on what it simplifies.
+        # Two more columns and rows for each stage. How many of them Halide reads depends on the terms that it simplifies.
         boxes = {each.name(): [(0, 12 + 2 * (count + 1)), (0, 8 + 2 * (count + 1))] for each in inputs}
         return Pipeline(output, inputs, [12, 8], boxes, {f"{held}{'_rolled' if rolled else ''}": schedule})
 

@@ -50,7 +50,7 @@ NARROW_FLOATS = ("bf16", "f16")
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
 
-#: What is given to an accelerator: an image, or a number.
+#: An input of an accelerator: an image, or a number.
 Input = hl.ImageParam | hl.Param
 
 #: The box of a number in files.

@@ -107,7 +107,7 @@ pub struct Bank {
     address_bits: u32,
     words_per_row: u32,
     word_bits: u32,
-    /// What was written to the registers, by their numbers.
+    /// The words last written to the registers, by their numbers.
     registers: Vec<u32>,
     /// The words of both halves.
     halves: [Vec<u32>; GlobalBufferSpec::HALVES as usize],
@@ -509,7 +509,7 @@ impl Bank {
         }
     }
 
-    /// What an access gets: the word that is read, 0 for a write.
+    /// The answer to an access: the word that is read, 0 for a write.
     fn config(&self, access: BankAccess) -> Option<u32> {
         let register = self.map.registers.get(access.register as usize)?;
         if access.write.is_some() {
@@ -534,7 +534,7 @@ impl Bank {
         Some(register.fields.iter().map(|field| of(field.meaning) << field.low).sum())
     }
 
-    /// What the host gets: the row that is read, 0 for a write; nothing where the half is the array's.
+    /// The answer to the host: the row that is read, 0 for a write; nothing where the half is the array's.
     fn host(&mut self, access: HostAccess) -> Option<u64> {
         let HostAccess { half, row, words, data } = access;
         if self.grants[half] || self.is_read(half) {

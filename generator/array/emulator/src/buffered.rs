@@ -60,7 +60,7 @@ pub struct Buffered {
     buffer: GlobalBufferSpec,
     map: BankMap,
     banks: Vec<Bank>,
-    /// What is on its way to the banks.
+    /// The inputs on their way to the banks.
     arriving: BufferedInputs,
     /// Whether the host asked for a row, and for a register, one and two cycles before.
     asked: [(bool, Option<Asked>); 2],

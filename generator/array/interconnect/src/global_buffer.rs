@@ -140,7 +140,7 @@ fn kept(register: &MapRegister<BankMeaning>) -> Register<'_> {
     Register { name: &register.name, number: register.offset / WORD_BYTES, bits: register.used_bits() }
 }
 
-/// What the DMAs take, in the order of the registers.
+/// The signals that the DMAs take, in the order of the registers.
 fn signals(map: &BankMap) -> Vec<Signal> {
     let fields = map.registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)));
     let fields = fields.filter_map(|(register, field)| Some((field.meaning.signal()?, register, field)));

@@ -218,7 +218,7 @@ fn drive(spec: &ArraySpec, map: &BankMap, inputs: &BufferedInputs, values: &mut 
     values.extend(spec.clock_gating.then_some(0));
 }
 
-/// What the model shows, as the ports have it.
+/// The outputs of the model, as the ports have them.
 fn shown(outputs: &BufferedOutputs) -> [u64; 6] {
     let busy = outputs.busy.iter().rev().fold(0, |bits, busy| bits << 1 | u64::from(*busy));
     let has_no_register = matches!(outputs.config, Some(Err(_)));

@@ -1,6 +1,6 @@
 //! Reads of arrays that are kept whole, by addresses that are sums of variables.
 //!
-//! Memories compute addresses by counters. What is read otherwise, as beyond the edges of an image or at another rate, is brought
+//! Memories compute addresses by counters. Other reads, as beyond the edges of an image or at another rate, are brought
 //! into this form: a loop along which indices repeat themselves becomes two, and other reads go to a copy of the array that has
 //! the elements at the places where they are read. Memory tiles have few inputs, so that two nests at most write a copy;
 //! more parts need a copy of the copy.

@@ -69,7 +69,7 @@ impl Accumulators<'_> {
     /// values of elements are taken.
     fn accumulate(&mut self, inner: &mut Loop, before: &mut Vec<Node>) -> Vec<Node> {
         let (mut kept, mut after) = (Vec::new(), Vec::new());
-        // What a statement sees and changes is said by the loop as it stands in the program.
+        // The loop as it stands in the program says which elements a statement sees and changes.
         for (place, node) in inner.body.iter().enumerate() {
             let divided = self.update(inner, place).and_then(|copies| {
                 let first = first_value(before, inner, copies.first()?);

@@ -80,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// What is added.
+    /// The term that is added.
     fn term(&mut self) -> String {
         // Loop variables have 32 bits.
         let element = if self.element == "bf16" { "i16 as bf16" } else { self.element };

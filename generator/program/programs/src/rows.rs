@@ -22,7 +22,7 @@ pub fn random_rows(seed: u64) -> String {
     network.text(seed)
 }
 
-/// What layers hand on: an array of channels, columns and rows.
+/// The array that layers hand on: channels, columns and rows.
 #[derive(Clone, Debug)]
 struct Layer {
     name: String,
@@ -84,7 +84,7 @@ impl Network {
         let name = format!("layer{number}");
         match self.random.random_range(0..6) {
             0 => {
-                // What is beside the image is zero.
+                // Elements beside the image are zero.
                 let framed = source.size.map(|size| size + 2);
                 self.declare(&name, &[self.channels, framed[0], framed[1]]);
                 self.nest(&[("y", framed[1]), ("x", framed[0]), ("w", self.channels)], &format!("{name}[w, x, y] = 0"));

@@ -194,7 +194,7 @@ fn wrong_banks_are_refused() {
     assert!(error.to_string().contains("and the program has no stream there"), "{error}");
 }
 
-/// What does not fit names the image, the numbers and the limit.
+/// The refusal of an image that does not fit names the image, the numbers and the limit.
 #[test]
 fn what_banks_cannot_hold_is_refused() {
     for (buffer, message) in [

@@ -89,8 +89,8 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
         return Some(dense);
     }
     if let Some(updates) = updates.as_ref().filter(|_| options.interchange) {
-        // With the loops that revisit elements outside of the others, an element comes again only after all others have. What is
-        // added to one element stays in the order of the program.
+        // With the loops that revisit elements outside of the others, an element comes again only after all others have. Terms
+        // of one element are added in the order of the program.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
         let order: Vec<usize> = inner.into_iter().chain(outer).collect();
         let interval = interval(&layout(group, &order, 1, rows)?);

@@ -114,7 +114,7 @@ impl Rates {
                 }
             }
         }
-        // What is only loaded has no rate to follow.
+        // Arrays that are only loaded have no rate to follow.
         let follows = |rows: &&Rows| !rows.loads;
         let of_nests = rates.rows.values().filter(follows).map(|rows| rows.stream).collect::<Vec<_>>();
         let all = rates.rows.values().map(|rows| rows.stream).collect::<Vec<_>>();
@@ -227,7 +227,7 @@ impl Links<'_> {
             };
             let from_inputs = |stage: &Stage| stage.reads.iter().all(|read| loaded.contains(&read.array));
             loads[number] = members.iter().all(|stage| alone(stage) && from_inputs(stage));
-            // What is made of it is no input any more.
+            // Arrays made of it are no inputs any more.
             if members.iter().all(|stage| alone(stage) && stage.reads.is_empty()) {
                 loaded.extend(members.iter().map(|stage| stage.write.array));
             }
