@@ -142,6 +142,24 @@ def gauss_seidel() -> Pipeline:
 
 
 @program
+def line_relaxation() -> Pipeline:
+    """Steps of a relaxation of each column by itself; the steps are within the columns, as in Halide's order of loops."""
+    image, relaxed, output = stream_to_accelerator("input", U8, 2), hl.Func("relaxed"), hl.Func("output")
+    size, steps = 32, 6
+    r = hl.RDom([(1, size - 2), (0, steps)], "r")
+    relaxed[x, y] = hl.u16(image[x, y]) << 4
+    relaxed[x, r.x] = (relaxed[x, r.x - 1] + relaxed[x, r.x] * 2 + relaxed[x, r.x + 1]) / 4
+    output[x, y] = hl.u8(relaxed[x, y] >> 4)
+
+    def steps_outside():
+        relaxed.compute_root()
+        relaxed.update().reorder(r.x, x, r.y)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(relaxed), "steps_outside": steps_outside, "unrolled": unrolled_steps(relaxed, r.y)})
+
+
+@program
 def ping_pong() -> Pipeline:
     """Steps of diffusion to and fro between two levels, so that a processor keeps two images only."""
     image, heat, output = stream_to_accelerator("input", U8, 2), hl.Func("heat"), hl.Func("output")

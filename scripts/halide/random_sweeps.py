@@ -74,23 +74,40 @@ class Generator:
     def relax(self, func: hl.Func, number: int) -> None:
         """Steps in which elements follow from those beside them."""
         choose = self.choose
-        loops = [(choose.randint(1, 2), extent - 3) for extent in self.sizes]
+        # A dimension whose elements take the steps apart from each other, or none.
+        free = choose.choice([None, None, None, 0, 1])
         steps = (choose.randint(0, 2), choose.randint(1, 4))
+        loops = [(choose.randint(1, 2), extent - 3) for dimension, extent in enumerate(self.sizes) if dimension != free]
         r = hl.RDom([*loops, steps], f"r{number}")
-        places = [r.x, r.y]
-        for dimension in (0, 1):
-            if choose.random() < 0.2:
-                places[dimension] = self.sizes[dimension] - 1 - places[dimension]
+        step = r[len(loops)]
+        places, spans = [x, y], [0, 0]
+        for loop, dimension in enumerate(dimension for dimension in (0, 1) if dimension != free):
+            is_reversed = choose.random() < 0.2
+            places[dimension] = self.sizes[dimension] - 1 - r[loop] if is_reversed else r[loop]
+            spans[dimension] = 1
         if choose.random() < 0.25:
-            r.where(choose.choice([(r.x + r.y + r.z) % 2 == 0, r.x > r.z, r.y + r.z < 7]))
-        beside = {(0, 0)} | {(choose.randint(-1, 1), choose.randint(-1, 1)) for _ in range(choose.randint(1, 3))}
+            r.where(choose.choice([(r.x + r.y + step) % 2 == 0, r.x > step, r.y + step < 7]))
+        beside = {(0, 0)}
+        for _ in range(choose.randint(1, 3)):
+            beside.add(tuple(choose.randint(-span, span) for span in spans))
         now, after = [], []
         if self.levels:
-            now, after = [r.z % self.levels], [(r.z + 1) % self.levels]
-        terms = [func[[places[0] + i, places[1] + j, *now]] for i, j in sorted(beside)]
+            now, after = [step % self.levels], [(step + 1) % self.levels]
+        terms = []
+        for distances in sorted(beside):
+            # A variable that stays is to be seen as one.
+            at = [place + distance if distance else place for place, distance in zip(places, distances)]
+            terms.append(func[[*at, *now]])
         if choose.random() < 0.4:
-            terms.append(choose.choice([r.z, self.image[r.x, r.y]]))
+            terms.append(choose.choice([step, self.image[places[0], places[1]]]))
         func[[*places, *after]] = self.joined(terms)
+        update = func.update(number)
+        update.unscheduled()
+        if free is not None and choose.random() < 0.5:
+            order = [[x, y][free], *(r[loop] for loop in range(len(loops) + 1))]
+            update.reorder(*choose.choice([order, order[1:] + order[:1]]))
+            if choose.random() < 0.3:
+                update.unroll(order[0], 2)
 
     def filter(self, func: hl.Func, number: int) -> None:
         """A recursive filter along a dimension, from either end."""
@@ -107,6 +124,8 @@ class Generator:
 
         place = [along, y, *level] if dimension == 0 else [x, along, *level]
         func[place] = self.joined([element(before), element(along)])
+        update = func.update(number)
+        update.unscheduled()
         if choose.random() < 0.4:
             free = x if dimension else y
-            func.update(func.num_update_definitions() - 1).reorder(*choose.choice([(free, r.x), (r.x, free)]))
+            update.reorder(*choose.choice([(free, r.x), (r.x, free)]))

@@ -258,7 +258,7 @@ impl Reads {
     /// Whether a scan from the last element of a dimension to the first, where the update needs one, is for so many elements that the
     /// Func may wait for all of them: not for a few, or a line, nor where copies are along the dimension. An update of a kept array does
     /// without, unless it is one of a tuple, or reads elements as they were before it.
-    fn is_worth_turning(&self, definition: &Stage, update: &Stage) -> bool {
+    pub fn is_worth_turning(&self, definition: &Stage, update: &Stage) -> bool {
         let turned = (0..self.targets.len()).filter(|dimension| self.is_reversed(*dimension)).collect_vec();
         let has_copies = |dimension: usize| {
             let mut loops = definition.loops.iter().chain(&update.loops);

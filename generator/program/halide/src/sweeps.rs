@@ -1,5 +1,6 @@
-//! Sweeps: iterations of the outermost loop of an update that write elements again, as the steps of a relaxation do, in one array or to and
-//! fro between two levels of a dimension. Each becomes an update of its own, so that sweeps stream into each other.
+//! Sweeps: iterations of the outermost loop of a reduction that write elements again, as the steps of a relaxation do, in one array or to
+//! and fro between two levels of a dimension. Each becomes an update of its own, so that sweeps stream into each other. Iterations of
+//! loops along dimensions of the Func read no element of each other, so that those around the sweeps go into each of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -19,30 +20,47 @@ const MOST_SWEEPS: i64 = 256;
 /// Divides updates into their sweeps.
 pub(crate) fn divided(plan: &mut Plan, loops: Loops) {
     let most = if loops == Loops::Scheduled { FEW_SWEEPS } else { MOST_SWEEPS };
+    let mut definition = None;
     for stage in std::mem::take(&mut plan.stages) {
-        let sweeps = sweeps(plan, stage, most);
-        plan.stages.extend(sweeps);
+        match definition.as_ref().filter(|_| stage.updates) {
+            Some(definition) => {
+                let sweeps = sweeps(plan, definition, stage, most);
+                plan.stages.extend(sweeps);
+            }
+            None => {
+                definition = Some(stage.clone());
+                plan.stages.push(stage);
+            }
+        }
     }
 }
 
 /// The sweeps of an update, or the stage as it is if it has none, or more than so many.
-fn sweeps(plan: &mut Plan, stage: Stage, most: i64) -> Vec<Stage> {
-    let Some((outer, inner)) = stage.loops.split_first() else { return vec![stage] };
-    let range = plan.variables[outer.variable].1.filter(|(low, high)| outer.dimension.is_none() && high - low < most);
+fn sweeps(plan: &mut Plan, definition: &Stage, stage: Stage, most: i64) -> Vec<Stage> {
+    let Some(place) = stage.loops.iter().position(|each| each.dimension.is_none()) else { return vec![stage] };
+    let mut loops = stage.loops.clone();
+    let outer = loops.remove(place);
+    let range = plan.variables[outer.variable].1.filter(|(low, high)| high - low < most);
     // Iterations that read no others do not meet.
     let range = range.filter(|(low, high)| low == high || is_recursive(&stage));
     let Some((low, high)) = range else { return vec![stage] };
     let sweep = |value: i64| {
         let at = HashMap::from([(outer.variable, plan.terms.number(value, Type::I32))]);
-        Stage { loops: inner.to_vec(), ..with_variables(plan, &stage, at) }
+        Stage { loops: loops.clone(), ..with_variables(plan, &stage, at) }
     };
     let all: Vec<Stage> = (low..=high).map(sweep).collect();
     let reads = all.iter().map(|sweep| Reads::of(plan, sweep)).collect::<Option<Vec<_>>>();
-    if reads.is_none_or(|reads| low < high && !meet(&all, &reads)) {
+    // Sweeps that no scan computes stream no better than their loop.
+    let are_worth_it = |reads: &[Reads]| {
+        low == high
+            || meet(&all, reads)
+                && all.iter().zip(reads).all(|(sweep, reads)| reads.is_worth_turning(definition, sweep))
+    };
+    if !reads.is_some_and(|reads| are_worth_it(&reads)) {
         return vec![stage];
     }
     let most = most / (high - low + 1);
-    all.into_iter().flat_map(|each| sweeps(plan, each, most)).collect()
+    all.into_iter().flat_map(|each| sweeps(plan, definition, each, most)).collect()
 }
 
 /// Whether iterations of the outermost loop read elements that others of them write, apart from the one that each updates: in the

@@ -139,6 +139,12 @@ fn nests_say_what_the_schedules_say() {
             "swept",
             "- relaxed[x, y] = sel(1 <= x && x <= 6 && 1 <= y && y <= 10, (outside(relaxed[x - 1, y], 0) + outside(relaxed_before_3[x + 1, y], 0)",
         ),
+        // Loops along dimensions of the Func go into each sweep, and sweeps for which no scan is made stay a loop.
+        (
+            "swept_columns",
+            "- relaxed[x, y] = sel(1 <= y && y <= 10, (outside(relaxed[x, y - 1], 0) + outside(relaxed_before_3[x, y + 1], 0)) / 2, ",
+        ),
+        ("swept_back", "for r_y in 0..3:\n    - for r_x in 1..7:\n      - relaxed[-r_x + 7, 5] = "),
         ("to_and_fro", "(outside(heat_0[x - 1, y], 0) + "),
         ("own_sums", "- columns[r_x, 0] += columns[r_x, r_y] * 3"),
         // Nine values of 8 bits fit 16 bits.

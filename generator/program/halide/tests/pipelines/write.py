@@ -530,6 +530,30 @@ def swept():
 
 
 @program
+def swept_columns():
+    """Three steps of a relaxation of each column, with the steps within the columns."""
+    image, relaxed, output = hl.ImageParam(U8, 2, "input"), hl.Func("relaxed"), hl.Func("output")
+    r = hl.RDom([(1, 10), (0, 3)], "r")
+    relaxed[x, y] = hl.u16(image[x, y])
+    relaxed[x, r.x] = (relaxed[x, r.x - 1] + relaxed[x, r.x + 1]) / 2
+    relaxed.compute_root()
+    output[x, y] = hl.u8(relaxed[x, y])
+    return output, [image], [8, 12]
+
+
+@program
+def swept_back():
+    """Three steps of a filter that goes back along a row of the image, for which the image does not wait: they stay in their loop."""
+    image, relaxed, output = hl.ImageParam(U8, 2, "input"), hl.Func("relaxed"), hl.Func("output")
+    r = hl.RDom([(1, 6), (0, 3)], "r")
+    relaxed[x, y] = hl.u16(image[x, y])
+    relaxed[7 - r.x, 5] = (relaxed[8 - r.x, 5] + relaxed[7 - r.x, 5]) / 2
+    relaxed.compute_root()
+    output[x, y] = hl.u8(relaxed[x, y])
+    return output, [image], [8, 12]
+
+
+@program
 def own_sums():
     """Columns that are added to their first elements, which is a sum and no sweep."""
     image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
