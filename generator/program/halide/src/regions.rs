@@ -10,9 +10,12 @@ use crate::interval::Intervals;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term};
 use crate::walk::Walk;
 
-/// How often the box of a Func is extended by what its own stages read. The conditions of updates end that: a read beyond the domain of an
-/// update extends the box once.
+/// How often the box of a Func is extended by what its own stages read, before it is extended to the ends of the conditions of updates, if
+/// these have ends. A read beyond the domain of an update extends the box once.
 const MOST_EXTENSIONS: usize = 4;
+
+/// An index that no element has.
+const FAR: i64 = 1 << 30;
 
 /// The box of each array; nothing for those that are not read.
 pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
@@ -28,22 +31,7 @@ pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
             continue;
         }
         together(stages, &mut boxes);
-        // The elements that updates write and read of the Func itself belong to it, too, and those that are read to compute these.
-        for _ in 0..MOST_EXTENSIONS {
-            let before = boxes[arrays[0]].clone();
-            for stage in stages {
-                let ranges = ranges(plan, stage, &boxes);
-                for array in &stage.arrays {
-                    extend(&mut boxes[*array], of_indices(plan, &stage.targets, &ranges));
-                }
-                let own = |array: &usize| stage.arrays.contains(array);
-                demand(plan, stage, &ranges, &mut boxes, &own);
-            }
-            together(stages, &mut boxes);
-            if boxes[arrays[0]] == before {
-                break;
-            }
-        }
+        with_own(plan, stages, &mut boxes);
         for stage in stages {
             let ranges = ranges(plan, stage, &boxes);
             demand(plan, stage, &ranges, &mut boxes, &|_| true);
@@ -53,6 +41,60 @@ pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
         check(array, found.as_ref())?;
     }
     Ok(boxes)
+}
+
+/// Extends the boxes of a Func by the elements that its stages write and read of the Func itself, and those that are read to compute these.
+fn with_own(plan: &Plan, stages: &[Stage], boxes: &mut [Option<Box>]) {
+    let first = stages[0].arrays[0];
+    let sides = 2 * plan.arrays[first].dimensions;
+    for _ in 0..=sides {
+        let mut before = None;
+        for _ in 0..MOST_EXTENSIONS {
+            before = boxes[first].clone();
+            for stage in stages {
+                let ranges = ranges(plan, stage, boxes);
+                for array in &stage.arrays {
+                    extend(&mut boxes[*array], of_indices(plan, &stage.targets, &ranges));
+                }
+                demand(plan, stage, &ranges, boxes, &|array| stage.arrays.contains(array));
+            }
+            together(stages, boxes);
+            if boxes[first] == before {
+                return;
+            }
+        }
+        if !before.is_some_and(|before| to_the_ends(plan, stages, &before, boxes)) {
+            return;
+        }
+    }
+}
+
+/// Extends the boxes of a Func, on the sides on which they have grown, as far as conditions let its stages read elements of the Func itself:
+/// a recursive filter reads each element before those that are wanted. Whether a side has such an end.
+fn to_the_ends(plan: &Plan, stages: &[Stage], before: &Box, boxes: &mut [Option<Box>]) -> bool {
+    let own = &stages[0].arrays;
+    let Some(now) = boxes[own[0]].clone() else { return false };
+    let far = now
+        .iter()
+        .zip(before)
+        .map(|(now, before)| (if now.0 < before.0 { -FAR } else { now.0 }, if now.1 > before.1 { FAR } else { now.1 }));
+    let far: Box = far.collect();
+    let mut beyond = boxes.to_vec();
+    own.iter().for_each(|array| beyond[*array] = Some(far.clone()));
+    let mut read: Vec<Option<Box>> = vec![None; boxes.len()];
+    for stage in stages {
+        demand(plan, stage, &ranges(plan, stage, &beyond), &mut read, &|array| own.contains(array));
+    }
+    let mut ends = now.clone();
+    for read in own.iter().filter_map(|array| read[*array].as_ref()) {
+        for (end, read) in ends.iter_mut().zip(read) {
+            end.0 = if read.0 > -FAR / 2 { end.0.min(read.0) } else { end.0 };
+            end.1 = if read.1 < FAR / 2 { end.1.max(read.1) } else { end.1 };
+        }
+    }
+    let has_ends = ends != now;
+    own.iter().for_each(|array| extend(&mut boxes[*array], Some(ends.clone())));
+    has_ends
 }
 
 fn check(array: &Array, found: Option<&Box>) -> Result<()> {
