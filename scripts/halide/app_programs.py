@@ -127,6 +127,26 @@ def both_ways() -> Pipeline:
 
 
 @program
+def resonator() -> Pipeline:
+    """A complex recursive filter along the rows: the real and the imaginary part follow from each other."""
+    image, state, output = stream_to_accelerator("input", U8, 2), hl.Func("state"), hl.Func("output")
+    size = 64
+    r = hl.RDom([(1, size - 1)], "r")
+    state[x, y] = (hl.i16(image[x, y]) * 16, hl.i16(0))
+    before = state[r.x - 1, y]
+    real, imaginary = before[0], before[1]
+    state[r.x, y] = (state[r.x, y][0] + (real * 6 - imaginary * 2) / 8, (real * 2 + imaginary * 6) / 8)
+    output[x, y] = hl.u8(hl.clamp(state[x, y][1] >> 4, 0, 255))
+
+    def columns_outside():
+        state.compute_root()
+        state.update().reorder(y, r.x)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(state), "columns_outside": columns_outside, "tiled": tiled(output, 64, 16, state)})
+
+
+@program
 def gauss_seidel() -> Pipeline:
     """Steps of the method of Gauss and Seidel, in place: each pixel inside the border becomes the mean of the four beside it."""
     image, relaxed, output = stream_to_accelerator("input", U8, 2), hl.Func("relaxed"), hl.Func("output")

@@ -279,10 +279,25 @@ impl Reads {
     fn scans(&self) -> bool {
         let is_scan =
             |dimension: usize| !(self.is_reversed(dimension) && self.along(dimension).any(|distance| distance < 0));
+        (0..self.targets.len()).all(is_scan) && !self.is_coupled()
+    }
+
+    /// Whether no nests of its values can be after each other, since they read elements of each other.
+    fn is_coupled(&self) -> bool {
         let others = self.earlier.iter().enumerate();
         let others = others.flat_map(|(value, earlier)| earlier.iter().map(move |(of, _)| (*of, value)));
         let order = DiGraphMap::<usize, ()>::from_edges(others.filter(|(of, value)| of != value));
-        (0..self.targets.len()).all(is_scan) && toposort(&order, None).is_ok()
+        toposort(&order, None).is_err()
+    }
+
+    /// Whether that is all that keeps a scan from computing the update: all elements that it reads are on the same sides of the one that
+    /// it writes.
+    pub fn is_coupled_scan(&self) -> bool {
+        let along = |dimension: usize| self.earlier.iter().flatten().map(move |(_, distance)| distance[dimension]);
+        let is_scan = |dimension: usize| {
+            !(along(dimension).any(|distance| distance > 0) && along(dimension).any(|distance| distance < 0))
+        };
+        self.is_coupled() && (0..self.targets.len()).all(is_scan)
     }
 
     /// Whether the scan goes along a dimension from its last element to the first.

@@ -13,7 +13,7 @@ use crate::value::Value;
 use crate::walk::arrays;
 
 /// The types that take one word of a memory, narrow ones first.
-const NARROW: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
+pub(crate) const NARROW: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
 
 /// The types of the elements of all arrays; nothing for those of 32 bits that have too many values for 16, unless they are known to.
 pub(crate) fn held(plan: &Plan, boxes: &[Option<Box>]) -> Vec<Option<Type>> {

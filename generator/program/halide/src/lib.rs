@@ -41,6 +41,7 @@ mod known;
 mod levels;
 mod loops;
 mod lower;
+mod packing;
 mod plan;
 mod print;
 mod proof;
@@ -195,6 +196,7 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
         let mut plan = Lowering::plan(sizes, loops, &inline, &wide)?;
         sweeps::divided(&mut plan, loops);
         levels::divided(&mut plan);
+        packing::packed(&mut plan);
         array_expansion::joined(&mut plan);
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);

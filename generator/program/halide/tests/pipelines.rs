@@ -145,6 +145,10 @@ fn nests_say_what_the_schedules_say() {
             "- relaxed[x, y] = sel(1 <= y && y <= 10, (outside(relaxed[x, y - 1], 0) + outside(relaxed_before_3[x, y + 1], 0)) / 2, ",
         ),
         ("swept_back", "for r_y in 0..3:\n    - for r_x in 1..7:\n      - relaxed[-r_x + 7, 5] = "),
+        // Values that follow from each other are in one word.
+        ("coupled", "* 6 - (outside(state[x - 1, y], 0) >> 16) as i16 * 2) / 8) as u16 as u32 | "),
+        // A recursive filter begins at its first element.
+        ("cut_from_filter", "for x in 0..28:\n      - filtered[x, y] = "),
         ("to_and_fro", "(outside(heat_0[x - 1, y], 0) + "),
         ("own_sums", "- columns[r_x, 0] += columns[r_x, r_y] * 3"),
         // Nine values of 8 bits fit 16 bits.

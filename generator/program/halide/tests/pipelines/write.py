@@ -554,6 +554,32 @@ def swept_back():
 
 
 @program
+def coupled():
+    """A complex recursive filter along the rows, whose parts follow from each other."""
+    image, state, output = hl.ImageParam(U8, 2, "input"), hl.Func("state"), hl.Func("output")
+    r = hl.RDom([(1, 7)], "r")
+    state[x, y] = (hl.i16(image[x, y]) - 100, hl.i16(0))
+    before = state[r.x - 1, y]
+    real, imaginary = before[0], before[1]
+    state[r.x, y] = (state[r.x, y][0] + (real * 6 - imaginary * 2) / 8, (real * 2 + imaginary * 6) / 8)
+    state.compute_root()
+    output[x, y] = hl.u8(state[x, y][0] + state[x, y][1])
+    return output, [image], [8, 12]
+
+
+@program
+def cut_from_filter():
+    """A part of the result of a recursive filter, which is computed from its first element on."""
+    image, filtered, output = hl.ImageParam(U8, 2, "input"), hl.Func("filtered"), hl.Func("output")
+    r = hl.RDom([(1, 31)], "r")
+    filtered[x, y] = hl.u16(image[x, y])
+    filtered[r.x, y] = (filtered[r.x - 1, y] * 3 + filtered[r.x, y]) / 4
+    filtered.compute_root()
+    output[x, y] = hl.u8(filtered[x + 20, y])
+    return output, [image], [8, 4]
+
+
+@program
 def own_sums():
     """Columns that are added to their first elements, which is a sum and no sweep."""
     image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
