@@ -147,6 +147,63 @@ def resonator() -> Pipeline:
 
 
 @program
+def error_diffusion() -> Pipeline:
+    """Floyd and Steinberg's halftone: each pixel becomes black or white, and hands its error on to four others."""
+    image, wanted, output = stream_to_accelerator("input", U8, 2), hl.Func("wanted"), hl.Func("output")
+    size = 64
+    r = hl.RDom([(1, size - 2), (1, size - 1)], "r")
+    wanted[x, y] = hl.i16(image[x, y])
+
+    def error(at_x, at_y):
+        value = wanted[at_x, at_y]
+        return hl.select(value > 127, value - 255, value)
+
+    handed = error(r.x - 1, r.y) * 7 + error(r.x + 1, r.y - 1) * 3 + error(r.x, r.y - 1) * 5 + error(r.x - 1, r.y - 1)
+    wanted[r.x, r.y] = wanted[r.x, r.y] + handed / 16
+    output[x, y] = hl.select(wanted[x, y] > 127, hl.u8(255), hl.u8(0))
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)},
+                    {"root": roots(wanted), "tiled": tiled(output, 64, 16, wanted)})
+
+
+@program
+def distance_transform() -> Pipeline:
+    """Chamfer distances to the nearest bright pixel: a scan from the first pixel to the last, and one back."""
+    image, distance, output = stream_to_accelerator("input", U8, 2), hl.Func("distance"), hl.Func("output")
+    size = 32
+    there, back = hl.RDom([(1, size - 2), (1, size - 2)], "there"), hl.RDom([(1, size - 2), (1, size - 2)], "back")
+    distance[x, y] = hl.select(image[x, y] > 240, hl.u16(0), hl.u16(1000))
+
+    def scan(at, step):
+        (column, row), least = at, distance[at]
+        for dx, dy, cost in [(-1, 0, 3), (-1, -1, 4), (0, -1, 3), (1, -1, 4)]:
+            least = hl.min(least, distance[column + dx * step, row + dy * step] + cost)
+        distance[at] = least
+
+    scan([there.x, there.y], 1)
+    scan([size - 1 - back.x, size - 1 - back.y], -1)
+    output[x, y] = distance[x, y]
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(distance)})
+
+
+@program
+def checksums() -> Pipeline:
+    """The CRC of 16 bits (CCITT) of each row, pixel by pixel."""
+    image, sums, output = stream_to_accelerator("input", U8, 2), hl.Func("sums"), hl.Func("output")
+    size = 32
+    r = hl.RDom([(1, size - 1)], "r")
+    sums[x, y] = hl.u16(0xFFFF)
+    value = sums[r.x - 1, y] ^ (hl.u16(image[r.x, y]) << 8)
+    for _ in range(8):
+        value = hl.select((value & 0x8000) != 0, (value << 1) ^ 0x1021, value << 1)
+    sums[r.x, y] = value
+    output[x, y] = sums[x, y]
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(sums)})
+
+
+@program
 def gauss_seidel() -> Pipeline:
     """Steps of the method of Gauss and Seidel, in place: each pixel inside the border becomes the mean of the four beside it."""
     image, relaxed, output = stream_to_accelerator("input", U8, 2), hl.Func("relaxed"), hl.Func("output")

@@ -22,7 +22,8 @@ use crate::target::{At, Target, distance, iterations};
 use crate::value::{Value, Variable};
 use crate::walk::{loads_of, loads_of_stage};
 
-/// The most operations of a value that is a part of a choice. Each update that reads the element before it doubles them.
+/// The most operations of a value that is a part of a choice, if the update does not have half as many by itself. Each update that reads the
+/// element before it doubles them.
 const LARGEST: usize = 256;
 
 /// The fewest elements along each dimension for which a Func is scanned from the last to the first.
@@ -58,7 +59,7 @@ impl Way {
         if first.updates || first.values.iter().any(Option::is_none) || !is_pure(first) {
             return Way::Keep;
         }
-        let is_scanned = version.len() == 1 && reads.is_some_and(Reads::scans);
+        let is_scanned = version.len() == 1 && reads.is_some_and(|reads| reads.scans(first));
         // The elements that these stages read are those before the update.
         let is_recursive = version.iter().any(is_recursive);
         match reads {
@@ -103,7 +104,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
     let template = &version[0];
     let load = |array: &usize| plan.load(before[array], &template.targets, update.span);
     let values = update.arrays.iter().map(load).collect_vec();
-    let scanned = reads.filter(|reads| reads.scans());
+    let scanned = reads.filter(|reads| reads.scans(template));
     let definition = scanned.and_then(|reads| one_definition(plan, template, update, reads, &values, Some(&before)));
     let next = definition.map_or_else(
         || {
@@ -259,7 +260,7 @@ impl Reads {
     /// Func may wait for all of them: not for a few, or a line, nor where copies are along the dimension. An update of a kept array does
     /// without, unless it is one of a tuple, or reads elements as they were before it.
     pub fn is_worth_turning(&self, definition: &Stage, update: &Stage) -> bool {
-        let turned = (0..self.targets.len()).filter(|dimension| self.is_reversed(*dimension)).collect_vec();
+        let turned = self.turned(definition).unwrap_or_default();
         let has_copies = |dimension: usize| {
             let mut loops = definition.loops.iter().chain(&update.loops);
             loops.any(|each| each.dimension == Some(dimension) && each.unroll != Unroll::By(1))
@@ -276,10 +277,8 @@ impl Reads {
     /// Whether the update is a part of a definition: a raster scan, perhaps from the last element of a dimension to the first, computes
     /// the elements that each value reads of its own before those that it writes. Each value of a tuple has a nest of its own, after
     /// those of the values that it reads.
-    fn scans(&self) -> bool {
-        let is_scan =
-            |dimension: usize| !(self.is_reversed(dimension) && self.along(dimension).any(|distance| distance < 0));
-        (0..self.targets.len()).all(is_scan) && !self.is_coupled()
+    fn scans(&self, definition: &Stage) -> bool {
+        self.turned(definition).is_some() && !self.is_coupled()
     }
 
     /// Whether no nests of its values can be after each other, since they read elements of each other.
@@ -290,29 +289,34 @@ impl Reads {
         toposort(&order, None).is_err()
     }
 
-    /// Whether that is all that keeps a scan from computing the update: all elements that it reads are on the same sides of the one that
-    /// it writes.
-    pub fn is_coupled_scan(&self) -> bool {
-        let along = |dimension: usize| self.earlier.iter().flatten().map(move |(_, distance)| distance[dimension]);
-        let is_scan = |dimension: usize| {
-            !(along(dimension).any(|distance| distance > 0) && along(dimension).any(|distance| distance < 0))
-        };
-        self.is_coupled() && (0..self.targets.len()).all(is_scan)
+    /// Whether that is all that keeps a scan from computing the update.
+    pub fn is_coupled_scan(&self, definition: &Stage) -> bool {
+        let all = self.earlier.iter().flatten().map(|(_, distance)| &distance[..]);
+        self.is_coupled() && turned(definition, all).is_some()
     }
 
-    /// Whether the scan goes along a dimension from its last element to the first.
-    fn is_reversed(&self, dimension: usize) -> bool {
-        self.along(dimension).any(|distance| distance > 0)
+    /// The dimensions along which a scan goes from the last element to the first, so that it has computed the elements of its own that each
+    /// value reads; nothing, if no scan has.
+    fn turned(&self, definition: &Stage) -> Option<Vec<usize>> {
+        let values = self.earlier.iter().enumerate();
+        let own = values.flat_map(|(value, earlier)| earlier.iter().filter(move |(of, _)| *of == value));
+        turned(definition, own.map(|(_, distance)| &distance[..]))
     }
+}
 
-    /// How far the elements of its own that each value reads are along a dimension.
-    fn along(&self, dimension: usize) -> impl Iterator<Item = i64> {
-        let own = move |(value, earlier): (usize, &Vec<(usize, Vec<i64>)>)| {
-            let own = earlier.iter().filter(move |(of, _)| *of == value);
-            own.map(|(_, distance)| distance[dimension]).collect_vec()
-        };
-        self.earlier.iter().enumerate().flat_map(own)
+/// The dimensions along which a scan in the loops of a definition goes from the last element to the first, so that it has computed elements
+/// at these distances before; nothing, if none has. The outermost loop along which an element is elsewhere decides.
+fn turned<'a>(definition: &Stage, distances: impl Iterator<Item = &'a [i64]>) -> Option<Vec<usize>> {
+    let (mut open, mut turned) = (distances.collect_vec(), Vec::new());
+    for dimension in definition.loops.iter().filter_map(|each| each.dimension) {
+        let is_after = open.iter().any(|distance| distance[dimension] > 0);
+        if is_after && open.iter().any(|distance| distance[dimension] < 0) {
+            return None;
+        }
+        turned.extend(is_after.then_some(dimension));
+        open.retain(|distance| distance[dimension] == 0);
     }
+    open.is_empty().then_some(turned)
 }
 
 /// One definition: the values of an update where it computes some, and these `values` elsewhere, which are read from the arrays `before` it
@@ -379,8 +383,9 @@ fn one_definition(
             None => None,
         });
     }
-    let mut sizes = HashMap::new();
-    if of_update.iter().flatten().chain(values).any(|value| size(value, &mut sizes) > LARGEST) {
+    // The operations of the update by itself are there in either form.
+    let own = most_operations(update.values.iter().flatten());
+    if most_operations(of_update.iter().flatten().chain(values)) > LARGEST.max(own.saturating_mul(2)) {
         return None;
     }
     let choose = |(value, before): (Option<Term>, &Term)| {
@@ -402,14 +407,21 @@ fn one_definition(
         Unroll::By(1) => unroll(each).unwrap_or(each.unroll),
         own => own,
     };
-    let is_reversed = |each: &Loop| each.dimension.is_some_and(|dimension| reads.is_reversed(dimension));
+    let turned = reads.turned(template)?;
+    let is_reversed = |each: &Loop| each.dimension.is_some_and(|dimension| turned.contains(&dimension));
     let of_loop = |each: &Loop| Loop { unroll: unroll(each), is_reversed: is_reversed(each), ..*each };
     let loops = template.loops.iter().map(of_loop).collect();
     Some(Stage { arrays: update.arrays.clone(), values, loops, span: update.span, ..template.clone() })
 }
 
-/// The operations of a value, each as often as it is used.
-fn size(value: &Term, known: &mut HashMap<usize, usize>) -> usize {
+/// The operations of the largest of some values.
+fn most_operations<'a>(values: impl Iterator<Item = &'a Term>) -> usize {
+    let mut known = HashMap::new();
+    values.map(|value| operations(value, &mut known)).max().unwrap_or(0)
+}
+
+/// The operations of a value, each as often as it is used: so often does the text of the nest have it.
+fn operations(value: &Term, known: &mut HashMap<usize, usize>) -> usize {
     let place = Rc::as_ptr(value) as usize;
     if let Some(known) = known.get(&place) {
         return *known;
@@ -419,7 +431,7 @@ fn size(value: &Term, known: &mut HashMap<usize, usize>) -> usize {
         _ => &[],
     };
     let parts = value.operands().into_iter().chain(indices);
-    let all = parts.fold(1_usize, |all, part| all.saturating_add(size(part, known)));
+    let all = parts.fold(1_usize, |all, part| all.saturating_add(operations(part, known)));
     known.insert(place, all);
     all
 }

@@ -14,12 +14,18 @@ use crate::substitution::Substitution;
 
 /// Packs the values of Funcs with such updates.
 pub(crate) fn packed(plan: &mut Plan) {
-    let is_coupled = |stage: &&Stage| {
-        let reads = || Reads::of(plan, stage);
-        stage.updates && stage.arrays.len() > 1 && reads().is_some_and(|reads| reads.is_coupled_scan())
-    };
-    let coupled: BTreeSet<Vec<usize>> =
-        plan.stages.iter().filter(is_coupled).map(|stage| stage.arrays.clone()).collect();
+    let mut coupled: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut definition = None;
+    for stage in &plan.stages {
+        match definition.filter(|_| stage.updates) {
+            Some(definition) => {
+                let is_coupled = stage.arrays.len() > 1
+                    && Reads::of(plan, stage).is_some_and(|reads| reads.is_coupled_scan(definition));
+                coupled.extend(is_coupled.then(|| stage.arrays.clone()));
+            }
+            None => definition = Some(stage),
+        }
+    }
     for arrays in coupled {
         if let Some(word) = Word::of(plan, &arrays) {
             word.pack(plan);

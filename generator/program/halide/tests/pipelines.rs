@@ -145,6 +145,12 @@ fn nests_say_what_the_schedules_say() {
             "- relaxed[x, y] = sel(1 <= y && y <= 10, (outside(relaxed[x, y - 1], 0) + outside(relaxed_before_3[x, y + 1], 0)) / 2, ",
         ),
         ("swept_back", "for r_y in 0..3:\n    - for r_x in 1..7:\n      - relaxed[-r_x + 7, 5] = "),
+        // A scan by rows has computed the element above to the right.
+        (
+            "diffused",
+            "- wanted[x, y] = sel(1 <= x && x <= 6 && 1 <= y, (outside(wanted[x - 1, y], 0) * 7 + outside(wanted[x + 1, y - 1], 0) * 3 + ",
+        ),
+        ("checksum", "- sums[x, y] = sel(1 <= x, "),
         // Values that follow from each other are in one word.
         ("coupled", "* 6 - (outside(state[x - 1, y], 0) >> 16) as i16 * 2) / 8) as u16 as u32 | "),
         // A recursive filter begins at its first element.

@@ -580,6 +580,33 @@ def cut_from_filter():
 
 
 @program
+def diffused():
+    """A recursive filter that reads the element above to the right: a scan by rows has computed it."""
+    image, wanted, output = hl.ImageParam(U8, 2, "input"), hl.Func("wanted"), hl.Func("output")
+    r = hl.RDom([(1, 6), (1, 11)], "r")
+    wanted[x, y] = hl.i16(image[x, y])
+    wanted[r.x, r.y] = (wanted[r.x - 1, r.y] * 7 + wanted[r.x + 1, r.y - 1] * 3 + wanted[r.x, r.y] * 6) / 16
+    wanted.compute_root()
+    output[x, y] = hl.u8(wanted[x, y])
+    return output, [image], [8, 12]
+
+
+@program
+def checksum():
+    """A recurrence of which each step takes the one before three times."""
+    image, sums, output = hl.ImageParam(U8, 2, "input"), hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(1, 7)], "r")
+    sums[x, y] = hl.u16(0xFFFF)
+    value = sums[r.x - 1, y] ^ (hl.u16(image[r.x, y]) << 8)
+    for _ in range(5):
+        value = hl.select((value & 0x8000) != 0, (value << 1) ^ 0x1021, value << 1)
+    sums[r.x, y] = value
+    sums.compute_root()
+    output[x, y] = sums[x, y]
+    return output, [image], [8, 12]
+
+
+@program
 def own_sums():
     """Columns that are added to their first elements, which is a sum and no sweep."""
     image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
