@@ -9,23 +9,17 @@ use pushmem_nest::{Binary, Type};
 use crate::array_expansion::Reads;
 use crate::held::NARROW;
 use crate::intern::Interner;
-use crate::plan::{Array, Plan, Point, Stage, Storage, Term};
+use crate::plan::{Array, Plan, Point, Stage, Storage, Term, with_definitions};
 use crate::substitution::Substitution;
 
 /// Packs the values of Funcs with such updates.
 pub(crate) fn packed(plan: &mut Plan) {
-    let mut coupled: BTreeSet<Vec<usize>> = BTreeSet::new();
-    let mut definition = None;
-    for stage in &plan.stages {
-        match definition.filter(|_| stage.updates) {
-            Some(definition) => {
-                let is_coupled = stage.arrays.len() > 1
-                    && Reads::of(plan, stage).is_some_and(|reads| reads.is_coupled_scan(definition));
-                coupled.extend(is_coupled.then(|| stage.arrays.clone()));
-            }
-            None => definition = Some(stage),
-        }
-    }
+    let is_coupled = |(definition, stage): &(Option<&Stage>, &Stage)| {
+        let reads = || definition.zip(Reads::of(plan, stage));
+        stage.arrays.len() > 1 && reads().is_some_and(|(definition, reads)| reads.is_coupled_scan(definition))
+    };
+    let coupled: BTreeSet<Vec<usize>> =
+        with_definitions(&plan.stages).filter(is_coupled).map(|(_, stage)| stage.arrays.clone()).collect();
     for arrays in coupled {
         if let Some(word) = Word::of(plan, &arrays) {
             word.pack(plan);

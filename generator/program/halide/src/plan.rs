@@ -100,6 +100,18 @@ impl Plan {
     }
 }
 
+/// Stages in their order, each with the definition that it updates, if it is an update.
+pub(crate) fn with_definitions(stages: &[Stage]) -> impl Iterator<Item = (Option<&Stage>, &Stage)> {
+    let mut definition = None;
+    stages.iter().map(move |stage| {
+        let updated = definition.filter(|_| stage.updates);
+        if updated.is_none() {
+            definition = Some(stage);
+        }
+        (updated, stage)
+    })
+}
+
 impl Array {
     /// An array of the same kind of another name, of which no box is said.
     pub fn like(&self, name: String) -> Self {

@@ -9,7 +9,7 @@ use pushmem_nest::Type;
 
 use crate::array_expansion::{Reads, is_recursive};
 use crate::loops::Loops;
-use crate::plan::{Plan, Stage, Term};
+use crate::plan::{Plan, Stage, Term, with_definitions};
 use crate::substitution::with_variables;
 use crate::walk::loads_of_stage;
 
@@ -20,18 +20,13 @@ const MOST_SWEEPS: i64 = 256;
 /// Divides updates into their sweeps.
 pub(crate) fn divided(plan: &mut Plan, loops: Loops) {
     let most = if loops == Loops::Scheduled { FEW_SWEEPS } else { MOST_SWEEPS };
-    let mut definition = None;
-    for stage in std::mem::take(&mut plan.stages) {
-        match definition.as_ref().filter(|_| stage.updates) {
-            Some(definition) => {
-                let sweeps = sweeps(plan, definition, stage, most);
-                plan.stages.extend(sweeps);
-            }
-            None => {
-                definition = Some(stage.clone());
-                plan.stages.push(stage);
-            }
-        }
+    let stages = std::mem::take(&mut plan.stages);
+    for (definition, stage) in with_definitions(&stages) {
+        let sweeps = match definition {
+            Some(definition) => sweeps(plan, definition, stage.clone(), most),
+            None => vec![stage.clone()],
+        };
+        plan.stages.extend(sweeps);
     }
 }
 
