@@ -1,6 +1,8 @@
 //! From an expression to a graph.
 
-use pushmem_nest::{Access, Binary, Expression, ExpressionKind, Operation, Program, Type, Unary, Word};
+use std::collections::HashMap;
+
+use pushmem_nest::{Access, Binary, Expression, ExpressionKind, Operation, Part, Program, Type, Unary, Word};
 
 use crate::copies::{Copies, Place};
 use crate::graph::Graph;
@@ -17,10 +19,8 @@ pub(crate) fn build<'a>(
 ) -> (Graph<'a>, usize) {
     let mut graph = Graph::new(&program.tables, TableMemories::NONE, copies.ranges(), ranges);
     let operation = copies.operation;
-    let results = (0..copies.len()).map(|number| {
-        let mut copy = Copy { graph: &mut graph, copies, number, loads, program };
-        copy.add(&operation.expression)
-    });
+    let results = (0..copies.len())
+        .map(|number| Copy::new(&mut graph, copies, number, loads, program).add(&operation.expression));
     let results: Vec<usize> = results.collect();
     let first = operation.sums_in_order().then(|| old_value(&mut graph, loads));
     let operator = operation.reduction.unwrap_or(Binary::Add);
@@ -29,7 +29,7 @@ pub(crate) fn build<'a>(
     if !program.arrays[operation.target.array].random_access {
         return (graph, joined);
     }
-    let address = Copy { graph: &mut graph, copies, number: 0, loads, program }.address(&operation.target);
+    let address = Copy::new(&mut graph, copies, 0, loads, program).address(&operation.target);
     let written = with_address(&mut graph, joined, address);
     (graph, written)
 }
@@ -69,10 +69,32 @@ struct Copy<'a, 'b, 'c> {
     number: usize,
     loads: &'a [Type],
     program: &'a Program,
+    /// The nodes of parts, which several others may compute with.
+    known: HashMap<Part<'b>, usize>,
 }
 
-impl Copy<'_, '_, '_> {
-    fn add(&mut self, expression: &Expression) -> usize {
+impl<'a, 'b, 'c> Copy<'a, 'b, 'c> {
+    fn new(
+        graph: &'a mut Graph<'c>,
+        copies: &'a Copies<'b>,
+        number: usize,
+        loads: &'a [Type],
+        program: &'a Program,
+    ) -> Self {
+        Self { graph, copies, number, loads, program, known: HashMap::new() }
+    }
+
+    /// The node of an expression.
+    fn add(&mut self, expression: &'b Expression) -> usize {
+        if let Some(known) = self.known.get(&Part(expression)) {
+            return *known;
+        }
+        let node = self.added(expression);
+        self.known.insert(Part(expression), node);
+        node
+    }
+
+    fn added(&mut self, expression: &'b Expression) -> usize {
         let kind = match &expression.kind {
             ExpressionKind::Constant(number) => NodeKind::Constant(*number),
             ExpressionKind::Variable(variable) => return self.variable(*variable, expression.value),
@@ -131,7 +153,7 @@ impl Copy<'_, '_, '_> {
     }
 
     /// The address of an element in a random-access memory: its place in the array, in the order of memory.
-    fn address(&mut self, access: &Access) -> usize {
+    fn address(&mut self, access: &'b Access) -> usize {
         let array = &self.program.arrays[access.array];
         let indices = access.computed.as_ref().expect("accesses of random-access memories compute their indices");
         let mut distance = 1;
@@ -148,7 +170,7 @@ impl Copy<'_, '_, '_> {
     }
 
     /// The node that reads a load out of a random-access memory.
-    fn memory_read(&mut self, load: usize, access: &Access) -> NodeKind {
+    fn memory_read(&mut self, load: usize, access: &'b Access) -> NodeKind {
         let address_bits = address_bits(self.program.arrays[access.array].size());
         let address = self.address(access);
         // The bits that leave the kernel are few: no operator needs to compute others.

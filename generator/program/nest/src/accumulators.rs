@@ -1,10 +1,13 @@
 //! Accumulators in registers: a reduction whose innermost loop updates one element again and again.
 
+use std::sync::Arc;
+
 use itertools::Itertools;
 
+use crate::expression::{Expression, ExpressionKind};
 use crate::index::{AffineIndex, Index};
 use crate::operators::Binary;
-use crate::program::{Access, Array, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, Load, Loop, Node, Operation, Program};
 use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
 use crate::source::Span;
 use crate::types::Type;
@@ -204,7 +207,7 @@ fn joined(operator: Binary, operation: Operation, load: Load) -> Operation {
         loads.push(load);
     }
     let operand = Expression { kind: ExpressionKind::Load(number), value, span };
-    let kind = ExpressionKind::Binary { operator, left: Box::new(operand), right: Box::new(expression) };
+    let kind = ExpressionKind::Binary { operator, left: Arc::new(operand), right: Arc::new(expression) };
     Operation { loads, expression: Expression { kind, value, span }, ..operation }
 }
 
@@ -268,8 +271,8 @@ fn together(operator: Binary, mut sum: Operation, other: &Operation) -> Operatio
     });
     let numbers = numbers.collect_vec();
     let (value, span) = (sum.expression.value, sum.expression.span);
-    let right = Box::new(other.expression.renumbered(&numbers));
-    let left = Box::new(sum.expression);
+    let right = Arc::new(other.expression.renumbered(&numbers));
+    let left = Arc::new(sum.expression);
     let kind = ExpressionKind::Binary { operator, left, right };
     Operation { expression: Expression { kind, value, span }, ..sum }
 }
@@ -302,20 +305,6 @@ impl Expression {
         };
         self.rebuilt(&leaf)
     }
-
-    /// The same with other leaves; nothing if there is none for one of them.
-    pub(crate) fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
-        if matches!(self.kind, ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_)) {
-            return Some(Expression { kind: leaf(&self.kind)?, ..self.clone() });
-        }
-        let mut all = true;
-        let rebuilt = self.with(&mut |operand| {
-            let of = operand.rebuilt(leaf);
-            all &= of.is_some();
-            of.unwrap_or_else(|| operand.clone())
-        });
-        all.then_some(rebuilt)
-    }
 }
 
 /// A loop variable's value, as far as it is a number or a multiple of the variable and a number more.
@@ -323,7 +312,7 @@ fn as_expression(index: &Index, span: Span) -> Option<ExpressionKind> {
     let AffineIndex { constant, terms } = index.as_affine()?;
     let number = |number: i64| Expression { kind: ExpressionKind::Constant(number), value: Type::I32, span };
     let binary = |operator: Binary, left: Expression, right: Expression| Expression {
-        kind: ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) },
+        kind: ExpressionKind::Binary { operator, left: Arc::new(left), right: Arc::new(right) },
         value: Type::I32,
         span,
     };

@@ -3,12 +3,14 @@
 //! A statement that writes an element becomes two. The first one writes the high half, of what both halves were before. The second
 //! one, of the low half, reads no high half: the low half of a sum is the sum of low halves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use pushmem_files::Diagnostic;
 
+use crate::expression::{Expression, ExpressionKind, Part};
 use crate::operators::{Binary, Unary};
-use crate::program::{Access, Array, Expression, ExpressionKind, Load, Node, Operation, Program};
+use crate::program::{Access, Array, Load, Node, Operation, Program};
 use crate::random_access::binary;
 use crate::source::Span;
 use crate::types::{Type, Word};
@@ -118,57 +120,17 @@ impl Reads {
 
     /// The same value, in which an element of 32 bits is put together, unless its low half is enough.
     fn whole(&self, of: &Expression) -> Expression {
-        match &of.kind {
-            ExpressionKind::Load(low) => match self.high[*low] {
-                Some((high, element)) => cast(joined(high, *low, of.span), element),
-                None => of.clone(),
-            },
-            ExpressionKind::Cast(inner)
-                if of.value.is_integer() && of.value.bits() <= Word::BITS && inner.value.bits() > Word::BITS =>
-            {
-                cast(self.low_half(inner), of.value)
-            }
-            _ => of.with(&mut |operand| self.whole(operand)),
-        }
+        Arc::unwrap_or_clone(Halving::new(self).whole(of))
+    }
+
+    /// The low half of a value of 32 bits, of low halves as far as they suffice.
+    fn low_half(&self, of: &Expression) -> Expression {
+        Arc::unwrap_or_clone(Halving::new(self).low_half(of))
     }
 
     /// An access by the same indices.
     fn whole_access(&self, of: &Access) -> Access {
         of.with_computed(|index| Some(self.whole(index))).expect("each index has another")
-    }
-
-    /// The low half of a value of 32 bits, of low halves as far as they suffice.
-    fn low_half(&self, of: &Expression) -> Expression {
-        let span = of.span;
-        let boxed = |of: &Expression| Box::new(self.low_half(of));
-        let kind = match &of.kind {
-            _ if of.value.bits() <= Word::BITS => return cast(self.whole(of), Type::U16),
-            ExpressionKind::Constant(number) => ExpressionKind::Constant(number & 0xffff),
-            ExpressionKind::Load(load) if self.high[*load].is_some() => ExpressionKind::Load(*load),
-            ExpressionKind::Cast(inner) if inner.value.is_integer() => return self.low_half(inner),
-            ExpressionKind::Unary { operator: Unary::Negate, operand } => {
-                ExpressionKind::Unary { operator: Unary::Negate, operand: boxed(operand) }
-            }
-            ExpressionKind::Binary { operator, left, right }
-                if matches!(
-                    operator,
-                    Binary::Add | Binary::Subtract | Binary::Multiply | Binary::And | Binary::Or | Binary::Xor
-                ) =>
-            {
-                ExpressionKind::Binary { operator: *operator, left: boxed(left), right: boxed(right) }
-            }
-            ExpressionKind::Binary { operator: Binary::ShiftLeft, left, right } if shift(right).is_some() => {
-                let by = Expression { value: Type::U16, ..(**right).clone() };
-                ExpressionKind::Binary { operator: Binary::ShiftLeft, left: boxed(left), right: Box::new(by) }
-            }
-            ExpressionKind::Select { condition, then, otherwise } => ExpressionKind::Select {
-                condition: Box::new(self.whole(condition)),
-                then: boxed(then),
-                otherwise: boxed(otherwise),
-            },
-            _ => return cast(self.whole(of), Type::U16),
-        };
-        Expression { kind, value: Type::U16, span }
     }
 
     /// The statement that writes a value to an array, with the loads that it needs in the order of their use.
@@ -177,6 +139,80 @@ impl Reads {
         let expression = used.expression(&value);
         let target = Access { array, ..used.access(&self.whole_access(&of.target)) };
         Operation { name, function: None, target, loads: used.loads, expression, ..of.clone() }
+    }
+}
+
+/// The expressions in the place of the parts of others, of those that are shared each once.
+struct Halving<'a> {
+    reads: &'a Reads,
+    whole: HashMap<Part<'a>, Arc<Expression>>,
+    low: HashMap<Part<'a>, Arc<Expression>>,
+}
+
+impl<'a> Halving<'a> {
+    fn new(reads: &'a Reads) -> Self {
+        Self { reads, whole: HashMap::new(), low: HashMap::new() }
+    }
+
+    fn whole(&mut self, of: &'a Expression) -> Arc<Expression> {
+        if let Some(known) = self.whole.get(&Part(of)) {
+            return known.clone();
+        }
+        let whole = match &of.kind {
+            ExpressionKind::Load(low) => Arc::new(match self.reads.high[*low] {
+                Some((high, element)) => cast(joined(high, *low, of.span), element),
+                None => of.clone(),
+            }),
+            ExpressionKind::Cast(inner)
+                if of.value.is_integer() && of.value.bits() <= Word::BITS && inner.value.bits() > Word::BITS =>
+            {
+                cast_shared(self.low_half(inner), of.value)
+            }
+            _ => Arc::new(of.with(&mut |operand| self.whole(operand))),
+        };
+        self.whole.insert(Part(of), whole.clone());
+        whole
+    }
+
+    fn low_half(&mut self, of: &'a Expression) -> Arc<Expression> {
+        if let Some(known) = self.low.get(&Part(of)) {
+            return known.clone();
+        }
+        let low = self.low_half_of(of);
+        self.low.insert(Part(of), low.clone());
+        low
+    }
+
+    fn low_half_of(&mut self, of: &'a Expression) -> Arc<Expression> {
+        let span = of.span;
+        let kind = match &of.kind {
+            _ if of.value.bits() <= Word::BITS => return cast_shared(self.whole(of), Type::U16),
+            ExpressionKind::Constant(number) => ExpressionKind::Constant(number & 0xffff),
+            ExpressionKind::Load(load) if self.reads.high[*load].is_some() => ExpressionKind::Load(*load),
+            ExpressionKind::Cast(inner) if inner.value.is_integer() => return self.low_half(inner),
+            ExpressionKind::Unary { operator: Unary::Negate, operand } => {
+                ExpressionKind::Unary { operator: Unary::Negate, operand: self.low_half(operand) }
+            }
+            ExpressionKind::Binary { operator, left, right }
+                if matches!(
+                    operator,
+                    Binary::Add | Binary::Subtract | Binary::Multiply | Binary::And | Binary::Or | Binary::Xor
+                ) =>
+            {
+                ExpressionKind::Binary { operator: *operator, left: self.low_half(left), right: self.low_half(right) }
+            }
+            ExpressionKind::Binary { operator: Binary::ShiftLeft, left, right } if shift(right).is_some() => {
+                let by = Expression { value: Type::U16, ..(**right).clone() };
+                ExpressionKind::Binary { operator: Binary::ShiftLeft, left: self.low_half(left), right: Arc::new(by) }
+            }
+            ExpressionKind::Select { condition, then, otherwise } => ExpressionKind::Select {
+                condition: self.whole(condition),
+                then: self.low_half(then),
+                otherwise: self.low_half(otherwise),
+            },
+            _ => return cast_shared(self.whole(of), Type::U16),
+        };
+        Arc::new(Expression { kind, value: Type::U16, span })
     }
 }
 
@@ -207,16 +243,17 @@ impl Used<'_> {
 
     /// Notes the loads, those of indices before what is read by them.
     fn find(&mut self, of: &Expression) {
-        of.operands().into_iter().for_each(|operand| self.find(operand));
-        let ExpressionKind::Load(number) = of.kind else { return };
-        if self.numbers.contains_key(&number) {
-            return;
+        for part in of.parts() {
+            let ExpressionKind::Load(number) = part.kind else { continue };
+            if self.numbers.contains_key(&number) {
+                continue;
+            }
+            let all = self.all;
+            let load = &all[number];
+            let access = self.access(&load.access);
+            self.numbers.insert(number, self.loads.len());
+            self.loads.push(Load { access, outside: load.outside });
         }
-        let all = self.all;
-        let load = &all[number];
-        let access = self.access(&load.access);
-        self.numbers.insert(number, self.loads.len());
-        self.loads.push(Load { access, outside: load.outside });
     }
 }
 
@@ -247,13 +284,17 @@ fn shift(by: &Expression) -> Option<i64> {
 }
 
 fn cast(of: Expression, to: Type) -> Expression {
+    Arc::unwrap_or_clone(cast_shared(Arc::new(of), to))
+}
+
+fn cast_shared(of: Arc<Expression>, to: Type) -> Arc<Expression> {
     if of.value == to {
         return of;
     }
     let span = of.span;
     let kind = match of.kind {
         ExpressionKind::Constant(number) => ExpressionKind::Constant(of.value.cast(to, number)),
-        _ => ExpressionKind::Cast(Box::new(of)),
+        _ => ExpressionKind::Cast(of),
     };
-    Expression { kind, value: to, span }
+    Arc::new(Expression { kind, value: to, span })
 }

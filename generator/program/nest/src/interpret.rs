@@ -9,9 +9,10 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 
+use crate::expression::{Expression, ExpressionKind, Part};
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
-use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Loop, Node, Operation, Program};
+use crate::program::{Access, Array, ArrayKind, Loop, Node, Operation, Program};
 use crate::read::{LARGEST_RUN, too_many_elements};
 use crate::source::Problem;
 use crate::types::Type;
@@ -406,12 +407,13 @@ impl<'a> Compiler<'a> {
         let mut constants = HashMap::new();
         for (_, operation) in &operations {
             for expression in operation.expressions() {
-                collect_constants(expression, &mut |number| {
+                for part in expression.parts() {
+                    let ExpressionKind::Constant(number) = part.kind else { continue };
                     constants.entry(number).or_insert_with(|| {
                         registers.push(number);
                         registers.len() - 1
                     });
-                });
+                }
             }
         }
         let scratch = registers.len();
@@ -499,42 +501,42 @@ impl<'a> Compiler<'a> {
 
     /// Appends the instructions for an expression and returns the register of its value.
     fn expression(&self, expression: &Expression, first: Register, code: &mut Vec<Instruction>) -> Register {
-        let instruction = match &expression.kind {
+        let mut registers: HashMap<Part, Register> = HashMap::new();
+        for part in expression.parts() {
+            let register = self.part(part, &registers, first, code);
+            registers.insert(Part(part), register);
+        }
+        registers[&Part(expression)]
+    }
+
+    /// Appends the instruction for a part whose operands are in registers, and returns the register of its value.
+    fn part(
+        &self,
+        part: &Expression,
+        registers: &HashMap<Part, Register>,
+        first: Register,
+        code: &mut Vec<Instruction>,
+    ) -> Register {
+        let of = |operand: &Expression| registers[&Part(operand)];
+        let instruction = match &part.kind {
             ExpressionKind::Constant(number) => return self.constants[number],
             ExpressionKind::Variable(variable) => return *variable,
             ExpressionKind::Load(load) => return self.scratch + load,
-            ExpressionKind::Lookup { table, index } => {
-                Instruction::Lookup { table: *table, index: self.expression(index, first, code) }
+            ExpressionKind::Lookup { table, index } => Instruction::Lookup { table: *table, index: of(index) },
+            ExpressionKind::Unary { operator, operand } => {
+                Instruction::Unary { operator: *operator, operand_type: operand.value, operand: of(operand) }
             }
-            ExpressionKind::Unary { operator, operand } => Instruction::Unary {
-                operator: *operator,
-                operand_type: operand.value,
-                operand: self.expression(operand, first, code),
-            },
-            ExpressionKind::Binary { operator, left, right } => Instruction::Binary {
-                operator: *operator,
-                operand_type: left.value,
-                left: self.expression(left, first, code),
-                right: self.expression(right, first, code),
-            },
-            ExpressionKind::Select { condition, then, otherwise } => Instruction::Select {
-                condition: self.expression(condition, first, code),
-                then: self.expression(then, first, code),
-                otherwise: self.expression(otherwise, first, code),
-            },
+            ExpressionKind::Binary { operator, left, right } => {
+                Instruction::Binary { operator: *operator, operand_type: left.value, left: of(left), right: of(right) }
+            }
+            ExpressionKind::Select { condition, then, otherwise } => {
+                Instruction::Select { condition: of(condition), then: of(then), otherwise: of(otherwise) }
+            }
             ExpressionKind::Cast(operand) => {
-                let (from, to) = (operand.value, expression.value);
-                Instruction::Cast { from, to, operand: self.expression(operand, first, code) }
+                Instruction::Cast { from: operand.value, to: part.value, operand: of(operand) }
             }
         };
         code.push(instruction);
         first + code.len() - 1
     }
-}
-
-fn collect_constants(expression: &Expression, found: &mut impl FnMut(i64)) {
-    if let ExpressionKind::Constant(number) = expression.kind {
-        found(number);
-    }
-    expression.operands().into_iter().for_each(|operand| collect_constants(operand, found));
 }

@@ -32,6 +32,7 @@ mod bound;
 mod builder;
 mod check;
 mod copies;
+mod expression;
 mod halves;
 mod index;
 mod interpret;
@@ -55,13 +56,13 @@ mod types;
 mod value_range;
 
 pub use builder::{LoopBuilder, OperationBuilder, ProgramBuilder};
+pub use expression::{Expression, ExpressionKind, Part};
 pub use index::{AffineIndex, INDEX_LIMIT, Index, Piece};
 pub use interpret::Observer;
 pub use operators::{Binary, Unary};
 pub use print::Printer;
 pub use program::{
-    Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Policy, Program, Share,
-    Table, ranges,
+    Access, Array, ArrayKind, Level, Load, Loop, Node, Operation, Policy, Program, Share, Table, ranges,
 };
 pub use random_access::LARGEST_RANDOM_ACCESS;
 pub use read::{

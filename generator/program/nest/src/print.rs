@@ -1,12 +1,14 @@
 //! Programs as text: YAML that reads back as the same program.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 
 use itertools::Itertools;
 
+use crate::expression::{Expression, ExpressionKind, Part};
 use crate::index::{AffineIndex, Index, Piece};
 use crate::operators::{Binary, Unary};
-use crate::program::{Access, ArrayKind, Expression, ExpressionKind, Loop, Node, Operation, Program};
+use crate::program::{Access, ArrayKind, Loop, Node, Operation, Program};
 use crate::types::Type;
 
 /// Entries of a table on one line.
@@ -65,10 +67,14 @@ fn nodes<'a>(
         write!(formatter, "{:indent$}- ", "")?;
         match node {
             Node::Operation(operation) => {
-                let statement = Printer { program, loops, operation }.statement();
-                match &operation.share {
-                    Some(share) => writeln!(formatter, "{statement}: {{share: {}}}", share.name)?,
-                    None => writeln!(formatter, "{statement}")?,
+                let (statement, values) = Printer { program, loops, operation }.statement_and_values();
+                let Some(attributes) = attributes(operation, &values, indent + 6) else {
+                    writeln!(formatter, "{statement}")?;
+                    continue;
+                };
+                match statement.len() > Printer::LONGEST_KEY {
+                    true => writeln!(formatter, "? {statement}\n{:1$}:{attributes}", "", indent + 2)?,
+                    false => writeln!(formatter, "{statement}:{attributes}")?,
                 }
             }
             Node::Loop(each) => {
@@ -84,6 +90,17 @@ fn nodes<'a>(
         }
     }
     Ok(())
+}
+
+/// The attributes of a statement, if it has some: behind the colon, or in lines of their own with this indent.
+fn attributes(operation: &Operation, values: &[(String, String)], indent: usize) -> Option<String> {
+    let share = operation.share.as_ref().map(|share| format!("share: {}", share.name));
+    if values.is_empty() {
+        return share.map(|share| format!(" {{{share}}}"));
+    }
+    let values = values.iter().map(|(name, value)| format!("  {name}: {}", in_quotes(value)));
+    let lines = share.into_iter().chain(["where:".to_owned()]).chain(values);
+    Some(lines.map(|line| format!("\n{:indent$}{line}", "")).collect())
 }
 
 /// Prints parts of an operation.
@@ -106,46 +123,159 @@ mod precedence {
     pub const UNARY: u8 = 11;
 }
 
-impl Printer<'_> {
-    /// The operation as a statement.
+impl<'a> Printer<'a> {
+    /// The fewest operators of an operand of several others that has a name.
+    pub const FEWEST_OPERATORS: usize = 3;
+
+    /// The most levels in which the operators of a value nest that has no name. A level takes two of the parser at most.
+    pub const DEEPEST: usize = 20;
+
+    /// The longest statement, in bytes, that is a key of YAML without a mark: such a key has 1,024 characters at most.
+    pub const LONGEST_KEY: usize = 1000;
+
+    /// The operation as a statement, with the values that it names: `output[x] = a * a where a = …`.
     pub fn statement(&self) -> String {
-        let target = self.access(&self.operation.target);
-        let expression = &self.operation.expression;
-        let mut text = target.clone();
-        match self.operation.reduction {
-            None | Some(Binary::Add | Binary::FloatAdd(_)) => {
-                text.push_str(if self.operation.reduction.is_some() { " += " } else { " = " });
-                self.write(expression, precedence::LOWEST, true, &mut text);
-            }
-            Some(operator) => match operator.precedence() {
-                Some(precedence) => {
-                    text.push_str(&format!(" = {target} {} ", operator.symbol()));
-                    self.write(expression, precedence + 1, true, &mut text);
-                }
-                None => {
-                    text.push_str(&format!(" = {}({target}, ", operator.symbol()));
-                    self.write(expression, precedence::LOWEST, true, &mut text);
-                    text.push(')');
-                }
-            },
+        let (statement, values) = self.statement_and_values();
+        if values.is_empty() {
+            return statement;
         }
-        text
+        format!("{statement} where {}", values.into_iter().map(|(name, value)| format!("{name} = {value}")).join(", "))
+    }
+
+    /// The operation as a statement, and the values that it names, each computed with those before it.
+    fn statement_and_values(&self) -> (String, Vec<(String, String)>) {
+        let writer = self.writer();
+        let write = |of: &Expression, least: u8, type_is_known: bool| {
+            let mut text = String::new();
+            writer.write_computation(of, least, type_is_known, &mut text);
+            text
+        };
+        let value = |(part, name): &(&Expression, String)| (name.clone(), write(part, precedence::LOWEST, false));
+        let values = writer.values.iter().map(value).collect();
+        let Operation { target, expression, reduction, .. } = self.operation;
+        let value = |least: u8| write(expression, least, true);
+        let target = writer.access(target);
+        let statement = match reduction {
+            None => format!("{target} = {}", value(precedence::LOWEST)),
+            Some(Binary::Add | Binary::FloatAdd(_)) => format!("{target} += {}", value(precedence::LOWEST)),
+            Some(operator) => match operator.precedence() {
+                Some(precedence) => format!("{target} = {target} {} {}", operator.symbol(), value(precedence + 1)),
+                None => format!("{target} = {}({target}, {})", operator.symbol(), value(precedence::LOWEST)),
+            },
+        };
+        (statement, values)
     }
 
     /// An expression of the operation.
     pub fn expression(&self, expression: &Expression) -> String {
+        self.writer().expression(expression)
+    }
+
+    /// An access of the operation.
+    pub fn access(&self, access: &Access) -> String {
+        self.writer().access(access)
+    }
+
+    /// An index of an access of the operation.
+    pub fn index(&self, index: &Index) -> String {
+        Writer { printer: self, values: Vec::new(), names: HashMap::new() }.index(index)
+    }
+
+    fn writer(&self) -> Writer<'_> {
+        let values = self.values();
+        let names = values.iter().map(|(part, name)| (Part(part), name.clone())).collect();
+        Writer { printer: self, values, names }
+    }
+
+    /// The parts that have names: operands of several others that are more than a few operators, and those in which operators nest deeply.
+    /// Those that others compute with come first.
+    fn values(&self) -> Vec<(&'a Expression, String)> {
+        let (mut parts, mut known) = (Vec::new(), HashSet::new());
+        let computed = self.operation.target.computed.iter().flatten();
+        computed.chain([&self.operation.expression]).for_each(|root| self.add_parts(root, &mut known, &mut parts));
+        let mut uses: HashMap<Part, usize> = HashMap::new();
+        for operand in parts.iter().flat_map(|part| self.operands(part)) {
+            *uses.entry(Part(operand)).or_default() += 1;
+        }
+        // Operators of a part, and the levels in which they nest, without those of parts with names.
+        let mut shown: HashMap<Part, (usize, usize)> = HashMap::new();
+        let mut names = self.free_names();
+        let mut values = Vec::new();
+        for part in parts {
+            let operands = self.operands(part);
+            let (mut operators, mut deepest) = (usize::from(!operands.is_empty()), 0);
+            for (place, operand) in operands.into_iter().enumerate() {
+                let (of_operand, levels) = shown[&Part(operand)];
+                operators += of_operand;
+                deepest = deepest.max(levels + levels_to(part, place, operand));
+            }
+            let is_shared = uses.get(&Part(part)).is_some_and(|uses| *uses > 1);
+            let is_named = operators >= Self::FEWEST_OPERATORS && is_shared || deepest > Self::DEEPEST;
+            shown.insert(Part(part), if is_named { (0, 0) } else { (operators, deepest) });
+            if is_named {
+                values.extend(names.next().map(|name| (part, name)));
+            }
+        }
+        values
+    }
+
+    /// The values that a part is computed of: operands, and of an element the indices that depend on data.
+    fn operands(&self, part: &'a Expression) -> Vec<&'a Expression> {
+        match part.kind {
+            ExpressionKind::Load(load) => self.operation.loads[load].access.computed.iter().flatten().collect(),
+            _ => part.operands(),
+        }
+    }
+
+    fn add_parts(&self, of: &'a Expression, known: &mut HashSet<Part<'a>>, parts: &mut Vec<&'a Expression>) {
+        if known.insert(Part(of)) {
+            self.operands(of).into_iter().for_each(|operand| self.add_parts(operand, known, parts));
+            parts.push(of);
+        }
+    }
+
+    /// Names that no array, table and loop has.
+    fn free_names(&self) -> impl Iterator<Item = String> {
+        let arrays = self.program.arrays.iter().map(|array| array.name.as_str());
+        let tables = self.program.tables.iter().map(|table| table.name.as_str());
+        let taken: HashSet<&str> =
+            arrays.chain(tables).chain(self.loops.iter().map(|level| level.variable.as_str())).collect();
+        (1..).map(|number| format!("v{number}")).filter(move |name| !taken.contains(name.as_str()))
+    }
+}
+
+/// The levels of the parser from a part to an operand: none to the left one of a chain, which has no parentheses.
+fn levels_to(part: &Expression, place: usize, operand: &Expression) -> usize {
+    match (&part.kind, &operand.kind) {
+        (ExpressionKind::Binary { operator: one, .. }, ExpressionKind::Binary { operator: other, .. })
+            if place == 0 && one.precedence().is_some() && one.precedence() == other.precedence() =>
+        {
+            0
+        }
+        _ => 1,
+    }
+}
+
+/// Writes an operation in which some values have names.
+struct Writer<'a> {
+    printer: &'a Printer<'a>,
+    values: Vec<(&'a Expression, String)>,
+    names: HashMap<Part<'a>, String>,
+}
+
+impl Writer<'_> {
+    fn expression(&self, expression: &Expression) -> String {
         let mut text = String::new();
         self.write(expression, precedence::LOWEST, false, &mut text);
         text
     }
 
-    /// An access of the operation.
-    pub fn access(&self, access: &Access) -> String {
+    fn access(&self, access: &Access) -> String {
         let indices = match &access.computed {
             Some(indices) => indices.iter().map(|index| self.computed_index(index)).join(", "),
             None => access.indices.iter().map(|index| self.index(index)).join(", "),
         };
-        format!("{}[{indices}]", self.program.arrays[access.array].name)
+        format!("{}[{indices}]", self.printer.program.arrays[access.array].name)
     }
 
     /// An index that depends on data, without its cast to i32.
@@ -156,9 +286,8 @@ impl Printer<'_> {
         }
     }
 
-    /// An index of an access of the operation.
-    pub fn index(&self, index: &Index) -> String {
-        let name = |variable: usize| self.loops[variable].variable.as_str();
+    fn index(&self, index: &Index) -> String {
+        let name = |variable: usize| self.printer.loops[variable].variable.as_str();
         let AffineIndex { constant, terms } = &index.affine;
         // Inner variables, which change fastest, come first.
         let variables = terms.iter().rev().map(|&(variable, coefficient)| (coefficient, name(variable).to_owned()));
@@ -196,11 +325,28 @@ impl Printer<'_> {
     /// Appends the expression, in parentheses if it binds less tightly than `least`. Literals get their type if nothing
     /// around them says it.
     fn write(&self, expression: &Expression, least: u8, type_is_known: bool, text: &mut String) {
+        match self.names.get(&Part(expression)) {
+            Some(name) => text.push_str(name),
+            None => self.write_computation(expression, least, type_is_known, text),
+        }
+    }
+
+    /// Whether the type of the expression is that of what is around it, if it is written without types.
+    fn is_bare(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            _ if self.names.contains_key(&Part(expression)) => false,
+            ExpressionKind::Constant(_) => expression.value.is_integer() || expression.value == Type::F16,
+            ExpressionKind::Select { then, otherwise, .. } => self.is_bare(then) && self.is_bare(otherwise),
+            _ => false,
+        }
+    }
+
+    fn write_computation(&self, expression: &Expression, least: u8, type_is_known: bool, text: &mut String) {
         match &expression.kind {
             ExpressionKind::Constant(number) => write_constant(*number, expression.value, type_is_known, text),
-            ExpressionKind::Variable(variable) => text.push_str(&self.loops[*variable].variable),
+            ExpressionKind::Variable(variable) => text.push_str(&self.printer.loops[*variable].variable),
             ExpressionKind::Load(load) => {
-                let load = &self.operation.loads[*load];
+                let load = &self.printer.operation.loads[*load];
                 let access = self.access(&load.access);
                 match load.outside {
                     Some(outside) => {
@@ -212,7 +358,7 @@ impl Printer<'_> {
                 }
             }
             ExpressionKind::Lookup { table, index } => {
-                text.push_str(&self.program.tables[*table].name);
+                text.push_str(&self.printer.program.tables[*table].name);
                 text.push('[');
                 self.write(index, precedence::LOWEST, false, text);
                 text.push(']');
@@ -236,7 +382,7 @@ impl Printer<'_> {
                 text.push_str(expression.value.name());
             }),
             ExpressionKind::Select { condition, then, otherwise } => {
-                let known = type_is_known || !(is_bare(then) && is_bare(otherwise));
+                let known = type_is_known || !(self.is_bare(then) && self.is_bare(otherwise));
                 text.push_str("sel(");
                 self.write(condition, precedence::LOWEST, false, text);
                 for arm in [then, otherwise] {
@@ -253,7 +399,7 @@ impl Printer<'_> {
 
     fn binary(&self, operator: Binary, operands: [&Expression; 2], least: u8, text: &mut String) {
         let [left, right] = operands;
-        let known = !(is_bare(left) && is_bare(right));
+        let known = !(self.is_bare(left) && self.is_bare(right));
         let truth = left.value == Type::Bool;
         let (symbol, precedence) = match operator {
             Binary::And if truth => ("&&", Some(precedence::LOGICAL_AND)),
@@ -287,21 +433,18 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the type of the expression is that of what is around it, if it is written without types.
-fn is_bare(expression: &Expression) -> bool {
-    match &expression.kind {
-        ExpressionKind::Constant(_) => expression.value.is_integer() || expression.value == Type::F16,
-        ExpressionKind::Select { then, otherwise, .. } => is_bare(then) && is_bare(otherwise),
-        _ => false,
-    }
-}
-
 fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut String) {
     text.push_str(&value.text(number));
     // Without a type around, integers are of i32, and numbers with a fraction of bf16.
     if !type_is_known && !matches!(value, Type::I32 | Type::Bf16 | Type::Bool) {
         text.push_str(value.name());
     }
+}
+
+/// A value in quotes, unless YAML takes it as the text that it is.
+fn in_quotes(value: &str) -> String {
+    let is_plain = value.starts_with(|first: char| first.is_ascii_alphabetic() || first == '(');
+    if is_plain { value.to_owned() } else { format!("\"{value}\"") }
 }
 
 fn add_sign(is_negative: bool, text: &mut String) {

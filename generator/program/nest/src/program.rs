@@ -1,14 +1,13 @@
 //! Programs: arrays, tables, and loops of operations on them.
 
-use std::collections::BTreeSet;
-
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_float::{Format, Function};
 use serde::Deserialize;
 
+use crate::expression::{Expression, ExpressionKind};
 use crate::index::Index;
-use crate::operators::{Binary, Unary};
+use crate::operators::Binary;
 use crate::source::{Source, Span};
 use crate::types::Type;
 
@@ -327,127 +326,6 @@ pub struct Load {
     pub access: Access,
     /// The value outside of the array, from `outside(array[…], value)`. Without, the indices are always inside.
     pub outside: Option<i64>,
-}
-
-/// An expression with its type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expression {
-    /// The computation.
-    pub kind: ExpressionKind,
-    /// The type of the value.
-    pub value: Type,
-    /// Where it is written.
-    pub span: Span,
-}
-
-impl Expression {
-    /// The expressions that it computes with, in the order of their places.
-    pub fn operands(&self) -> Vec<&Expression> {
-        match &self.kind {
-            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
-            ExpressionKind::Lookup { index: operand, .. }
-            | ExpressionKind::Unary { operand, .. }
-            | ExpressionKind::Cast(operand) => vec![operand],
-            ExpressionKind::Binary { left, right, .. } => vec![left, right],
-            ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
-        }
-    }
-
-    /// The first parts of this expression and another one that differ, wherever the two are written.
-    pub fn difference<'a>(&'a self, other: &'a Expression) -> Option<(&'a Expression, &'a Expression)> {
-        use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
-        let is_same = match (&self.kind, &other.kind) {
-            (Constant(one), Constant(other)) => one == other,
-            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
-            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
-            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
-            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
-            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
-            _ => false,
-        };
-        match is_same && self.value == other.value {
-            true => self.operands().into_iter().zip(other.operands()).find_map(|(one, other)| one.difference(other)),
-            false => Some((self, other)),
-        }
-    }
-
-    /// Whether the value depends on loop variables, not only through elements.
-    pub fn uses_variables(&self) -> bool {
-        matches!(self.kind, ExpressionKind::Variable(_)) || self.operands().into_iter().any(Expression::uses_variables)
-    }
-
-    /// The same operator on other operands.
-    pub(crate) fn with(&self, operand: &mut dyn FnMut(&Expression) -> Expression) -> Expression {
-        let mut boxed = |of: &Expression| Box::new(operand(of));
-        let kind = match &self.kind {
-            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => self.kind.clone(),
-            ExpressionKind::Lookup { table, index } => ExpressionKind::Lookup { table: *table, index: boxed(index) },
-            ExpressionKind::Unary { operator, operand } => {
-                ExpressionKind::Unary { operator: *operator, operand: boxed(operand) }
-            }
-            ExpressionKind::Cast(inner) => ExpressionKind::Cast(boxed(inner)),
-            ExpressionKind::Binary { operator, left, right } => {
-                ExpressionKind::Binary { operator: *operator, left: boxed(left), right: boxed(right) }
-            }
-            ExpressionKind::Select { condition, then, otherwise } => {
-                ExpressionKind::Select { condition: boxed(condition), then: boxed(then), otherwise: boxed(otherwise) }
-            }
-        };
-        Expression { kind, ..self.clone() }
-    }
-
-    /// Finds the functions of numbers that it calls.
-    pub(crate) fn functions(&self, found: &mut BTreeSet<(Format, Function)>) {
-        if let ExpressionKind::Unary { operator: Unary::FloatFunction(format, function), .. } = self.kind {
-            found.insert((format, function));
-        }
-        self.operands().into_iter().for_each(|operand| operand.functions(found));
-    }
-}
-
-/// The computation of an expression. A constant part is folded into one constant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ExpressionKind {
-    /// A number that the type holds.
-    Constant(i64),
-    /// A loop variable, numbered as in [`AffineIndex`](crate::AffineIndex): outermost 0. Its type is i32.
-    Variable(usize),
-    /// An element, an index of [`Operation::loads`].
-    Load(usize),
-    /// An entry of a table, an index of [`Program::tables`]. An index outside of the table is an error when it happens.
-    Lookup {
-        /// The table.
-        table: usize,
-        /// Which entry.
-        index: Box<Expression>,
-    },
-    /// An operator of one operand.
-    Unary {
-        /// The operator.
-        operator: Unary,
-        /// The operand.
-        operand: Box<Expression>,
-    },
-    /// An operator of two operands of one type.
-    Binary {
-        /// The operator.
-        operator: Binary,
-        /// The first operand.
-        left: Box<Expression>,
-        /// The second operand.
-        right: Box<Expression>,
-    },
-    /// `sel(condition, then, otherwise)`. Both values are computed.
-    Select {
-        /// A truth value.
-        condition: Box<Expression>,
-        /// The value if it is true.
-        then: Box<Expression>,
-        /// The value if it is false, of the same type.
-        otherwise: Box<Expression>,
-    },
-    /// The value wrapped to the type of this expression; of a truth value 0 or 1.
-    Cast(Box<Expression>),
 }
 
 impl Program {

@@ -4,13 +4,15 @@
 //! whole. So accesses stay in the order of the program, whatever their addresses are.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 
+use crate::expression::{Expression, ExpressionKind};
 use crate::index::{Index, Piece};
 use crate::operators::Binary;
-use crate::program::{Access, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Operation, Policy, Program};
+use crate::program::{Access, ArrayKind, Level, Load, Loop, Operation, Policy, Program};
 use crate::source::Span;
 use crate::types::{Type, Word};
 
@@ -157,5 +159,5 @@ fn value(index: &Index, span: Span) -> Expression {
 /// An operator on two expressions of one type.
 pub(crate) fn binary(operator: Binary, left: Expression, right: Expression) -> Expression {
     let (value, span) = (operator.result(left.value), left.span);
-    Expression { kind: ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) }, value, span }
+    Expression { kind: ExpressionKind::Binary { operator, left: Arc::new(left), right: Arc::new(right) }, value, span }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::bound::constant;
@@ -16,7 +16,7 @@ use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Policy, Pro
 use crate::reductions::recognize;
 use crate::resolve::{Scope, operation};
 use crate::source::{Language, PlacedText, Problem, Source, Span};
-use crate::syntax::{self, RESERVED};
+use crate::syntax::{self, Name, RESERVED, Syntax};
 use crate::types::Type;
 
 /// The most elements of an array: 2^26, as those of an image.
@@ -239,11 +239,62 @@ impl<'de> Deserialize<'de> for Nodes {
     }
 }
 
+/// The attributes of a statement.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Attributes {
+    /// The compute unit that it shares.
+    #[serde(default)]
+    share: Option<String>,
+    /// The values that it names, each computed with those before it.
+    #[serde(default, rename = "where")]
+    values: Ordered<ExpressionFile>,
+}
+
+/// An expression: text, or a scalar of YAML that is one in the language, too.
+struct ExpressionFile(String);
+
+impl<'de> Deserialize<'de> for ExpressionFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ExpressionVisitor;
+        impl Visitor<'_> for ExpressionVisitor {
+            type Value = ExpressionFile;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an expression")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<ExpressionFile, E> {
+                Ok(ExpressionFile(text.to_owned()))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<ExpressionFile, E> {
+                Ok(ExpressionFile(number.to_string()))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<ExpressionFile, E> {
+                Ok(ExpressionFile(number.to_string()))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<ExpressionFile, E> {
+                // The language has a point, and no exponents.
+                let text = number.to_string();
+                Ok(ExpressionFile(if text.contains('.') { text } else { format!("{text}.0") }))
+            }
+
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<ExpressionFile, E> {
+                Ok(ExpressionFile(truth.to_string()))
+            }
+        }
+        deserializer.deserialize_any(ExpressionVisitor)
+    }
+}
+
 /// The value below a loop header.
 enum Body {
     Nodes(Vec<NodeFile>),
-    /// An attribute of a statement: the compute unit that it shares.
-    Share(String),
+    /// The attributes of a statement.
+    Attributes(Attributes),
     /// Text, which is not allowed. But mostly then the header is none: a colon and a space in a statement make it a mapping.
     Text(String),
 }
@@ -262,15 +313,8 @@ impl<'de> Deserialize<'de> for Body {
                 Nodes::deserialize(SeqAccessDeserializer::new(sequence)).map(|Nodes(nodes)| Body::Nodes(nodes))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body, A::Error> {
-                let mut share = None;
-                while let Some(key) = map.next_key::<String>()? {
-                    if key != "share" {
-                        return Err(Error::unknown_field(&key, &["share"]));
-                    }
-                    share = Some(map.next_value()?);
-                }
-                share.map(Body::Share).ok_or_else(|| Error::missing_field("share"))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Body, A::Error> {
+                Attributes::deserialize(MapAccessDeserializer::new(map)).map(Body::Attributes)
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {
@@ -492,7 +536,7 @@ impl Reader<'_> {
             }
             match file {
                 NodeFile::Statement(text) => {
-                    nodes.extend(self.statement(text, None, self.value_span(&path), scope));
+                    nodes.extend(self.statement(text, Vec::new(), None, self.value_span(&path), scope));
                 }
                 NodeFile::Loops(loops) => {
                     if let Some((second, _)) = loops.get(1) {
@@ -503,7 +547,7 @@ impl Reader<'_> {
                     for (header, body) in loops.iter().take(1) {
                         let path = path.key(header);
                         nodes.extend(match body {
-                            Body::Share(unit) => self.shared_statement(header, unit, &path, scope),
+                            Body::Attributes(attributes) => self.attributed_statement(header, attributes, &path, scope),
                             _ => self.loop_node(header, body, &path, scope),
                         });
                     }
@@ -513,17 +557,51 @@ impl Reader<'_> {
         nodes
     }
 
-    /// A statement that shares a compute unit with others.
-    fn shared_statement(&mut self, text: &str, unit: &str, path: &FieldPath, scope: &NestScope) -> Option<Node> {
-        let span = self.value_span(&path.key("share"));
-        if !is_name(unit) {
-            let message = format!("`{}` cannot be the name of a compute unit", unit.escape_debug());
-            self.problems.push(Problem::new(span, message).with_help(NAMES));
+    /// A statement with attributes.
+    fn attributed_statement(
+        &mut self,
+        text: &str,
+        attributes: &Attributes,
+        path: &FieldPath,
+        scope: &NestScope,
+    ) -> Option<Node> {
+        let share = attributes.share.as_ref().map(|unit| {
+            let span = self.value_span(&path.key("share"));
+            if !is_name(unit) {
+                let message = format!("`{}` cannot be the name of a compute unit", unit.escape_debug());
+                self.problems.push(Problem::new(span, message).with_help(NAMES));
+            }
+            Share { name: unit.to_owned(), span }
+        });
+        let mut values = Vec::new();
+        for (name, ExpressionFile(text)) in &attributes.values.0 {
+            let path = path.key("where").key(name);
+            let span = self.key_span(&path);
+            if !is_name(name) {
+                let message = format!("`{}` cannot be the name of a value", name.escape_debug());
+                self.problems.push(Problem::new(span, message).with_help(NAMES));
+                return None;
+            }
+            let placed = PlacedText::new(text, self.document.text(), self.value_span(&path));
+            match syntax::value(&placed, &values) {
+                Ok(value) => values.push((Name { text: name.clone(), span }, value)),
+                Err(problem) => {
+                    self.problems.push(problem);
+                    return None;
+                }
+            }
         }
-        self.statement(text, Some(Share { name: unit.to_owned(), span }), self.key_span(path), scope)
+        self.statement(text, values, share, self.key_span(path), scope)
     }
 
-    fn statement(&mut self, text: &str, share: Option<Share>, span: Span, scope: &NestScope) -> Option<Node> {
+    fn statement(
+        &mut self,
+        text: &str,
+        values: Vec<(Name, Syntax)>,
+        share: Option<Share>,
+        span: Span,
+        scope: &NestScope,
+    ) -> Option<Node> {
         self.operations += 1;
         if self.operations > MOST_OPERATIONS {
             if self.operations == MOST_OPERATIONS + 1 {
@@ -536,7 +614,7 @@ impl Reader<'_> {
         let ranges = ranges(&scope.loops);
         let scope = Scope { arrays: scope.arrays, tables: scope.tables, variables: &variables, ranges: &ranges };
         let warnings = &mut self.warnings;
-        match syntax::statement(&placed).and_then(|statement| operation(scope, &statement, warnings)) {
+        match syntax::statement(&placed, values).and_then(|statement| operation(scope, &statement, warnings)) {
             Ok(operation) => Some(Node::Operation(Box::new(Operation { share, ..operation }))),
             Err(problem) => {
                 self.problems.push(problem);
@@ -556,7 +634,7 @@ impl Reader<'_> {
         };
         let body = match body {
             Body::Nodes(nodes) => nodes.as_slice(),
-            Body::Share(_) => unreachable!("what is shared is no loop"),
+            Body::Attributes(_) => unreachable!("a loop has no attributes"),
             Body::Text(text) => {
                 let message = format!("expected {NODES}, found `{text}`");
                 let problem = Problem::new(self.value_span(path), message);

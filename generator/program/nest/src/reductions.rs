@@ -1,9 +1,11 @@
 //! Statements that are reductions, though they are written as assignments: `peak[0] = max(peak[0], a[x])`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
+use crate::expression::{Expression, ExpressionKind, Part};
 use crate::operators::Binary;
-use crate::program::{Access, Expression, ExpressionKind, Load, Loop, Operation, Program};
+use crate::program::{Access, Load, Loop, Operation, Program};
 
 /// Makes a reduction of each statement that joins an element with a value by an operator whose operands may be joined in any order, as
 /// `+=` says it of sums. Where other statements of an unrolled loop use the array, between the copies of the statement, it stays as it is.
@@ -44,14 +46,13 @@ fn joined(operation: &Operation) -> Option<Operation> {
     let is_element = |load: &Load| load.outside.is_none() && load.access.is_same_element(&operation.target);
     let own = operation.loads.iter().position(is_element)?;
     let of_array = operation.loads.iter().filter(|load| load.access.array == operation.target.array).count();
-    let mut terms = Vec::new();
-    operands(&operation.expression, operator, &mut terms);
+    let terms = operands(&operation.expression, operator);
     let is_own = |term: &&Expression| matches!(term.kind, ExpressionKind::Load(load) if load == own);
     if of_array != 1 || terms.iter().filter(|term| is_own(term)).count() != 1 {
         return None;
     }
     let joined = terms.iter().filter(|term| !is_own(term)).copied().cloned().reduce(|left, right| {
-        let kind = ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) };
+        let kind = ExpressionKind::Binary { operator, left: Arc::new(left), right: Arc::new(right) };
         Expression { kind, ..operation.expression }
     })?;
     let leaf = |kind: &ExpressionKind| match kind {
@@ -68,13 +69,22 @@ fn joined(operation: &Operation) -> Option<Operation> {
     Some(Operation { reduction: Some(operator), target, loads, expression, ..operation.clone() })
 }
 
-/// The operands of a chain of one operator, from left to right.
-fn operands<'a>(expression: &'a Expression, of: Binary, found: &mut Vec<&'a Expression>) {
-    match &expression.kind {
-        ExpressionKind::Binary { operator, left, right } if *operator == of => {
-            operands(left, of, found);
-            operands(right, of, found);
-        }
-        _ => found.push(expression),
+/// The operands of a chain of one operator, from left to right. A value that is used several times is one of them.
+fn operands(expression: &Expression, of: Binary) -> Vec<&Expression> {
+    let mut uses: HashMap<Part, usize> = HashMap::new();
+    for operand in expression.parts().into_iter().flat_map(Expression::operands) {
+        *uses.entry(Part(operand)).or_default() += 1;
     }
+    let (mut found, mut open) = (Vec::new(), vec![expression]);
+    while let Some(next) = open.pop() {
+        match &next.kind {
+            ExpressionKind::Binary { operator, left, right }
+                if *operator == of && uses.get(&Part(next)).is_none_or(|uses| *uses == 1) =>
+            {
+                open.extend([&**right, &**left]);
+            }
+            _ => found.push(next),
+        }
+    }
+    found
 }

@@ -1,13 +1,17 @@
 //! From trees to operations: names are looked up, types are checked, constants are folded.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use pushmem_files::nearest;
 use pushmem_float::{Format, Function};
 
+use crate::expression::{Expression, ExpressionKind};
 use crate::index::{INDEX_LIMIT, Index};
 use crate::operators::{Binary, Unary};
-use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Operation, Table};
+use crate::program::{Access, Array, ArrayKind, Load, Operation, Table};
 use crate::source::{Problem, Span};
-use crate::syntax::{Kind, Name, Statement, Syntax};
+use crate::syntax::{Kind, Name, Statement, Syntax, is_reserved};
 use crate::types::Type;
 use crate::value_range::value_range;
 
@@ -199,11 +203,6 @@ impl Scope<'_> {
     }
 }
 
-/// Whether an index depends on data: on an element of an array or of a table.
-fn depends_on_data(index: &Syntax) -> bool {
-    matches!(index.kind, Kind::Element(..)) || children(index).into_iter().any(depends_on_data)
-}
-
 fn too_large(span: Span) -> Problem {
     Problem::new(span, "this index becomes too large or too complicated")
         .with_help(format!("indices and their coefficients are at most {INDEX_LIMIT}"))
@@ -260,7 +259,18 @@ pub(crate) fn operation(
     // The place of the target: from its name to the closing bracket, which follows the last index.
     let last = statement.indices.last().map_or(name.span, |index| index.span);
     let place = name.span.to(Span { start: last.start, end: last.end + 1 });
-    let mut resolver = Resolver { scope, loads: Vec::new(), warnings };
+    let mut resolver = Resolver { scope, values: Vec::new(), loads: Vec::new(), warnings };
+    let used = used_values(statement);
+    for (name, value) in &statement.values {
+        let loads = resolver.loads.len();
+        resolver.add_value(name, value)?;
+        if !used.contains(name.text.as_str()) {
+            let problem = Problem::new(name.span, format!("the value `{}` is never used", name.text));
+            resolver.warnings.push(problem.with_help("remove it, or use it in the statement"));
+            // Elements are read for what is used alone.
+            resolver.loads.truncate(loads);
+        }
+    }
     let draft = resolver.draft(&statement.value)?;
     let target = resolver.access(array, &statement.indices, place)?;
     let span = draft.span();
@@ -274,6 +284,7 @@ pub(crate) fn operation(
         });
     }
     let loads = resolver.loads;
+    let expression = Arc::unwrap_or_clone(expression);
     Ok(Operation {
         name: name.text.clone(),
         function: None,
@@ -286,14 +297,34 @@ pub(crate) fn operation(
     })
 }
 
+/// The names of the values that a statement uses, directly or for others.
+fn used_values(statement: &Statement) -> HashSet<&str> {
+    let mut used = HashSet::new();
+    statement.indices.iter().chain([&statement.value]).for_each(|syntax| find_names(syntax, &mut used));
+    for (name, value) in statement.values.iter().rev() {
+        if used.contains(name.text.as_str()) {
+            find_names(value, &mut used);
+        }
+    }
+    used
+}
+
+fn find_names<'a>(syntax: &'a Syntax, found: &mut HashSet<&'a str>) {
+    if let Kind::Name(name) = &syntax.kind {
+        found.insert(name);
+    }
+    children(syntax).into_iter().for_each(|child| find_names(child, found));
+}
+
 /// An expression whose type may still depend on what it is used with.
+#[derive(Clone)]
 enum Draft {
-    Typed(Expression),
+    Typed(Arc<Expression>),
     Literal(i64, Span),
     /// A number with a fraction: of bf16, unless another format is around.
     Decimal(f64, Span),
     /// `sel` of two without a type.
-    Choice(Box<Expression>, Box<Draft>, Box<Draft>, Span),
+    Choice(Arc<Expression>, Box<Draft>, Box<Draft>, Span),
 }
 
 impl Draft {
@@ -323,7 +354,7 @@ impl Draft {
     }
 
     /// An expression with a type.
-    fn typed(self) -> Expression {
+    fn typed(self) -> Arc<Expression> {
         match self {
             Draft::Typed(expression) => expression,
             Draft::Literal(..) | Draft::Decimal(..) | Draft::Choice(..) => unreachable!("it has a type"),
@@ -339,7 +370,7 @@ impl Draft {
 }
 
 /// The number by which a multiplication divides by this one of a format, if the reciprocal is a number.
-fn reciprocal(format: Format, divisor: &Expression) -> Result<Expression, Problem> {
+fn reciprocal(format: Format, divisor: &Expression) -> Result<Arc<Expression>, Problem> {
     let ExpressionKind::Constant(number) = divisor.kind else {
         return Err(Problem::new(divisor.span, format!("{} is divided by constants only", format.name()))
             .with_help("multiply by the reciprocal: `a * reciprocal(b)`"));
@@ -358,7 +389,7 @@ fn reciprocal(format: Format, divisor: &Expression) -> Result<Expression, Proble
 }
 
 /// A constant, if it is finite.
-fn finite(number: i64, value: Type, span: Span) -> Result<Expression, Problem> {
+fn finite(number: i64, value: Type, span: Span) -> Result<Arc<Expression>, Problem> {
     match value.format() {
         Some(format) if !format.is_finite(number as u16) => {
             let largest = format.to_decimal(format.largest()).unwrap_or_default();
@@ -369,19 +400,86 @@ fn finite(number: i64, value: Type, span: Span) -> Result<Expression, Problem> {
     }
 }
 
-fn constant(number: i64, value: Type, span: Span) -> Expression {
-    Expression { kind: ExpressionKind::Constant(number), value, span }
+fn constant(number: i64, value: Type, span: Span) -> Arc<Expression> {
+    made(ExpressionKind::Constant(number), value, span)
+}
+
+fn made(kind: ExpressionKind, value: Type, span: Span) -> Arc<Expression> {
+    Arc::new(Expression { kind, value, span })
+}
+
+/// A value that a statement names.
+struct NamedValue {
+    name: Name,
+    draft: Draft,
+    depends_on_data: bool,
 }
 
 struct Resolver<'a, 'b> {
     scope: Scope<'a>,
+    values: Vec<NamedValue>,
     loads: Vec<Load>,
     warnings: &'b mut Vec<Problem>,
 }
 
 impl Resolver<'_, '_> {
+    fn add_value(&mut self, name: &Name, value: &Syntax) -> Result<(), Problem> {
+        let refuse = |message: String| Err(Problem::new(name.span, message).with_help("give the value another name"));
+        let text = name.text.as_str();
+        if is_reserved(text) {
+            return refuse(format!("`{text}` is a word of the language and cannot be the name of a value"));
+        }
+        if self.scope.array(text).is_some() || self.scope.table(text).is_some() || self.scope.variable(text).is_some() {
+            return refuse(format!("`{text}` is an array, a table or a loop variable already"));
+        }
+        let draft = match self.draft(value)? {
+            // Numbers take the types of what they are used with.
+            number @ (Draft::Literal(..) | Draft::Decimal(..)) => number,
+            other => Draft::Typed(self.settle(other, Type::I32)?),
+        };
+        let depends_on_data = match &draft {
+            Draft::Typed(expression) => expression.depends_on_data(),
+            _ => false,
+        };
+        self.values.push(NamedValue { name: name.clone(), draft, depends_on_data });
+        Ok(())
+    }
+
+    /// The value of this name.
+    fn value(&self, name: &str) -> Option<&NamedValue> {
+        self.values.iter().find(|value| value.name.text == name)
+    }
+
+    /// Whether an index depends on data: on an element of an array or of a table.
+    fn depends_on_data(&self, index: &Syntax) -> bool {
+        match &index.kind {
+            Kind::Element(..) => true,
+            Kind::Name(name) => self.value(name).is_some_and(|value| value.depends_on_data),
+            _ => children(index).into_iter().any(|child| self.depends_on_data(child)),
+        }
+    }
+
+    /// An element whose indices are functions of the loop variables.
+    fn element_of_variables(&self, array: usize, syntax: &[Syntax], span: Span) -> Result<Access, Problem> {
+        match syntax.iter().find_map(|index| self.named_in(index)) {
+            Some(problem) => Err(problem),
+            None => self.scope.access(array, syntax, span),
+        }
+    }
+
+    /// The problem with an index in which the name of a value stands, though it does not depend on data.
+    fn named_in(&self, index: &Syntax) -> Option<Problem> {
+        match &index.kind {
+            Kind::Name(name) if self.value(name).is_some() => {
+                let problem = Problem::new(index.span, format!("the value `{name}` cannot stand in an index"));
+                Some(problem.with_help("write its expression here: without data, an index is a sum of loop variables"))
+            }
+            _ => children(index).into_iter().find_map(|child| self.named_in(child)),
+        }
+    }
+
     /// Gives literals this type, or bf16, if they have a fraction and the type has not; what has a type keeps it.
-    fn settle(&mut self, draft: Draft, value: Type) -> Result<Expression, Problem> {
+    fn settle(&mut self, draft: Draft, value: Type) -> Result<Arc<Expression>, Problem> {
         let value = if draft.has_fraction() && value.format().is_none() { Type::Bf16 } else { value };
         match draft {
             Draft::Typed(expression) => Ok(expression),
@@ -391,10 +489,10 @@ impl Resolver<'_, '_> {
                 finite(format.from_f64(number).into(), value, span)
             }
             Draft::Choice(condition, then, otherwise, span) => {
-                let then = Box::new(self.settle(*then, value)?);
-                let otherwise = Box::new(self.settle(*otherwise, value)?);
+                let then = self.settle(*then, value)?;
+                let otherwise = self.settle(*otherwise, value)?;
                 let kind = ExpressionKind::Select { condition, then, otherwise };
-                Ok(Expression { kind, value, span })
+                Ok(made(kind, value, span))
             }
         }
     }
@@ -432,7 +530,14 @@ impl Resolver<'_, '_> {
                 Draft::Typed(constant(format.from_f64(*number).into(), Type::of_format(*format), span))
             }
             Kind::Boolean(truth) => Draft::Typed(constant(i64::from(*truth), Type::Bool, span)),
-            Kind::Name(name) => Draft::Typed(self.name(name, span)?),
+            Kind::Name(name) => match self.value(name) {
+                Some(value) => match value.draft {
+                    Draft::Literal(number, _) => Draft::Literal(number, span),
+                    Draft::Decimal(number, _) => Draft::Decimal(number, span),
+                    ref typed => typed.clone(),
+                },
+                None => Draft::Typed(self.name(name, span)?),
+            },
             Kind::Element(name, indices) => Draft::Typed(self.element(name, indices, span)?),
             Kind::Call(name, arguments) => self.call(name, arguments, span)?,
             Kind::Negate(operand) => {
@@ -455,23 +560,29 @@ impl Resolver<'_, '_> {
         })
     }
 
-    fn name(&self, name: &str, span: Span) -> Result<Expression, Problem> {
+    fn name(&self, name: &str, span: Span) -> Result<Arc<Expression>, Problem> {
         if let Some(variable) = self.scope.variable(name) {
-            return Ok(Expression { kind: ExpressionKind::Variable(variable), value: Type::I32, span });
+            return Ok(made(ExpressionKind::Variable(variable), Type::I32, span));
         }
         if self.scope.array(name).is_some() || self.scope.table(name).is_some() {
             return Err(Problem::new(span, format!("`{name}` needs indices")).with_help(format!("write `{name}[…]`")));
         }
-        Err(self.scope.unknown("name", name, span))
+        match nearest(name, self.values.iter().map(|value| value.name.text.as_str())) {
+            Some(near) => {
+                Err(Problem::new(span, format!("unknown name `{name}`")).with_help(format!("did you mean `{near}`?")))
+            }
+            None => Err(self.scope.unknown("name", name, span)),
+        }
     }
 
     /// An element of an array, whose indices may depend on data.
     fn access(&mut self, array: usize, syntax: &[Syntax], span: Span) -> Result<Access, Problem> {
-        if !syntax.iter().any(depends_on_data) {
-            return self.scope.access(array, syntax, span);
+        if !syntax.iter().any(|index| self.depends_on_data(index)) {
+            return self.element_of_variables(array, syntax, span);
         }
         self.scope.check_dimensions(array, syntax, span)?;
-        let computed = syntax.iter().map(|index| self.computed_index(index)).collect::<Result<Vec<_>, _>>()?;
+        let computed = syntax.iter().map(|index| self.computed_index(index).map(Arc::unwrap_or_clone));
+        let computed = computed.collect::<Result<Vec<_>, _>>()?;
         let declared = &self.scope.arrays[array];
         for (dimension, index) in computed.iter().enumerate() {
             let (low, high) = value_range(index, self.scope.ranges);
@@ -496,7 +607,7 @@ impl Resolver<'_, '_> {
     }
 
     /// An index that may depend on data, as an i32 value.
-    fn computed_index(&mut self, syntax: &Syntax) -> Result<Expression, Problem> {
+    fn computed_index(&mut self, syntax: &Syntax) -> Result<Arc<Expression>, Problem> {
         let draft = self.draft(syntax)?;
         let index = self.settle(draft, Type::I32)?;
         match index.value {
@@ -511,12 +622,12 @@ impl Resolver<'_, '_> {
             }
             _ => {
                 let span = index.span;
-                Ok(Expression { kind: ExpressionKind::Cast(Box::new(index)), value: Type::I32, span })
+                Ok(made(ExpressionKind::Cast(index), Type::I32, span))
             }
         }
     }
 
-    fn element(&mut self, name: &Name, indices: &[Syntax], span: Span) -> Result<Expression, Problem> {
+    fn element(&mut self, name: &Name, indices: &[Syntax], span: Span) -> Result<Arc<Expression>, Problem> {
         if let Some(array) = self.scope.array(&name.text) {
             let access = self.access(array, indices, span)?;
             return Ok(self.load(Load { access, outside: None }, span));
@@ -559,19 +670,19 @@ impl Resolver<'_, '_> {
             let help = format!("limit the index: `clamp(…, 0, {last})`");
             self.warnings.push(Problem::new(index.span, message).with_help(help));
         }
-        let kind = ExpressionKind::Lookup { table, index: Box::new(index) };
-        Ok(Expression { kind, value: declared.element, span })
+        let kind = ExpressionKind::Lookup { table, index };
+        Ok(made(kind, declared.element, span))
     }
 
     /// The value of an element; elements that are read several times are loaded once.
-    fn load(&mut self, load: Load, span: Span) -> Expression {
+    fn load(&mut self, load: Load, span: Span) -> Arc<Expression> {
         let same = |known: &Load| known.access.is_same_element(&load.access) && known.outside == load.outside;
         let value = self.scope.arrays[load.access.array].element;
         let place = self.loads.iter().position(same).unwrap_or_else(|| {
             self.loads.push(load);
             self.loads.len() - 1
         });
-        Expression { kind: ExpressionKind::Load(place), value, span }
+        made(ExpressionKind::Load(place), value, span)
     }
 
     fn call(&mut self, name: &Name, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {
@@ -643,24 +754,24 @@ impl Resolver<'_, '_> {
         if let ExpressionKind::Constant(number) = operand.kind {
             return finite(operator.apply(value, number), value, span).map(Draft::Typed);
         }
-        let kind = ExpressionKind::Unary { operator, operand: Box::new(operand) };
-        Ok(Draft::Typed(Expression { kind, value, span }))
+        let kind = ExpressionKind::Unary { operator, operand };
+        Ok(Draft::Typed(made(kind, value, span)))
     }
 
     fn select(&mut self, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {
-        let condition = Box::new(self.truth(&arguments[0])?);
+        let condition = self.truth(&arguments[0])?;
         let (then, otherwise) = (self.draft(&arguments[1])?, self.draft(&arguments[2])?);
         if then.value().is_none() && otherwise.value().is_none() {
             return Ok(Draft::Choice(condition, Box::new(then), Box::new(otherwise), span));
         }
         let (then, otherwise) = self.unify("sel", then, otherwise, span)?;
         let value = then.value;
-        let kind = ExpressionKind::Select { condition, then: Box::new(then), otherwise: Box::new(otherwise) };
-        Ok(Draft::Typed(Expression { kind, value, span }))
+        let kind = ExpressionKind::Select { condition, then, otherwise };
+        Ok(Draft::Typed(made(kind, value, span)))
     }
 
     /// `outside(array[…], value)`.
-    fn outside(&mut self, arguments: &[Syntax], span: Span) -> Result<Expression, Problem> {
+    fn outside(&mut self, arguments: &[Syntax], span: Span) -> Result<Arc<Expression>, Problem> {
         let help = "write `outside(array[…], value)`: the element, or the value where the indices lie outside";
         let array = match &arguments[0].kind {
             Kind::Element(name, indices) => self.scope.array(&name.text).map(|array| (array, indices)),
@@ -669,7 +780,7 @@ impl Resolver<'_, '_> {
         let Some((array, indices)) = array else {
             return Err(Problem::new(arguments[0].span, "expected an element of an array").with_help(help));
         };
-        let access = self.scope.access(array, indices, arguments[0].span)?;
+        let access = self.element_of_variables(array, indices, arguments[0].span)?;
         let value = self.scope.arrays[array].element;
         let draft = self.draft(&arguments[1])?;
         let outside = self.settle(draft, value)?;
@@ -684,13 +795,13 @@ impl Resolver<'_, '_> {
     }
 
     /// An operand that must be a truth value.
-    fn truth(&mut self, syntax: &Syntax) -> Result<Expression, Problem> {
+    fn truth(&mut self, syntax: &Syntax) -> Result<Arc<Expression>, Problem> {
         let draft = self.draft(syntax)?;
         match draft {
             Draft::Typed(expression) if expression.value == Type::Bool => Ok(expression),
             other => {
                 let found = other.type_name();
-                Err(Problem::new(other.span(), format!("expected a truth value, found {found}"))
+                Err(Problem::new(syntax.span, format!("expected a truth value, found {found}"))
                     .with_help("compare it: `… != 0`"))
             }
         }
@@ -717,11 +828,11 @@ impl Resolver<'_, '_> {
         if let ExpressionKind::Constant(number) = operand.kind {
             return Ok(Draft::Typed(constant(operator.apply(operand.value, number), value, span)));
         }
-        let kind = ExpressionKind::Unary { operator, operand: Box::new(operand) };
-        Ok(Draft::Typed(Expression { kind, value, span }))
+        let kind = ExpressionKind::Unary { operator, operand };
+        Ok(Draft::Typed(made(kind, value, span)))
     }
 
-    fn cast(&mut self, operand: &Syntax, value: Type, span: Span) -> Result<Expression, Problem> {
+    fn cast(&mut self, operand: &Syntax, value: Type, span: Span) -> Result<Arc<Expression>, Problem> {
         if value == Type::Bool {
             return Err(
                 Problem::new(span, "a number cannot be cast to a truth value").with_help("compare it: `… != 0`")
@@ -766,7 +877,7 @@ impl Resolver<'_, '_> {
             let message = format!("{} cannot be cast to {}", format.name(), value.name());
             return Err(Problem::new(span, message).with_help(help));
         }
-        Ok(Expression { kind: ExpressionKind::Cast(Box::new(operand)), value, span })
+        Ok(made(ExpressionKind::Cast(operand), value, span))
     }
 
     fn binary(&mut self, operator: Binary, left: Draft, right: Draft, span: Span) -> Result<Draft, Problem> {
@@ -794,8 +905,8 @@ impl Resolver<'_, '_> {
                 return Ok(Draft::Typed(constant(operator.apply(operands, first, number), value, span)));
             }
         }
-        let kind = ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) };
-        Ok(Draft::Typed(Expression { kind, value, span }))
+        let kind = ExpressionKind::Binary { operator, left, right };
+        Ok(Draft::Typed(made(kind, value, span)))
     }
 
     /// An operator of numbers of a format, in those that the hardware has.
@@ -803,10 +914,10 @@ impl Resolver<'_, '_> {
         &mut self,
         format: Format,
         operator: Binary,
-        left: Expression,
-        right: Expression,
+        left: Arc<Expression>,
+        right: Arc<Expression>,
         span: Span,
-    ) -> Result<Expression, Problem> {
+    ) -> Result<Arc<Expression>, Problem> {
         let (operator, left, right) = match operator {
             Binary::Greater => (Binary::Less, right, left),
             Binary::GreaterEqual => (Binary::LessEqual, right, left),
@@ -833,8 +944,8 @@ impl Resolver<'_, '_> {
         if let (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) = (&left.kind, &right.kind) {
             return finite(own.apply(operands, *one, *other), value, span);
         }
-        let kind = ExpressionKind::Binary { operator: own, left: Box::new(left), right: Box::new(right) };
-        Ok(Expression { kind, value, span })
+        let kind = ExpressionKind::Binary { operator: own, left, right };
+        Ok(made(kind, value, span))
     }
 
     fn warn_of_constant(&mut self, operator: Binary, operands: Type, number: i64, span: Span) {
@@ -859,7 +970,7 @@ impl Resolver<'_, '_> {
         left: Draft,
         right: Draft,
         span: Span,
-    ) -> Result<(Expression, Expression), Problem> {
+    ) -> Result<(Arc<Expression>, Arc<Expression>), Problem> {
         let of_literals = if left.has_fraction() || right.has_fraction() { Type::Bf16 } else { Type::I32 };
         let value = left.value().or(right.value()).unwrap_or(of_literals);
         let literal_meets_bool = value == Type::Bool && (left.value().is_none() || right.value().is_none());

@@ -52,6 +52,8 @@ pub(crate) struct Statement {
     pub indices: Vec<Syntax>,
     pub reduce: bool,
     pub value: Syntax,
+    /// The values that it names, each computed with those before it.
+    pub values: Vec<(Name, Syntax)>,
     pub span: Span,
 }
 
@@ -75,9 +77,9 @@ pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
-/// Reads `target[indices] = value` or `target[indices] += value`.
-pub(crate) fn statement(placed: &PlacedText) -> Result<Statement, Problem> {
-    let mut parser = Parser::new(placed)?;
+/// Reads `target[indices] = value` or `target[indices] += value`, which computes with these named values.
+pub(crate) fn statement(placed: &PlacedText, values: Vec<(Name, Syntax)>) -> Result<Statement, Problem> {
+    let mut parser = Parser::new(placed, &values)?;
     let start = parser.span();
     if parser.peek() == &Token::Name("for".to_owned()) {
         return Err(Problem::new(start, "a loop without a body")
@@ -96,7 +98,15 @@ pub(crate) fn statement(placed: &PlacedText) -> Result<Statement, Problem> {
     let value = parser.expression(0)?;
     let span = start.to(value.span);
     parser.end()?;
-    Ok(Statement { target, indices, reduce, value, span })
+    Ok(Statement { target, indices, reduce, value, values, span })
+}
+
+/// Reads the expression of a named value, which computes with those before it.
+pub(crate) fn value(placed: &PlacedText, before: &[(Name, Syntax)]) -> Result<Syntax, Problem> {
+    let mut parser = Parser::new(placed, before)?;
+    let value = parser.expression(0)?;
+    parser.end()?;
+    Ok(value)
 }
 
 /// Reads `for variable in start..end`, perhaps with `unroll factor`.
@@ -108,7 +118,7 @@ pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
 }
 
 fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
-    let mut parser = Parser::new(placed)?;
+    let mut parser = Parser::new(placed, &[])?;
     let start = parser.span();
     let is_element = matches!(parser.tokens[..], [(Token::Name(_), _), (Token::Symbol("["), _), ..]);
     parser.word("for").map_err(|problem| match is_element {
@@ -134,14 +144,16 @@ fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
     Ok(Header { variable, start: first, end, unroll, span })
 }
 
-struct Parser {
+struct Parser<'a> {
     tokens: Vec<(Token, Span)>,
     next: usize,
+    /// The values that names stand for, whose trees are parts of those that are read.
+    values: &'a [(Name, Syntax)],
 }
 
-impl Parser {
-    fn new(placed: &PlacedText) -> Result<Self, Problem> {
-        Ok(Self { tokens: tokens(placed)?, next: 0 })
+impl<'a> Parser<'a> {
+    fn new(placed: &PlacedText, values: &'a [(Name, Syntax)]) -> Result<Self, Problem> {
+        Ok(Self { tokens: tokens(placed)?, next: 0, values })
     }
 
     fn peek(&self) -> &Token {
@@ -309,7 +321,7 @@ impl Parser {
             return Ok(nesting + 1);
         }
         Err(Problem::new(self.span(), format!("nested deeper than {DEEPEST_NESTING} parentheses"))
-            .with_help("store a part of the expression in a buffer"))
+            .with_help("give a part of the expression a name by `where`, or store it in a buffer"))
     }
 
     fn primary(&mut self, nesting: usize) -> Result<Syntax, Problem> {
@@ -345,7 +357,11 @@ impl Parser {
                         let message = format!("expected an operand, found `{}`", name.text);
                         return Err(Problem::new(name.span, message));
                     }
-                    _ => return limited(Kind::Name(name.text), start, 1),
+                    _ => {
+                        let value = self.values.iter().find(|(value, _)| value.text == name.text);
+                        let height = value.map_or(1, |(_, value)| value.height);
+                        return limited(Kind::Name(name.text), start, height);
+                    }
                 };
                 self.advance();
                 let parts = self.list(close, self.deeper(nesting)?)?;

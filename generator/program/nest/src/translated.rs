@@ -2,7 +2,8 @@
 
 use pushmem_files::{Diagnostic, Document};
 
-use crate::program::{Expression, ExpressionKind, Node, Program};
+use crate::expression::Expression;
+use crate::program::{Node, Program};
 use crate::read::{Checked, checked, read_unchecked};
 use crate::source::{Source, Span};
 
@@ -51,20 +52,6 @@ fn relocate(node: &mut Node, place: &impl Fn(Span) -> Span) {
 }
 
 fn relocate_expression(expression: &mut Expression, place: &impl Fn(Span) -> Span) {
-    expression.span = place(expression.span);
-    match &mut expression.kind {
-        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
-        ExpressionKind::Lookup { index: operand, .. }
-        | ExpressionKind::Unary { operand, .. }
-        | ExpressionKind::Cast(operand) => relocate_expression(operand, place),
-        ExpressionKind::Binary { left, right, .. } => {
-            relocate_expression(left, place);
-            relocate_expression(right, place);
-        }
-        ExpressionKind::Select { condition, then, otherwise } => {
-            relocate_expression(condition, place);
-            relocate_expression(then, place);
-            relocate_expression(otherwise, place);
-        }
-    }
+    let relocated = expression.rebuilt_by(&mut |part| Some(Expression { span: place(part.span), ..part }));
+    *expression = relocated.expect("each part has a place");
 }

@@ -1,28 +1,41 @@
 //! The range of the values of an expression.
 
 use crate::operators::Binary;
-use crate::program::{Expression, ExpressionKind};
+use std::collections::HashMap;
+
+use crate::expression::{Expression, ExpressionKind, Part};
+
 use crate::types::Type;
 
 /// Bounds of the value, for these least and greatest values of the loop variables. The true range may be smaller.
 pub(crate) fn value_range(expression: &Expression, variables: &[(i64, i64)]) -> (i64, i64) {
-    let whole = (expression.value.min(), expression.value.max());
-    let fitting = |(low, high): (i64, i64)| match expression.value.holds(low) && expression.value.holds(high) {
+    let mut known = HashMap::new();
+    for part in expression.parts() {
+        let range = range_of(part, variables, &known);
+        known.insert(Part(part), range);
+    }
+    known[&Part(expression)]
+}
+
+/// The bounds of a value whose operands have known ones.
+fn range_of(of: &Expression, variables: &[(i64, i64)], known: &HashMap<Part, (i64, i64)>) -> (i64, i64) {
+    let whole = (of.value.min(), of.value.max());
+    let fitting = |(low, high): (i64, i64)| match of.value.holds(low) && of.value.holds(high) {
         true => (low, high),
         false => whole,
     };
-    match &expression.kind {
+    match &of.kind {
         ExpressionKind::Constant(number) => (*number, *number),
         ExpressionKind::Variable(variable) => variables[*variable],
         ExpressionKind::Load(_) | ExpressionKind::Lookup { .. } | ExpressionKind::Unary { .. } => whole,
-        ExpressionKind::Cast(operand) if operand.value.format().or(expression.value.format()).is_some() => whole,
-        ExpressionKind::Cast(operand) => fitting(value_range(operand, variables)),
+        ExpressionKind::Cast(operand) if operand.value.format().or(of.value.format()).is_some() => whole,
+        ExpressionKind::Cast(operand) => fitting(known[&Part(operand)]),
         ExpressionKind::Select { then, otherwise, .. } => {
-            let (then, otherwise) = (value_range(then, variables), value_range(otherwise, variables));
+            let (then, otherwise) = (known[&Part(then)], known[&Part(otherwise)]);
             (then.0.min(otherwise.0), then.1.max(otherwise.1))
         }
         ExpressionKind::Binary { operator, left, right } => {
-            let (left_range, right_range) = (value_range(left, variables), value_range(right, variables));
+            let (left_range, right_range) = (known[&Part(left)], known[&Part(right)]);
             operator.range(left.value, left_range, right_range).map_or(whole, fitting)
         }
     }

@@ -1,10 +1,12 @@
 //! How loops and arrays move with the output.
 
+use std::collections::HashMap;
+
 use itertools::Itertools;
 use num_integer::Integer;
 use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{
-    Access, Array, ArrayKind, Binary, Expression, ExpressionKind, Index, Loop, Operation, Piece, Program,
+    Access, Array, ArrayKind, Binary, Expression, ExpressionKind, Index, Loop, Operation, Part, Piece, Program,
 };
 
 use pushmem_affine::Fraction;
@@ -287,34 +289,50 @@ impl<'a> Search<'a> {
         expression: &Expression,
         unit: &mut i64,
     ) -> Result<Fraction, Diagnostic> {
-        if let ExpressionKind::Variable(variable) = expression.kind {
+        let mut motions: HashMap<Part, Fraction> = HashMap::new();
+        for part in expression.parts() {
+            let operands: Vec<(&Expression, Fraction)> =
+                part.operands().into_iter().map(|operand| (operand, motions[&Part(operand)])).collect();
+            let motion = self.motion_of_part(statement, part, &operands, unit)?;
+            motions.insert(Part(part), motion);
+        }
+        Ok(motions[&Part(expression)])
+    }
+
+    /// The motion of a value whose operands have known ones.
+    fn motion_of_part(
+        &self,
+        statement: &Statement,
+        part: &Expression,
+        operands: &[(&Expression, Fraction)],
+        unit: &mut i64,
+    ) -> Result<Fraction, Diagnostic> {
+        if let ExpressionKind::Variable(variable) = part.kind {
             return Ok(self.of_loop(statement, variable));
         }
-        let operands = expression.operands();
-        let motions: Vec<Fraction> =
-            operands.iter().map(|operand| self.motion_of(statement, operand, unit)).try_collect()?;
-        if motions.iter().all(|motion| motion.is_zero()) {
+        let motion = |place: usize| operands[place].1;
+        if operands.iter().all(|(_, motion)| motion.is_zero()) {
             return Ok(Fraction::ZERO);
         }
-        let constant = |place: usize| match operands[place].kind {
+        let constant = |place: usize| match operands[place].0.kind {
             ExpressionKind::Constant(value) if value != 0 => Some(value),
             _ => None,
         };
-        let motion = match &expression.kind {
-            ExpressionKind::Binary { operator: Binary::Add, .. } => Some(motions[0].plus(motions[1])),
-            ExpressionKind::Binary { operator: Binary::Subtract, .. } => Some(motions[0].plus(motions[1].times(-1))),
+        let found = match &part.kind {
+            ExpressionKind::Binary { operator: Binary::Add, .. } => Some(motion(0).plus(motion(1))),
+            ExpressionKind::Binary { operator: Binary::Subtract, .. } => Some(motion(0).plus(motion(1).times(-1))),
             ExpressionKind::Binary { operator: Binary::Multiply, .. } => match (constant(0), constant(1)) {
-                (Some(factor), _) => Some(motions[1].times(factor)),
-                (_, Some(factor)) => Some(motions[0].times(factor)),
+                (Some(factor), _) => Some(motion(1).times(factor)),
+                (_, Some(factor)) => Some(motion(0).times(factor)),
                 _ => None,
             },
-            ExpressionKind::Binary { operator: Binary::Modulo, .. } if motions[1].is_zero() => constant(1).map(|by| {
-                *unit = unit.lcm(&motions[0].divided(by).denominator);
+            ExpressionKind::Binary { operator: Binary::Modulo, .. } if motion(1).is_zero() => constant(1).map(|by| {
+                *unit = unit.lcm(&motion(0).divided(by).denominator);
                 Fraction::ZERO
             }),
             _ => None,
         };
-        motion.ok_or_else(|| self.refused(expression.span, "the value depends on where the tile is"))
+        found.ok_or_else(|| self.refused(part.span, "the value depends on where the tile is"))
     }
 
     /// The elements of a tile are written by its own iterations: those of a larger image that the tile lacks write none of them.

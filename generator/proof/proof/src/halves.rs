@@ -3,11 +3,12 @@
 //! Each statement has the same value, of elements that are put together of their halves. A statement that writes one is two: the first
 //! writes the high half, and the second one reads nothing that the first one wrote.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use itertools::Itertools;
 use pushmem_nest::{
-    Access, Array, Binary, Expression, ExpressionKind, Loop, Node, Operation, Program, Type, Unary, Word,
+    Access, Array, Binary, Expression, ExpressionKind, Loop, Node, Operation, Part, Program, Type, Unary, Word,
 };
 
 use crate::error::{PartError, require};
@@ -77,12 +78,12 @@ fn statement(high: &BTreeMap<usize, usize>, whole: &Operation, first: &Operation
     let array = whole.target.array;
     let is_plain = |after: &Operation| after.reduction == whole.reduction && after.share == whole.share;
     let Some(second) = second else {
-        let same = Pair { high, whole, halved: first };
+        let same = Pair::new(high, whole, first);
         return is_plain(first)
             && same.access(&whole.target, &first.target, array)
             && same.value(&whole.expression, &first.expression);
     };
-    let (of_high, of_low) = (Pair { high, whole, halved: first }, Pair { high, whole, halved: second });
+    let (of_high, of_low) = (Pair::new(high, whole, first), Pair::new(high, whole, second));
     let unread = second.loads.iter().all(|load| load.access.array != high[&array]);
     [first, second].into_iter().all(is_plain)
         && whole.reduction.is_none()
@@ -98,11 +99,41 @@ struct Pair<'a> {
     high: &'a BTreeMap<usize, usize>,
     whole: &'a Operation,
     halved: &'a Operation,
+    /// Parts that were compared: several others may compute with one.
+    known: RefCell<HashMap<(Compared, Part<'a>, Part<'a>), bool>>,
 }
 
-impl Pair<'_> {
+/// How two values are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Compared {
+    Whole,
+    Low,
+}
+
+impl<'a> Pair<'a> {
+    fn new(high: &'a BTreeMap<usize, usize>, whole: &'a Operation, halved: &'a Operation) -> Self {
+        Self { high, whole, halved, known: RefCell::default() }
+    }
+
+    /// The result of a comparison, which is computed once.
+    fn once(
+        &self,
+        compared: Compared,
+        whole: &'a Expression,
+        halved: &'a Expression,
+        compare: impl FnOnce() -> bool,
+    ) -> bool {
+        let key = (compared, Part(whole), Part(halved));
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        let same = compare();
+        self.known.borrow_mut().insert(key, same);
+        same
+    }
+
     /// Whether two accesses are of one element, the second one of this array.
-    fn access(&self, whole: &Access, halved: &Access, array: usize) -> bool {
+    fn access(&self, whole: &'a Access, halved: &'a Access, array: usize) -> bool {
         let computed = match (&whole.computed, &halved.computed) {
             (Some(before), Some(after)) => {
                 before.len() == after.len() && before.iter().zip(after).all(|(before, after)| self.value(before, after))
@@ -127,7 +158,11 @@ impl Pair<'_> {
     }
 
     /// Whether two values are the same.
-    fn value(&self, whole: &Expression, halved: &Expression) -> bool {
+    fn value(&self, whole: &'a Expression, halved: &'a Expression) -> bool {
+        self.once(Compared::Whole, whole, halved, || self.is_value(whole, halved))
+    }
+
+    fn is_value(&self, whole: &'a Expression, halved: &'a Expression) -> bool {
         if whole.value != halved.value {
             return false;
         }
@@ -158,7 +193,12 @@ impl Pair<'_> {
         }
     }
 
-    fn all(&self, whole: &Expression, halved: &Expression, same: impl Fn(&Expression, &Expression) -> bool) -> bool {
+    fn all(
+        &self,
+        whole: &'a Expression,
+        halved: &'a Expression,
+        same: impl Fn(&'a Expression, &'a Expression) -> bool,
+    ) -> bool {
         let (before, after) = (whole.operands(), halved.operands());
         before.len() == after.len() && before.into_iter().zip(after).all(|(before, after)| same(before, after))
     }
@@ -182,7 +222,7 @@ impl Pair<'_> {
     }
 
     /// Whether an expression is `high << 16 | low` of an element.
-    fn is_joined(&self, load: usize, [low, high]: [usize; 2], halved: &Expression) -> bool {
+    fn is_joined(&self, load: usize, [low, high]: [usize; 2], halved: &'a Expression) -> bool {
         let bits = match &halved.kind {
             ExpressionKind::Cast(inner) if halved.value == Type::I32 => inner,
             _ => halved,
@@ -200,8 +240,8 @@ impl Pair<'_> {
     }
 
     /// Whether an expression is the high half of a value.
-    fn high_half(&self, whole: &Expression, halved: &Expression) -> bool {
-        let is_half = |kind: &ExpressionKind| match (&whole.kind, kind) {
+    fn high_half(&self, whole: &'a Expression, halved: &'a Expression) -> bool {
+        let is_half = |kind: &'a ExpressionKind| match (&whole.kind, kind) {
             (ExpressionKind::Constant(value), ExpressionKind::Constant(half)) => {
                 *half == value.div_euclid(1 << 16).rem_euclid(1 << 16)
             }
@@ -217,7 +257,11 @@ impl Pair<'_> {
     }
 
     /// Whether an expression is the low half of a value.
-    fn low_half(&self, whole: &Expression, halved: &Expression) -> bool {
+    fn low_half(&self, whole: &'a Expression, halved: &'a Expression) -> bool {
+        self.once(Compared::Low, whole, halved, || self.is_low_half(whole, halved))
+    }
+
+    fn is_low_half(&self, whole: &'a Expression, halved: &'a Expression) -> bool {
         // The lowest 16 bits do not depend on others.
         let is_of_low_bits = |kind: &ExpressionKind| match kind {
             ExpressionKind::Unary { operator, .. } => *operator == Unary::Negate,

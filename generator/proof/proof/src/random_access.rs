@@ -3,6 +3,7 @@
 //! It takes the copies between streams and memories out, and compares what is left statement by statement.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use itertools::Itertools;
 use pushmem_nest::{
@@ -137,7 +138,7 @@ impl Checker<'_> {
         if let Some(operator) = is_update {
             let old = Expression { kind: ExpressionKind::Load(loads.len()), ..expression.clone() };
             loads.push(Load { access: written.target.clone(), outside: None });
-            let kind = ExpressionKind::Binary { operator, left: Box::new(old), right: Box::new(expression.clone()) };
+            let kind = ExpressionKind::Binary { operator, left: Arc::new(old), right: Arc::new(expression.clone()) };
             expression = Expression { kind, ..expression };
         }
         let reduction = if is_update.is_some() { None } else { written.reduction };

@@ -3,11 +3,11 @@
 //! Of each reduction that is divided, the loops that add and the statement that takes the last sum are put together again: all that is
 //! added in all iterations must be what the reduction adds, or joins by another operator, and no statement may come between that would see or change a value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use itertools::Itertools;
 use pushmem_nest::{
-    Access, AffineIndex, Binary, Expression, ExpressionKind, Index, Load, Loop, Operation, Program, Type,
+    Access, AffineIndex, Binary, Expression, ExpressionKind, Index, Load, Loop, Operation, Part, Program, Type,
 };
 
 use crate::error::{PartError, require};
@@ -127,7 +127,7 @@ impl<'a> Sum<'a> {
         let is_sum = |load: &&Load| load.access.array >= self.count;
         let load = taker.loads.iter().filter(is_sum).exactly_one().ok()?;
         let mut rest = terms(taker, operator, AS_WRITTEN);
-        let own = term_of(taker, &ExpressionKind::Load(taker.loads.iter().position(|of| of == load)?), &[]);
+        let own = load_term(taker, taker.loads.iter().position(|of| of == load)?, &[]);
         rest.remove(rest.iter().position(|term| *term == own)?);
         Some((load, rest))
     }
@@ -155,7 +155,7 @@ impl<'a> Sum<'a> {
             && load.outside.is_none()
             && load.access.indices == at(Index::constant(inner.max()));
         let first = writer.loads[own].outside.filter(|_| right)?;
-        let own_term = term_of(writer, &ExpressionKind::Load(own), &[]);
+        let own_term = load_term(writer, own, &[]);
         let addends = match by.1 {
             None => terms_in_order(writer, &own_term)?,
             Some(_) => {
@@ -164,9 +164,12 @@ impl<'a> Sum<'a> {
                 addends
             }
         };
-        // Sums of sums.
-        if let Some((load, rest)) = self.nested(writer, own, by.0) {
-            let within = self.whole(loops, load, by).filter(|within| rest && by.1 == Some(within.first))?;
+        // Sums of sums: the inner one alone is added.
+        if let Some((number, load)) = self.nested(writer, own) {
+            let within = self.whole(loops, load, by).filter(|within| by.1 == Some(within.first))?;
+            if addends != [load_term(writer, number, &[])] {
+                return None;
+            }
             let loops = std::iter::once(inner).chain(within.loops).collect();
             let writers = std::iter::once(*writer).chain(within.writers).collect();
             return Some(Whole { loops, writers, addends: within.addends, first });
@@ -174,11 +177,10 @@ impl<'a> Sum<'a> {
         Some(Whole { loops: vec![inner], writers: vec![*writer], addends, first })
     }
 
-    /// The running sum that a running sum adds, and whether it adds nothing else.
-    fn nested(&self, writer: &'a Operation, own: usize, operator: Binary) -> Option<(&'a Load, bool)> {
-        let others = writer.loads.iter().enumerate().filter(|(number, _)| *number != own);
-        let sums = others.filter(|(_, load)| load.access.array >= self.count).map(|(_, load)| load).collect_vec();
-        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, operator, AS_WRITTEN).len() == 2))
+    /// The running sum that a running sum adds, with the number of the load.
+    fn nested(&self, writer: &'a Operation, own: usize) -> Option<(usize, &'a Load)> {
+        let mut others = writer.loads.iter().enumerate().filter(|(number, _)| *number != own);
+        others.find(|(_, load)| load.access.array >= self.count)
     }
 
     /// Checks that the loops of a sum add what all copies of the update add in its loops.
@@ -297,12 +299,13 @@ fn ordered(operation: &Operation) -> bool {
     operation.expression.value.sums_in_order()
 }
 
-/// The terms that are added to a first one, in their order, each as [`term_of`] says it; nothing if the sum begins otherwise.
+/// The terms that are added to a first one, in their order, each as [`Values::term`] says it; nothing if the sum begins otherwise.
 fn terms_in_order(operation: &Operation, first: &str) -> Option<Vec<String>> {
+    let mut values = Values::new(operation, &[]);
     let (mut sum, mut found) = (&operation.expression, Vec::new());
-    while term_of(operation, &sum.kind, &[]) != first {
+    while values.term(sum) != first {
         let ExpressionKind::Binary { operator: Binary::FloatAdd(_), left, right } = &sum.kind else { return None };
-        found.push(term_of(operation, &right.kind, &[]));
+        found.push(values.term(right));
         sum = left;
     }
     found.reverse();
@@ -342,22 +345,33 @@ fn identity(operator: Binary, of: Type) -> Option<i64> {
 /// One copy of an operation, with its own variables.
 const AS_WRITTEN: &[Vec<(usize, Index)>] = &[Vec::new()];
 
-/// The operands that copies of an operation join by an operator, each as a text that is the same for the same value. Each copy has indices in
-/// place of variables. Operands whose order matters are in the order of the copies.
+/// The operands that copies of an operation join by an operator, each as a text that is the same for the same value, with the number of
+/// times where it is not one. Each copy has indices in place of variables. Operands whose order matters are in the order of the copies.
 fn terms(operation: &Operation, operator: Binary, copies: &[Vec<(usize, Index)>]) -> Vec<String> {
+    let expression = &operation.expression;
     // A value that is joined in the order of the program is one operand, whatever it is made of.
-    let any_order = identity(operator, operation.expression.value).is_some();
-    let (mut found, mut sum) = (Vec::new(), BTreeMap::new());
+    if identity(operator, expression.value).is_none() {
+        return copies.iter().map(|places| Values::new(operation, places).term(expression)).collect();
+    }
+    // So is one that is used several times.
+    let mut uses: HashMap<Part, usize> = HashMap::new();
+    for operand in expression.parts().into_iter().flat_map(Expression::operands) {
+        *uses.entry(Part(operand)).or_default() += 1;
+    }
+    let (mut found, mut sum) = (BTreeMap::<String, usize>::new(), BTreeMap::new());
     for places in copies {
-        let mut open = vec![&operation.expression];
+        let mut values = Values::new(operation, places);
+        let mut open = vec![expression];
         while let Some(of) = open.pop() {
             match &of.kind {
                 ExpressionKind::Binary { operator: by, left, right }
-                    if *by == operator && of.value == operation.expression.value && any_order =>
+                    if *by == operator
+                        && of.value == expression.value
+                        && uses.get(&Part(of)).is_none_or(|uses| *uses == 1) =>
                 {
                     open.extend([&**left, &**right]);
                 }
-                kind => match affine(of, places) {
+                _ => match values.affine(of) {
                     // Functions of loop variables are one term of a sum, however they are written.
                     Some(affine) if operator == Binary::Add => {
                         let factors = affine.terms.iter().map(|&(variable, factor)| (Some(variable), factor));
@@ -366,19 +380,18 @@ fn terms(operation: &Operation, operator: Binary, copies: &[Vec<(usize, Index)>]
                             sum.insert(variable, factor);
                         }
                     }
-                    Some(affine) => found.push(affine_text(&affine)),
-                    None => found.push(term_of(operation, kind, places)),
+                    _ => *found.entry(values.term(of)).or_default() += 1,
                 },
             }
         }
     }
+    let text = |(term, times): (String, usize)| if times == 1 { term } else { format!("{times} times {term}") };
+    let mut found: Vec<String> = found.into_iter().map(text).collect();
     sum.retain(|_, factor| *factor != 0);
     if !sum.is_empty() {
         found.push(format!("{sum:?}"));
     }
-    if any_order {
-        found.sort_unstable();
-    }
+    found.sort_unstable();
     found
 }
 
@@ -387,27 +400,105 @@ fn affine_text(AffineIndex { constant, terms }: &AffineIndex) -> String {
     format!("{constant}+{terms:?}")
 }
 
-/// A term as a text.
-fn term_of(operation: &Operation, kind: &ExpressionKind, places: &[(usize, Index)]) -> String {
-    let of = |expression: &Expression| match affine(expression, places) {
-        Some(affine) => affine_text(&affine),
-        None => format!("{:?} {}", expression.value, term_of(operation, &expression.kind, places)),
-    };
-    match kind {
-        ExpressionKind::Constant(number) => format!("{number}"),
-        ExpressionKind::Variable(_) => "a variable beyond its range".to_owned(),
-        ExpressionKind::Load(load) => {
-            let Load { access, outside } = &operation.loads[*load];
-            format!("{}{:?} {outside:?}", access.array, substituted(access, places))
-        }
-        ExpressionKind::Lookup { table, index } => format!("table {table} [{}]", of(index)),
-        ExpressionKind::Unary { operator, operand } => format!("{operator:?}({})", of(operand)),
-        ExpressionKind::Binary { operator, left, right } => format!("{operator:?}({}, {})", of(left), of(right)),
-        ExpressionKind::Select { condition, then, otherwise } => {
-            format!("select({}, {}, {})", of(condition), of(then), of(otherwise))
-        }
-        ExpressionKind::Cast(inner) => format!("cast({})", of(inner)),
+/// The values of an operation with indices in place of variables.
+struct Values<'a> {
+    operation: &'a Operation,
+    places: &'a [(usize, Index)],
+    affine: HashMap<Part<'a>, Option<AffineIndex>>,
+}
+
+/// The lines of a term: one for each different value in it, with the numbers of those that it is computed with.
+#[derive(Default)]
+struct Lines<'a> {
+    lines: Vec<String>,
+    numbers: HashMap<String, usize>,
+    known: HashMap<Part<'a>, usize>,
+}
+
+impl<'a> Values<'a> {
+    fn new(operation: &'a Operation, places: &'a [(usize, Index)]) -> Self {
+        Self { operation, places, affine: HashMap::new() }
     }
+
+    /// A value as a text, which has each value that it is computed with once, and is the same for values that are computed alike.
+    fn term(&mut self, of: &'a Expression) -> String {
+        let mut lines = Lines::default();
+        self.number(of, &mut lines);
+        lines.lines.join("; ")
+    }
+
+    /// The number of the line of a value.
+    fn number(&mut self, of: &'a Expression, lines: &mut Lines<'a>) -> usize {
+        if let Some(known) = lines.known.get(&Part(of)) {
+            return *known;
+        }
+        let line = match self.affine(of) {
+            Some(affine) => affine_text(&affine),
+            None => self.line(of, lines),
+        };
+        let next = lines.lines.len();
+        let number = *lines.numbers.entry(line.clone()).or_insert(next);
+        if number == next {
+            lines.lines.push(line);
+        }
+        lines.known.insert(Part(of), number);
+        number
+    }
+
+    fn line(&mut self, of: &'a Expression, lines: &mut Lines<'a>) -> String {
+        let operands: Vec<usize> = of.operands().into_iter().map(|operand| self.number(operand, lines)).collect();
+        let what = match &of.kind {
+            ExpressionKind::Load(load) => return load_term(self.operation, *load, self.places),
+            ExpressionKind::Constant(number) => format!("{number}"),
+            ExpressionKind::Variable(_) => "a variable beyond its range".to_owned(),
+            ExpressionKind::Lookup { table, .. } => format!("table {table}"),
+            ExpressionKind::Unary { operator, .. } => format!("{operator:?}"),
+            ExpressionKind::Binary { operator, .. } => format!("{operator:?}"),
+            ExpressionKind::Select { .. } => "select".to_owned(),
+            ExpressionKind::Cast(_) => "cast".to_owned(),
+        };
+        format!("{:?} {what} {operands:?}", of.value)
+    }
+
+    /// An expression of loop variables as one affine function, if it is one.
+    fn affine(&mut self, of: &'a Expression) -> Option<AffineIndex> {
+        if of.value != Type::I32 {
+            return None;
+        }
+        if let Some(known) = self.affine.get(&Part(of)) {
+            return known.clone();
+        }
+        let found = self.affine_of(of).and_then(|index| index.as_affine().cloned());
+        self.affine.insert(Part(of), found.clone());
+        found
+    }
+
+    fn affine_of(&mut self, of: &'a Expression) -> Option<Index> {
+        let mut index = |of: &'a Expression| self.affine(of).map(|affine| Index { affine, pieces: Vec::new() });
+        match &of.kind {
+            ExpressionKind::Constant(number) => Some(Index::constant(*number)),
+            ExpressionKind::Variable(variable) => {
+                let placed = self.places.iter().find(|(place, _)| place == variable);
+                Some(placed.map_or_else(|| Index::variable(*variable), |(_, index)| index.clone()))
+            }
+            ExpressionKind::Binary { operator: Binary::Add, left, right } => index(left)?.plus(&index(right)?, 1),
+            ExpressionKind::Binary { operator: Binary::Multiply, left, right } => {
+                let (left, right) = (index(left)?, index(right)?);
+                match (left.as_constant(), right.as_constant()) {
+                    (Some(factor), _) => right.times(factor),
+                    (_, Some(factor)) => left.times(factor),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A load as a term.
+fn load_term(operation: &Operation, load: usize, places: &[(usize, Index)]) -> String {
+    let Load { access, outside } = &operation.loads[load];
+    format!("{}{:?} {outside:?}", access.array, substituted(access, places))
 }
 
 /// The indices of an access with others in place of variables; nothing where one becomes too large.
@@ -419,33 +510,10 @@ fn substituted(access: &Access, places: &[(usize, Index)]) -> Option<Vec<Index>>
     access.indices.iter().map(index).collect()
 }
 
-/// An expression of loop variables as one affine function, if it is one.
-fn affine(expression: &Expression, places: &[(usize, Index)]) -> Option<AffineIndex> {
-    let index = |of: &Expression| affine(of, places).map(|affine| Index { affine, pieces: Vec::new() });
-    if expression.value != Type::I32 {
-        return None;
-    }
-    let found = match &expression.kind {
-        ExpressionKind::Constant(number) => Index::constant(*number),
-        ExpressionKind::Variable(variable) => {
-            let placed = places.iter().find(|(place, _)| place == variable);
-            placed.map_or_else(|| Index::variable(*variable), |(_, index)| index.clone())
-        }
-        ExpressionKind::Binary { operator: Binary::Add, left, right } => index(left)?.plus(&index(right)?, 1)?,
-        ExpressionKind::Binary { operator: Binary::Multiply, left, right } => {
-            match (index(left)?.as_constant(), index(right)?.as_constant()) {
-                (Some(factor), _) => index(right)?.times(factor)?,
-                (_, Some(factor)) => index(left)?.times(factor)?,
-                _ => return None,
-            }
-        }
-        _ => return None,
-    };
-    found.as_affine().cloned()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use pushmem_files::Document;
     use pushmem_nest::Node;
 
@@ -549,17 +617,20 @@ nest:
                     assert!(is_refused(&|of| operations(&mut of.nest)[number].reduction = reduction));
                 }
             }
-            assert!(is_refused(&|of| {
-                let expression = &mut operations(&mut of.nest)[number].expression;
-                let value = expression.value;
-                let one = Expression { kind: ExpressionKind::Constant(1), ..expression.clone() };
-                let (left, right) = (Box::new(expression.clone()), Box::new(one));
-                *expression = Expression {
-                    kind: ExpressionKind::Binary { operator: Binary::Add, left, right },
-                    value,
-                    span: expression.span,
-                };
-            }));
+            // A number more, and each element once more.
+            for more in [ExpressionKind::Constant(1)].into_iter().chain((0..loads).map(ExpressionKind::Load)) {
+                assert!(is_refused(&|of| {
+                    let expression = &mut operations(&mut of.nest)[number].expression;
+                    let value = expression.value;
+                    let more = Expression { kind: more.clone(), ..expression.clone() };
+                    let (left, right) = (Arc::new(expression.clone()), Arc::new(more));
+                    *expression = Expression {
+                        kind: ExpressionKind::Binary { operator: Binary::Add, left, right },
+                        value,
+                        span: expression.span,
+                    };
+                }));
+            }
         }
         // Nodes of each body, by the path of places that leads there.
         let places = paths(&divided.nest, &[]);
@@ -595,6 +666,41 @@ nest:
         Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program
     }
 
+    /// A sum of values that are each used twice by the next one, which a text of all of them would not end with.
+    #[test]
+    fn values_are_told_apart_however_often_they_are_used() {
+        let program = |steps: usize, step: &str| {
+            let values = (1..=steps)
+                .map(|number| format!("            v{number}: {}\n", step.replace('v', &format!("v{}", number - 1))));
+            read(&format!(
+                "
+name: named
+schedule: dnn
+inputs: {{a: {{type: u16, shape: [8, 3]}}}}
+outputs: {{output: {{type: u16, shape: [3]}}}}
+nest:
+  - for j in 0..3:
+    - output[j] = 3
+    - for k in 0..8 unroll 2:
+      - output[j] += v{steps} + v{steps}:
+          where:
+            v0: a[k, j] + (k as u16)
+{}",
+                values.collect::<String>()
+            ))
+        };
+        let divided = program(40, "v ^ v << 1").with_accumulators(|_| true);
+        assert_eq!(prove_sums(&program(40, "v ^ v << 1"), &divided).map_err(|error| error.to_string()), Ok(()));
+        for other in [program(39, "v ^ v << 1"), program(40, "v << 1 ^ v"), program(40, "v + v")] {
+            assert_eq!(prove_sums(&other, &divided).unwrap_err().reason, "it adds other values");
+        }
+        let often = program(100, "v + v");
+        assert_eq!(
+            prove_sums(&often, &often.clone().with_accumulators(|_| true)).map_err(|error| error.to_string()),
+            Ok(())
+        );
+    }
+
     #[test]
     fn sums_of_numbers_keep_their_order() {
         let program = read(NUMBERS);
@@ -604,7 +710,9 @@ nest:
         let mut changed = divided.clone();
         let expression = &mut operations(&mut changed.nest)[0].expression;
         let ExpressionKind::Binary { left, right, .. } = &mut expression.kind else { unreachable!("it adds") };
-        let ExpressionKind::Binary { right: first, .. } = &mut left.kind else { unreachable!("it adds twice") };
+        let ExpressionKind::Binary { right: first, .. } = &mut Arc::make_mut(left).kind else {
+            unreachable!("it adds twice")
+        };
         std::mem::swap(first, right);
         assert_eq!(prove_sums(&program, &changed).unwrap_err().reason, "it adds other values");
         let other = read(&NUMBERS.replace("bf16", "i16").replace("0.5", "3"));

@@ -7,6 +7,7 @@ mod edges;
 mod faults;
 mod graph;
 mod levels;
+mod named_values;
 mod networks;
 mod outcome;
 mod outputs;

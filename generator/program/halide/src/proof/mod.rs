@@ -29,7 +29,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use self::funcs::Evaluation;
-use self::machine::Machine;
+use self::machine::{Machine, Steps};
 use self::meaning::{Defined, meanings};
 use self::scalar::{Arithmetic, Scalar, Stop};
 use self::worlds::World;
@@ -77,6 +77,7 @@ struct Output {
 struct Proof<'a> {
     pipeline: &'a Pipeline,
     program: &'a Program,
+    steps: Steps<'a>,
     defined: Vec<Defined>,
     arithmetic: Arithmetic,
     outputs: Vec<Output>,
@@ -134,12 +135,13 @@ impl<'a> Proof<'a> {
             }
         }
         let arithmetic = meaning::arithmetic(sizes.floats);
-        Ok(Self { pipeline, program, defined: meanings(sizes), arithmetic, outputs, inputs })
+        let steps = Steps::new(program);
+        Ok(Self { pipeline, program, steps, defined: meanings(sizes), arithmetic, outputs, inputs })
     }
 
     fn prove(&self, limits: Limits) -> Result<Vec<String>> {
         let (integers, numbers) = constants(self.pipeline);
-        let cost = machine::whole_cost(&self.program.nest).saturating_mul(worlds::KINDS as u64);
+        let cost = self.steps.whole_cost(&self.program.nest).saturating_mul(worlds::KINDS as u64);
         let rounds = (limits.again / cost.max(1)).clamp(1, ROUNDS);
         let worlds = worlds::worlds(&integers, &numbers, self.pipeline.format, rounds);
         let name = |output: &Output| self.program.arrays[output.array].name.clone();
@@ -167,7 +169,7 @@ impl<'a> Proof<'a> {
             }
             let mut evaluation = Evaluation::new(self.pipeline, &self.defined, world);
             evaluation.allowed = allowed;
-            let mut machine = Machine::new(self.program, world, &self.inputs);
+            let mut machine = Machine::new(self.program, &self.steps, world, &self.inputs);
             machine.run();
             for output in &self.outputs {
                 for place in 0..self.program.arrays[output.array].size() {
@@ -190,10 +192,12 @@ impl<'a> Proof<'a> {
         let (mut compared, mut size) = (0, 1);
         while compared < samples.len() {
             let batch = &samples[compared..samples.len().min(compared + size)];
-            let Ok(needed) = slice::needed_for(self.program, output.array, batch, &mut in_nest) else { break };
+            let Ok(needed) = slice::needed_for(self.program, &self.steps, output.array, batch, &mut in_nest) else {
+                break;
+            };
             for (world, evaluation) in worlds.iter().zip(evaluations.iter_mut()) {
                 evaluation.allowed = in_pipeline;
-                let mut machine = Machine::new(self.program, world, &self.inputs);
+                let mut machine = Machine::new(self.program, &self.steps, world, &self.inputs);
                 needed.iter().for_each(|(operation, variables)| machine.execute(operation, variables));
                 for place in batch {
                     if self.compare(evaluation, &machine, output, *place)?.is_none() {

@@ -7,17 +7,19 @@ use std::collections::BTreeSet;
 
 use pushmem_nest::{Access, Node, Operation, Program};
 
-use super::machine::{Execution, Exhausted, cost};
+use super::machine::{Execution, Exhausted, Steps};
 
 /// The operations that elements of an array depend on, in the order of execution. Their steps are subtracted from `allowed`.
 pub(crate) fn needed_for<'a>(
     program: &'a Program,
+    steps: &Steps,
     array: usize,
     places: &[usize],
     allowed: &mut u64,
 ) -> Result<Vec<Execution<'a>>, Exhausted> {
     let mut slicer = Slicer {
         program,
+        steps,
         needed: vec![BTreeSet::new(); program.arrays.len()],
         whole: vec![false; program.arrays.len()],
         ranges: Vec::new(),
@@ -32,6 +34,7 @@ pub(crate) fn needed_for<'a>(
 
 struct Slicer<'a, 'b> {
     program: &'a Program,
+    steps: &'b Steps<'b>,
     /// Of each array, the flat places of the elements that are needed.
     needed: Vec<BTreeSet<i64>>,
     /// The arrays of which any element may be needed, as data choose it.
@@ -128,7 +131,7 @@ impl<'a> Slicer<'a, '_> {
         if !self.is_needed(&operation.target) {
             return Ok(());
         }
-        self.charge(cost(operation))?;
+        self.charge(self.steps.cost(operation))?;
         let variables: Vec<i64> = self.ranges.iter().map(|range| range.0).collect();
         if operation.target.computed.is_none() {
             let place = self.places(&operation.target).0;

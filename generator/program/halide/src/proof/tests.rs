@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pushmem_float::Format;
 use pushmem_images::Image;
@@ -86,9 +87,9 @@ fn planted(expression: &mut Expression, kind: Kind) -> bool {
             *number += i64::from(format.fractions());
         }
         (_, Kind::WrongCast) if of.is_integer() && of.bits() > 8 => {
-            let kind = ExpressionKind::Cast(Box::new(expression.clone()));
+            let kind = ExpressionKind::Cast(Arc::new(expression.clone()));
             let narrow = Expression { kind, value: Type::I8, ..*expression };
-            expression.kind = ExpressionKind::Cast(Box::new(narrow));
+            expression.kind = ExpressionKind::Cast(Arc::new(narrow));
         }
         _ => return false,
     }
@@ -101,7 +102,7 @@ fn plant_at(expression: &mut Expression, rest: &mut usize, kind: Kind) -> Option
         return Some(planted(expression, kind));
     }
     *rest -= 1;
-    let operands: Vec<&mut Expression> = match &mut expression.kind {
+    let operands: Vec<&mut Arc<Expression>> = match &mut expression.kind {
         ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
         ExpressionKind::Lookup { index: operand, .. }
         | ExpressionKind::Unary { operand, .. }
@@ -109,7 +110,7 @@ fn plant_at(expression: &mut Expression, rest: &mut usize, kind: Kind) -> Option
         ExpressionKind::Binary { left, right, .. } => vec![left, right],
         ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
     };
-    operands.into_iter().find_map(|operand| plant_at(operand, rest, kind))
+    operands.into_iter().find_map(|operand| plant_at(Arc::make_mut(operand), rest, kind))
 }
 
 /// Lets an access be to the next element, if the array has it.
@@ -242,7 +243,7 @@ fn planted_faults_are_found() {
         let (name, bytes) = (file.file_stem().unwrap().to_str().unwrap(), fs::read(&file).unwrap());
         let program = import(&format!("{name}.hlpipe"), &bytes, Floats::Exact).unwrap().program;
         // Samples are no proof.
-        if machine::whole_cost(&program.nest) * worlds::KINDS as u64 > LIMITS.whole {
+        if Steps::new(&program).whole_cost(&program.nest) * worlds::KINDS as u64 > LIMITS.whole {
             continue;
         }
         let declarations = Declarations::read(&bytes).unwrap();

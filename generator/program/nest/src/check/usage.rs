@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::program::{ArrayKind, Expression, ExpressionKind, Program, Table};
+use crate::expression::{Expression, ExpressionKind};
+use crate::program::{ArrayKind, Program, Table};
 use crate::source::Problem;
 
 const UNUSED: &str = "remove it, or use it in the nest";
@@ -52,8 +53,9 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
 }
 
 fn tables(expression: &Expression, found: &mut BTreeSet<usize>) {
-    if let ExpressionKind::Lookup { table, .. } = expression.kind {
-        found.insert(table);
+    for part in expression.parts() {
+        if let ExpressionKind::Lookup { table, .. } = part.kind {
+            found.insert(table);
+        }
     }
-    expression.operands().into_iter().for_each(|operand| tables(operand, found));
 }

@@ -59,6 +59,27 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ("output[x, y] = input[x, y] * 70000", "70000", "70000 does not fit u16 and becomes 4464"),
     ("output[x, y] = input[x, y] + 1: {share: 3x}", "3x", "`3x` cannot be the name of a compute unit"),
     ("output[x, y] = inptu[x, y] + 1: {share: sum}", "inptu", "unknown array or table `inptu`"),
+    ("output[x, y] = a: {where: {a: 'inptu[x, y]'}}", "inptu", "unknown array or table `inptu`"),
+    ("output[x, y] = value: {where: {valeu: 'input[x, y]'}}", "value", "unknown name `value`"),
+    ("output[x, y] = 1: {where: {a: 'input[x, y]'}}", "a", "the value `a` is never used"),
+    ("output[x, y] = x: {where: {x: 'input[x, y]'}}", "x", "`x` is an array, a table or a loop variable already"),
+    (
+        "output[x, y] = 1: {where: {min: 'input[x, y]'}}",
+        "min",
+        "`min` is a word of the language and cannot be the name of a value",
+    ),
+    ("output[x, y] = a: {where: {a: 'input[x, y]', 'a': 1}}", "'a'", "the key `a` stands here twice"),
+    ("output[x, y] = 1: {where: {3x: 'input[x, y]'}}", "3x", "`3x` cannot be the name of a value"),
+    ("output[x, y] = b: {where: {b: a, a: 'input[x, y]'}}", "a", "unknown name `a`"),
+    (
+        "output[x, y] = a + 1: {where: {a: 'input[x, y] < 3'}}",
+        "a + 1",
+        "`+` takes two values of one type, found bool and a number",
+    ),
+    ("output[x, y] = input[a, y]: {where: {a: x}}", "a", "the value `a` cannot stand in an index"),
+    ("output[x, y] = outside(input[a + 1, y], 0): {where: {a: x}}", "a", "the value `a` cannot stand in an index"),
+    ("output[x, y] = sel(a, 1, 2): {where: {a: 'input[x, y]'}}", "a", "expected a truth value, found u16"),
+    ("output[x, y] = input[x, y] + a: {where: {a: 70000}}", "a", "70000 does not fit u16 and becomes 4464"),
     ("output[x, y] = -1", "-1", "-1 does not fit u16 and becomes 65535"),
     ("output[x, y] = input[x, y] / 0", "0", "division by 0 gives 0"),
     ("output[x, y] = input[x, y] >> 16", "16", "a shift by 16 of a value of 16 bits"),
@@ -405,6 +426,10 @@ fn deep_expressions_are_refused_not_overflowed() {
         let found = problems(&with_statement(&statement));
         assert_eq!(found[0].1, message);
     }
+    // Names do not make a tree lower.
+    let values = (1..400).map(|number| format!("a{number}: a{} + a{}", number - 1, number - 1)).collect::<Vec<_>>();
+    let named = format!("output[x, y] = a399: {{where: {{a0: 'input[x, y]', {}}}}}", values.join(", "));
+    assert_eq!(problems(&with_statement(&named))[0].1, "more than 300 operations depend on one another");
     // As deep as allowed.
     let deep = format!("output[x, y] = {}input[x, y]{}", "max(1, ".repeat(49), ")".repeat(49));
     assert_eq!(problems(&with_statement(&deep)).len(), 2, "only warnings of unused declarations");

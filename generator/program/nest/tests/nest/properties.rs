@@ -169,6 +169,94 @@ proptest! {
         let inputs = random_inputs(&program, seed, 65535);
         prop_assert_eq!(program.run(&inputs).unwrap(), again.run(&inputs).unwrap());
     }
+
+    #[test]
+    fn named_values_mean_what_they_stand_for((first, of_first) in expression(), (second, of_second) in expression(), seed: u64) {
+        let [one, other] = [of_first, of_second].map(|of| of.name());
+        let joined = |v: &str, w: &str| format!("sel({v} > 5, {v} + ({w} as {one}), {v} ^ ({w} as {one})) as u16 + ({w} as u16)");
+        let within = |v: &str| format!("absd({second}, (({v} - 3) ^ {v}) as {other})");
+        let whole = with_expression(&joined(&format!("({first})"), &format!("({})", within(&format!("({first})")))));
+        let named = with_expression(&joined("v", "w"));
+        let named = named.trim_end().to_owned()
+            + &format!(":\n          where:\n            v: '{first}'\n            w: '{}'\n", within("v"));
+        let (Ok(whole), named) = (read(&whole), read(&named)) else { return Err(TestCaseError::reject("too deep")) };
+        let (whole, named) = (whole.program, named.map_err(|problem| TestCaseError::fail(format!("{problem:?}")))?.program);
+        let inputs = random_inputs(&whole, seed, 65535);
+        prop_assert_eq!(whole.run(&inputs).unwrap(), named.run(&inputs).unwrap());
+        let text = named.to_string();
+        let again = read(&text).unwrap_or_else(|problem| panic!("{problem:?}\n{text}")).program;
+        prop_assert_eq!(again.to_string(), text);
+        prop_assert_eq!(named.run(&inputs).unwrap(), again.run(&inputs).unwrap());
+    }
+}
+
+/// A value that takes as many steps as names, each of which uses the one before twice.
+#[test]
+fn values_are_computed_once_however_often_they_are_used() {
+    let step = |number: usize| format!("            v{number}: sel(v{0} > 77, v{0} + v{0}, v{0} ^ 3)\n", number - 1);
+    let steps: String = (1..64).map(step).collect();
+    let text =
+        with_expression("v63").trim_end().to_owned() + ":\n          where:\n            v0: 'a[x, y]'\n" + &steps;
+    let program = read(&text).unwrap().program;
+    let inputs = random_inputs(&program, 3, 65535);
+    let of = |value: i64| (1..64).fold(value, |v, _| if v > 77 { (v + v) & 0xffff } else { v ^ 3 });
+    let expected: Vec<i64> = inputs["a"].values().iter().map(|value| of(*value)).collect();
+    assert_eq!(program.run(&inputs).unwrap()["o"].values(), expected);
+    assert_eq!(read(&program.to_string()).unwrap().program.run(&inputs).unwrap()["o"].values(), expected);
+    // Keys of YAML that are long have a mark.
+    let sum = vec!["a[7 - x, 3 - y]"; 130].join(" + ");
+    let long = text.replace("= v63'", "= v63 + sum'") + &format!("            sum: {sum}\n");
+    let long = read(&long).unwrap().program;
+    let printed = long.to_string();
+    assert!(printed.contains("- ? o[x, y] = sel("), "{printed}");
+    assert_eq!(read(&printed).unwrap().program.run(&inputs).unwrap(), long.run(&inputs).unwrap());
+    // Elements that data choose, each by the one before; values that nest deeply, without any that is used twice.
+    for step in ["a[(v & 7) as i32, ((v >> 3) & 3) as i32]", "max(77, (v - 1) as i16 as u16) ^ 3"] {
+        let steps: String = (1..41)
+            .map(|number| format!("            v{number}: {}\n", step.replace('v', &format!("v{}", number - 1))))
+            .collect();
+        let text = with_expression("v40 + (v39 >> 1)").trim_end().to_owned()
+            + ":\n          where:\n            v0: 'a[x, y]'\n"
+            + &steps;
+        let program = read(&text).unwrap().program;
+        let printed = program.to_string();
+        assert!(printed.len() < 10_000, "{printed}");
+        assert_eq!(read(&printed).unwrap().program.run(&inputs).unwrap(), program.run(&inputs).unwrap());
+    }
+    // A chain of one operator that joins values with themselves is no reduction, and is not written out.
+    let doubled: String =
+        (1..64).map(|number| format!("            v{number}: v{0} + v{0} + 1\n", number - 1)).collect();
+    let doubled = text.replace(&steps, &doubled);
+    assert!(read(&doubled).unwrap().program.to_string().len() < 10_000);
+}
+
+#[test]
+fn numbers_of_yaml_are_values() {
+    for (number, expected) in [("3", 3), ("0x1f", 31), ("'7'", 7), ("0.00001", 0), ("2.5", 2)] {
+        let text =
+            with_expression("(n as u16)").trim_end().to_owned() + &format!(":\n          where: {{n: {number}}}\n");
+        let program = read(&text).unwrap_or_else(|problem| panic!("{number}: {problem:?}")).program;
+        let inputs = random_inputs(&program, 1, 65535);
+        assert!(program.run(&inputs).unwrap()["o"].values().iter().all(|value| *value == expected), "{number}");
+    }
+    let truth = with_expression("sel(n, 5, 6)").trim_end().to_owned() + ":\n          where: {n: true}\n";
+    let program = read(&truth).unwrap().program;
+    assert_eq!(program.run(&random_inputs(&program, 1, 65535)).unwrap()["o"].values()[0], 5);
+}
+
+/// An element that only an unused value reads is not read.
+#[test]
+fn unused_values_read_nothing() {
+    let text = with_expression("a[x, y] + m").trim_end().to_owned()
+        + ":\n          where: {k: 'a[7 - x, y]', l: 'k + b[x, y] as u16', m: 3}\n";
+    let checked = read(&text).unwrap();
+    let found: Vec<&str> = checked.warnings.iter().map(Diagnostic::message).collect();
+    assert!(
+        found.contains(&"the value `k` is never used") && found.contains(&"the value `l` is never used"),
+        "{found:?}"
+    );
+    assert!(found.contains(&"the input `b` is never used"), "{found:?}");
+    assert_eq!(checked.program.operations()[0].1.loads.len(), 1);
 }
 
 #[test]
