@@ -18,7 +18,7 @@ use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::straight::{Arrays, straightened, with_few_writers};
 use crate::substitution::with_variables;
-use crate::text::{Printer, identifier, tables_of};
+use crate::text::{Printer, identifier};
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
 
@@ -344,12 +344,15 @@ impl Nest<'_> {
         let mut seen = HashSet::new();
         let mut used: BTreeSet<usize> = statements().map(Statement::array).collect();
         for statement in statements() {
-            let mut tables = |part: &Value<Element>| used.extend(tables_of(part));
-            statement.value.visit(&mut seen, &mut tables);
+            let mut loaded = |part: &Value<Element>| {
+                if let Value::Load(load) = part {
+                    used.insert(load.array());
+                }
+            };
+            statement.value.visit_all(&mut seen, &mut loaded);
             if let Element::Chosen { indices, .. } = &statement.target {
-                indices.iter().for_each(|index| index.visit(&mut seen, &mut tables));
+                indices.iter().for_each(|index| index.visit_all(&mut seen, &mut loaded));
             }
-            used.extend(statement.array_loads().map(|(array, _)| array));
         }
         for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
         {
@@ -406,10 +409,21 @@ impl Nest<'_> {
             variables.insert(each.variable, name);
             depth += 1;
         }
-        let printer = Printer { names, types: &self.held, variables, ranges };
+        let printer = Printer { names, types: &self.held, variables, ranges, values: HashMap::new() };
         for Statement { target, value, updates } in &block.statements {
-            let statement = printer.statement(target, value, *updates);
-            emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * depth), block.span);
+            let (statement, values) = printer.statement(target, value, *updates);
+            let indent = 2 + 2 * depth;
+            let mut text = match values.is_empty() {
+                true => format!("{:indent$}- {statement}", ""),
+                false if statement.len() > pushmem_nest::Printer::LONGEST_KEY => {
+                    format!("{:indent$}- ? {statement}\n{:indent$}  : where:", "", "")
+                }
+                false => format!("{:indent$}- {statement}:\n{:indent$}    where:", "", ""),
+            };
+            for (name, value) in values {
+                text.push_str(&format!("\n{:1$}{name}: \"{value}\"", "", indent + 6));
+            }
+            emitted.line(&format!("{text}\n"), block.span);
         }
     }
 }

@@ -54,7 +54,13 @@ pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
         }
     }
     let parameters = pipeline.parameters.iter().map(|each| (each.name.clone(), each.element)).collect();
-    let checker = Checker { format: pipeline.format, types: parameters, numbers: HashSet::new(), known: Rc::default() };
+    let checker = Checker {
+        format: pipeline.format,
+        types: parameters,
+        numbers: HashSet::new(),
+        known: Rc::default(),
+        of_lets: Rc::default(),
+    };
     for func in &pipeline.funcs {
         for definition in func.definition.iter().chain(&func.updates) {
             checker.definition(definition)?;
@@ -84,6 +90,8 @@ struct Checker {
     numbers: HashSet<String>,
     /// The types of the values of names, and whether they are such numbers: each is looked at once, however deep lets are.
     known: Rc<RefCell<HashMap<*const Expression, (Element, bool)>>>,
+    /// The types of lets themselves, for the same reason.
+    of_lets: Rc<RefCell<HashMap<*const Expression, Element>>>,
 }
 
 impl Checker {
@@ -104,7 +112,12 @@ impl Checker {
             | Kind::Reinterpret(element, _) => *element,
             Kind::Binary(operator, left, _) if !operator.is_comparison() => self.element(left),
             Kind::Select(parts) => self.element(&parts[1]),
-            Kind::Let(name, parts) => self.with(name, &parts[0]).element(&parts[1]),
+            Kind::Let(name, parts) => {
+                let known = self.of_lets.borrow().get(&std::ptr::from_ref(expression)).copied();
+                let found = known.unwrap_or_else(|| self.with(name, &parts[0]).element(&parts[1]));
+                self.of_lets.borrow_mut().insert(expression, found);
+                found
+            }
             Kind::Call(call) => call.element,
             Kind::Variable(name) => self.types.get(name).copied().unwrap_or(Element::INT32),
             Kind::Binary(..) | Kind::Not(_) | Kind::Text(_) | Kind::Other(_) => Element::BOOL,

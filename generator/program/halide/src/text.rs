@@ -1,10 +1,10 @@
 //! Values, indices and statements as the text of nests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Piece, Type, Unary};
+use pushmem_nest::{Binary, Index, Piece, Printer as Text, Type, Unary};
 
 use crate::value::{Element, Value, Variable};
 
@@ -15,38 +15,11 @@ pub(crate) fn identifier(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
-/// The terms of a sum with their signs.
-fn sum_terms<'a>(value: &'a Rc<Value<Element>>, negative: bool, found: &mut Vec<(&'a Rc<Value<Element>>, bool)>) {
-    match &**value {
-        Value::Binary(Binary::Add, left, right) => {
-            sum_terms(left, negative, found);
-            sum_terms(right, negative, found);
-        }
-        Value::Binary(Binary::Subtract, left, right) => {
-            sum_terms(left, negative, found);
-            sum_terms(right, !negative, found);
-        }
-        _ => found.push((value, negative)),
-    }
-}
-
-/// The tables that a value looks up, also where the index of another one does.
-pub(crate) fn tables_of(value: &Value<Element>) -> Vec<usize> {
-    let mut loads = Vec::new();
-    value.loads(&mut loads);
-    let of = |load: &Element| match load {
-        Element::Array { .. } => Vec::new(),
-        Element::Table { table, index } => [vec![*table], tables_of(index)].concat(),
-        Element::Chosen { indices, .. } => indices.iter().flat_map(|index| tables_of(index)).collect(),
-    };
-    loads.into_iter().flat_map(of).collect()
-}
-
-fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> bool) -> bool {
-    wanted(value) || value.operands().into_iter().any(|operand| contains(operand, wanted))
-}
+/// The fewest operators of a statement in which some values have names, were all of them written out.
+const FEWEST_IN_STATEMENT: u64 = 256;
 
 /// The printer of a definition.
+#[derive(Clone)]
 pub(crate) struct Printer<'a> {
     /// The names and the types of all arrays.
     pub names: &'a [String],
@@ -54,25 +27,97 @@ pub(crate) struct Printer<'a> {
     /// The names of the variables that have loops; the others have one value.
     pub variables: BTreeMap<Variable, String>,
     pub ranges: Vec<(i64, i64)>,
+    /// The names of values.
+    pub values: HashMap<*const Value<Element>, String>,
 }
 
 impl Printer<'_> {
+    /// The statement that stores a value in an element, and the values that it names, each computed with those before it.
+    pub fn statement(
+        &self,
+        element: &Element,
+        value: &Rc<Value<Element>>,
+        updates: bool,
+    ) -> (String, Vec<(String, String)>) {
+        let parts = self.named(element, value);
+        if parts.is_empty() {
+            return (self.assignment(element, value, updates), Vec::new());
+        }
+        let taken: HashSet<&str> = self.names.iter().chain(self.variables.values()).map(String::as_str).collect();
+        let mut names = (1..).map(|number| format!("v{number}")).filter(|name| !taken.contains(name.as_str()));
+        let mut printer = self.clone();
+        let mut values = Vec::new();
+        for part in parts {
+            let Some(name) = names.next() else { break };
+            values.push((name.clone(), printer.value(part)));
+            printer.values.insert(Rc::as_ptr(part), name);
+        }
+        let statement = printer.assignment(element, value, updates);
+        // A reduction is without the element itself, which may have been the only part with a name.
+        let mut used: HashSet<String> = words(&statement);
+        let mut kept = Vec::new();
+        for (name, value) in values.into_iter().rev() {
+            if used.contains(&name) {
+                used.extend(words(&value));
+                kept.push((name, value));
+            }
+        }
+        kept.reverse();
+        (statement, kept)
+    }
+
+    /// The parts of a value that have names: operands of several others where there are many operators, and those of deep nesting. Those
+    /// that others are computed with come first.
+    fn named<'a>(&self, element: &'a Element, value: &'a Rc<Value<Element>>) -> Vec<&'a Rc<Value<Element>>> {
+        let (mut parts, mut seen) = (Vec::new(), HashSet::new());
+        let roots = || element.values().iter().chain([value]);
+        roots().for_each(|root| shared_parts(root, &mut seen, &mut parts));
+        let mut uses: HashMap<*const Value<Element>, usize> = HashMap::new();
+        for operand in parts.iter().flat_map(|part| part.parts()) {
+            *uses.entry(Rc::as_ptr(operand)).or_default() += 1;
+        }
+        let is_long = written_out(&parts, roots()) >= FEWEST_IN_STATEMENT;
+        let mut shown: HashMap<*const Value<Element>, Shown> = HashMap::new();
+        let mut named = Vec::new();
+        for part in parts {
+            let mut of = Shown::default();
+            for operand in part.parts() {
+                let Shown { operators, nesting } = shown[&Rc::as_ptr(operand)];
+                let nesting = nesting + levels_to(part, operand);
+                of = Shown { operators: of.operators + operators, nesting: of.nesting.max(nesting) };
+            }
+            of.operators += usize::from(!part.parts().is_empty());
+            let is_shared = uses.get(&Rc::as_ptr(part)).is_some_and(|uses| *uses > 1);
+            if is_long && is_shared && of.operators >= Text::FEWEST_OPERATORS || of.nesting > Text::DEEPEST {
+                named.push(part);
+                of = Shown::default();
+            }
+            shown.insert(Rc::as_ptr(part), of);
+        }
+        named
+    }
+
     /// The statement that stores a value in an element: as a reduction, where the value is a sum that the element is a term of.
-    pub fn statement(&self, element: &Element, value: &Rc<Value<Element>>, updates: bool) -> String {
+    fn assignment(&self, element: &Element, value: &Rc<Value<Element>>, updates: bool) -> String {
         let target = self.load(element);
         let is_target = |value: &Value<Element>| match value {
             Value::Load(load) => load.array() == element.array() && self.load(load) == target,
             _ => false,
         };
+        let contains_target = |value: &Rc<Value<Element>>| {
+            let mut found = false;
+            value.visit(&mut HashSet::new(), &mut |part| found |= is_target(part));
+            found
+        };
         let mut terms = Vec::new();
-        sum_terms(value, false, &mut terms);
+        self.sum_terms(value, false, &mut terms);
         if let Value::Binary(Binary::FloatAdd(_), left, right) = &**value
             && updates
         {
             // Sums of numbers depend on their order: only one number is added.
             let added =
                 [(left, right), (right, left)].into_iter().find(|(one, _)| is_target(one)).map(|(_, other)| other);
-            if let Some(added) = added.filter(|added| !contains(added, &is_target)) {
+            if let Some(added) = added.filter(|added| !contains_target(added)) {
                 return format!("{target} += {}", self.value(added));
             }
         }
@@ -80,12 +125,33 @@ impl Printer<'_> {
         let statement = match added {
             Some(place) if updates && terms.len() > 1 => {
                 terms.remove(place);
-                let count = terms.iter().filter(|(term, _)| contains(term, &is_target)).count();
+                let count = terms.iter().filter(|(term, _)| contains_target(term)).count();
                 (count == 0).then(|| format!("{target} += {}", self.sum(&terms)))
             }
             _ => None,
         };
         statement.unwrap_or_else(|| format!("{target} = {}", self.value(value)))
+    }
+
+    /// The terms of a sum with their signs.
+    fn sum_terms<'a>(
+        &self,
+        value: &'a Rc<Value<Element>>,
+        negative: bool,
+        found: &mut Vec<(&'a Rc<Value<Element>>, bool)>,
+    ) {
+        match &**value {
+            _ if self.values.contains_key(&Rc::as_ptr(value)) => found.push((value, negative)),
+            Value::Binary(Binary::Add, left, right) => {
+                self.sum_terms(left, negative, found);
+                self.sum_terms(right, negative, found);
+            }
+            Value::Binary(Binary::Subtract, left, right) => {
+                self.sum_terms(left, negative, found);
+                self.sum_terms(right, !negative, found);
+            }
+            _ => found.push((value, negative)),
+        }
     }
 
     fn value_type(&self, value: &Value<Element>) -> Type {
@@ -167,6 +233,7 @@ impl Printer<'_> {
     fn operand(&self, value: &Rc<Value<Element>>) -> String {
         let text = self.value(value);
         match &**value {
+            _ if self.values.contains_key(&Rc::as_ptr(value)) => text,
             Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
             Value::Unary(Unary::Negate | Unary::Not | Unary::FloatNegate(_), _) | Value::Cast(..) => {
                 format!("({text})")
@@ -176,6 +243,9 @@ impl Printer<'_> {
     }
 
     fn value(&self, value: &Rc<Value<Element>>) -> String {
+        if let Some(name) = self.values.get(&Rc::as_ptr(value)) {
+            return name.clone();
+        }
         match &**value {
             Value::Number(number, Type::Bool) => (*number != 0).to_string(),
             Value::Number(number, Type::Bf16) => Type::Bf16.text(*number),
@@ -206,7 +276,7 @@ impl Printer<'_> {
             }
             Value::Binary(Binary::Add | Binary::Subtract, ..) => {
                 let mut terms = Vec::new();
-                sum_terms(value, false, &mut terms);
+                self.sum_terms(value, false, &mut terms);
                 self.sum(&terms)
             }
             Value::Binary(operator @ (Binary::And | Binary::Or), ..) => {
@@ -217,7 +287,7 @@ impl Printer<'_> {
                     _ => " | ",
                 };
                 let mut operands = Vec::new();
-                chain(*operator, value, &mut operands);
+                self.chain(*operator, value, &mut operands);
                 operands.into_iter().map(|operand| self.operand(operand)).join(symbol)
             }
             Value::Binary(operator, left, right) => match operator.precedence() {
@@ -226,14 +296,62 @@ impl Printer<'_> {
             },
         }
     }
+
+    /// The operands of a chain of one operator.
+    fn chain<'a>(&self, wanted: Binary, value: &'a Rc<Value<Element>>, found: &mut Vec<&'a Rc<Value<Element>>>) {
+        match &**value {
+            _ if self.values.contains_key(&Rc::as_ptr(value)) => found.push(value),
+            Value::Binary(operator, left, right) if *operator == wanted => {
+                self.chain(wanted, left, found);
+                self.chain(wanted, right, found);
+            }
+            _ => found.push(value),
+        }
+    }
 }
 
-fn chain<'a>(wanted: Binary, value: &'a Rc<Value<Element>>, found: &mut Vec<&'a Rc<Value<Element>>>) {
-    match &**value {
-        Value::Binary(operator, left, right) if *operator == wanted => {
-            chain(wanted, left, found);
-            chain(wanted, right, found);
-        }
-        _ => found.push(value),
+/// How a value is written: with so many operators, and so many one within the other. One with a name has neither.
+#[derive(Clone, Copy, Default)]
+struct Shown {
+    operators: usize,
+    nesting: usize,
+}
+
+/// The levels of parentheses, brackets and signs from a value to an operand: none within the chain of an operator.
+fn levels_to(of: &Value<Element>, operand: &Value<Element>) -> usize {
+    use Binary::{Add, And, Or, Subtract};
+    match (of, operand) {
+        (Value::Binary(Add | Subtract, ..), Value::Binary(Add | Subtract, ..)) => 0,
+        (Value::Binary(one @ (And | Or), ..), Value::Binary(other, ..)) if one == other => 0,
+        (Value::Unary(..) | Value::Cast(Type::Bool, _), _) => 2,
+        _ => 1,
+    }
+}
+
+/// The number of operators of values, were all of them written out as often as they are used.
+fn written_out<'a>(parts: &[&Rc<Value<Element>>], roots: impl Iterator<Item = &'a Rc<Value<Element>>>) -> u64 {
+    let mut operators: HashMap<*const Value<Element>, u64> = HashMap::new();
+    for part in parts {
+        let of_operands = part.parts().into_iter().map(|operand| operators[&Rc::as_ptr(operand)]);
+        let all = of_operands.fold(u64::from(!part.parts().is_empty()), u64::saturating_add);
+        operators.insert(Rc::as_ptr(part), all);
+    }
+    roots.fold(0, |sum: u64, root| sum.saturating_add(operators[&Rc::as_ptr(root)]))
+}
+
+/// The words of a text, among which are all names in it.
+fn words(text: &str) -> HashSet<String> {
+    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').map(str::to_owned).collect()
+}
+
+/// Each part of a value once, those of indices too; those that others are computed with come first.
+fn shared_parts<'a>(
+    value: &'a Rc<Value<Element>>,
+    seen: &mut HashSet<*const Value<Element>>,
+    parts: &mut Vec<&'a Rc<Value<Element>>>,
+) {
+    if seen.insert(Rc::as_ptr(value)) {
+        value.parts().into_iter().for_each(|part| shared_parts(part, seen, parts));
+        parts.push(value);
     }
 }

@@ -67,24 +67,19 @@ impl Element {
         }
     }
 
-    /// All loads from arrays for it, itself first.
-    fn array_loads(&self) -> Vec<(usize, &[Index])> {
+    /// The indices that are values, as data choose them.
+    pub fn values(&self) -> &[Rc<Value<Element>>] {
         match self {
-            Element::Array { array, indices, .. } => vec![(*array, indices)],
-            Element::Table { index, .. } => index.array_loads(),
-            Element::Chosen { array, indices, .. } => {
-                let inner = indices.iter().flat_map(|index| index.array_loads());
-                [(*array, self.indices())].into_iter().chain(inner).collect()
-            }
+            Element::Array { .. } => &[],
+            Element::Table { index, .. } => std::slice::from_ref(index),
+            Element::Chosen { indices, .. } => indices,
         }
     }
 
-    /// All loads from arrays for its indices.
+    /// All loads from arrays for its indices, each once.
     pub fn loads_of_indices(&self) -> Vec<(usize, &[Index])> {
-        let mut loads = self.array_loads();
-        if !matches!(self, Element::Table { .. }) {
-            loads.remove(0);
-        }
+        let (mut seen, mut loads) = (HashSet::new(), Vec::new());
+        self.values().iter().for_each(|index| index.visit_all(&mut seen, &mut |part| loads.extend(part.array_load())));
         loads
     }
 }
@@ -109,8 +104,40 @@ impl Value<Element> {
     /// All loads from arrays, those of indices too, in the order of the text: each array with its indices, unless data choose them.
     pub fn array_loads(&self) -> Vec<(usize, &[Index])> {
         let mut loads = Vec::new();
-        self.loads(&mut loads);
-        loads.into_iter().flat_map(Element::array_loads).collect()
+        self.visit_all(&mut HashSet::new(), &mut |part| loads.extend(part.array_load()));
+        loads
+    }
+
+    fn array_load(&self) -> Option<(usize, &[Index])> {
+        match self {
+            Value::Load(load @ (Element::Array { array, .. } | Element::Chosen { array, .. })) => {
+                Some((*array, load.indices()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The values that it is computed of: operands, and of a load the indices.
+    pub fn parts(&self) -> Vec<&Rc<Self>> {
+        match self {
+            Value::Load(load) => load.values().iter().collect(),
+            other => other.operands(),
+        }
+    }
+
+    /// Shows each part once, those of indices too: operands before what is computed of them, a load before its indices.
+    pub fn visit_all<'a>(&'a self, seen: &mut HashSet<*const Self>, show: &mut impl FnMut(&'a Self)) {
+        if !seen.insert(self) {
+            return;
+        }
+        let is_load = matches!(self, Value::Load(_));
+        if is_load {
+            show(self);
+        }
+        self.parts().into_iter().for_each(|part| part.visit_all(seen, show));
+        if !is_load {
+            show(self);
+        }
     }
 }
 
@@ -168,6 +195,11 @@ impl<L: Clone> Value<L> {
 
     /// Whether this is a number with a fraction, of which the value is a word, and no integer. Of a load it is not known.
     pub fn is_number(&self) -> bool {
+        self.is_number_but(&mut HashSet::new())
+    }
+
+    /// The same where some parts are known to be none, or not known to be one.
+    fn is_number_but(&self, others: &mut HashSet<*const Self>) -> bool {
         match self {
             Value::Number(_, of) | Value::Cast(of, _) => of.format().is_some(),
             Value::Variable(_) | Value::Load(_) => false,
@@ -175,29 +207,19 @@ impl<L: Clone> Value<L> {
                 matches!(operator, Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..))
             }
             Value::Binary(operator, ..) => operator.is_of_numbers() && !operator.is_comparison(),
-            Value::Select(_, then, otherwise) => then.is_number() || otherwise.is_number(),
+            Value::Select(_, then, otherwise) => {
+                others.insert(self) && (then.is_number_but(others) || otherwise.is_number_but(others))
+            }
         }
     }
 
-    /// All loads, in the order of the text, each as often as it is used.
+    /// All loads, in the order of the text.
     pub fn loads<'a>(&'a self, found: &mut Vec<&'a L>) {
-        self.loads_but(&mut HashSet::new(), found);
-    }
-
-    /// All loads but those of parts that have none, which are shared by many names in addresses.
-    fn loads_but<'a>(&'a self, without: &mut HashSet<*const Self>, found: &mut Vec<&'a L>) {
-        if let Value::Load(load) = self {
-            found.push(load);
-        }
-        let operands = self.operands();
-        if operands.is_empty() || without.contains(&std::ptr::from_ref(self)) {
-            return;
-        }
-        let before = found.len();
-        operands.into_iter().for_each(|operand| operand.loads_but(without, found));
-        if found.len() == before {
-            without.insert(self);
-        }
+        self.visit(&mut HashSet::new(), &mut |part| {
+            if let Value::Load(load) = part {
+                found.push(load);
+            }
+        });
     }
 
     /// Shows each part of the value once, however often it is used; operands before what is computed of them.
