@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import halide as hl
 import numpy as np
 from pipeline import U8, U16, Pipeline, c, constants, nothing, program, roots, sliding, square, t, total, unrolled, x, xi, xo, y, yi, yo
@@ -201,6 +203,85 @@ def checksums() -> Pipeline:
     output[x, y] = sums[x, y]
 
     return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(sums)})
+
+
+@program
+def frame_checks() -> Pipeline:
+    """The CRC of 32 bits (IEEE 802.3) of two bytes, bit by bit: each step uses the one before three times."""
+    image, output = stream_to_accelerator("input", U8, 2), hl.Func("output")
+    size = 32
+    value = hl.u32(image[x, y]) | (hl.u32(image[x + 1, y]) << 8) | hl.u32(0xFFFF0000)
+    for _ in range(16):
+        value = hl.select((value & 1) != 0, (value >> 1) ^ hl.u32(0xEDB88320), value >> 1)
+    output[x, y] = hl.u16(value ^ (value >> 16))
+
+    return Pipeline(output, [image], [size - 1, size], {"input": square(size)}, {"inline": lambda: None})
+
+
+@program
+def rotations() -> Pipeline:
+    """Sines of angles by rotations, each half as far as the one before (CORDIC)."""
+    image, output = stream_to_accelerator("input", U16, 2), hl.Func("output")
+    size = 32
+    angle = hl.i16(image[x, y] % 8192) - 4096
+    across, along = hl.i16(9949), hl.i16(0)
+    for step in range(12):
+        turn = hl.i16(round(math.atan(2.0**-step) * 8192 / math.pi))
+        is_left = angle >= 0
+        across, along, angle = (
+            hl.select(is_left, across - (along >> step), across + (along >> step)),
+            hl.select(is_left, along + (across >> step), along - (across >> step)),
+            hl.select(is_left, angle - turn, angle + turn),
+        )
+    output[x, y] = along
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"inline": lambda: None})
+
+
+@program
+def long_divisions() -> Pipeline:
+    """Quotients of neighbours, a bit in each step."""
+    image, output = stream_to_accelerator("input", U16, 2), hl.Func("output")
+    size = 32
+    number, divisor = hl.u32(image[x, y]), hl.u32(image[x + 1, y]) | 1
+    quotient, rest = hl.u32(0), hl.u32(0)
+    for bit in reversed(range(16)):
+        rest = (rest << 1) | ((number >> bit) & 1)
+        fits = rest >= divisor
+        rest = hl.select(fits, rest - divisor, rest)
+        quotient = hl.select(fits, quotient | (1 << bit), quotient)
+    output[x, y] = hl.u16(quotient)
+
+    return Pipeline(output, [image], [size - 1, size], {"input": square(size)}, {"inline": lambda: None})
+
+
+@program
+def sorted_median() -> Pipeline:
+    """The median of 5 by 5 pixels: they are sorted by exchanges of neighbours."""
+    image, output = stream_to_accelerator("input", U8, 2), hl.Func("output")
+    size = 32
+    values = [image[x + dx, y + dy] for dy in range(5) for dx in range(5)]
+    for step in range(len(values)):
+        for place in range(step % 2, len(values) - 1, 2):
+            one, other = values[place], values[place + 1]
+            values[place], values[place + 1] = hl.min(one, other), hl.max(one, other)
+    output[x, y] = values[len(values) // 2]
+
+    return Pipeline(output, [image], [size - 4, size - 4], {"input": square(size)}, {"inline": lambda: None})
+
+
+@program
+def fibonacci() -> Pipeline:
+    """Two values of 32 bits that follow from each other, with a pixel added in each step."""
+    image, pair, output = stream_to_accelerator("input", U8, 2), hl.Func("pair"), hl.Func("output")
+    size = 16
+    r = hl.RDom([(1, size - 1)], "r")
+    pair[x, y] = (hl.i32(0), hl.i32(1))
+    one, other = pair[r.x - 1, y][0], pair[r.x - 1, y][1]
+    pair[r.x, y] = (other, one + other + hl.i32(image[r.x, y]))
+    output[x, y] = hl.u16(pair[x, y][1] >> 4)
+
+    return Pipeline(output, [image], [size, size], {"input": square(size)}, {"root": roots(pair)})
 
 
 @program

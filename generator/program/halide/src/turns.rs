@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use pushmem_nest::Index;
+
 use crate::emit::Statement;
 
 /// The arrays that a statement reads, but for its own.
@@ -10,8 +12,15 @@ fn reads(statement: &Statement) -> BTreeSet<usize> {
     statement.array_loads().map(|(array, _)| array).filter(|array| *array != statement.array()).collect()
 }
 
+/// Whether a statement reads another element of the array that it stores one of.
+fn follows_itself(statement: &Statement) -> bool {
+    let own = |(array, indices): (usize, &[Index])| array == statement.array() && indices != statement.target.indices();
+    statement.array_loads().any(own)
+}
+
 /// The statements in an order in which none reads what another has stored before. Where there is none, a value is kept aside before
-/// any is stored: `kept` gives the statement that does so, and the one that stores it then.
+/// any is stored: `kept` gives the statement that does so, and the one that stores it then. So is then a value that follows from
+/// another element of its own, as recurrences of one statement have loops of their own.
 pub(crate) fn in_turns(
     mut statements: Vec<Statement>,
     mut kept: impl FnMut(Statement) -> (Statement, Statement),
@@ -25,7 +34,11 @@ pub(crate) fn in_turns(
             !statements.iter().any(is_read)
         });
         if let Some(next) = next {
-            ordered.push(statements.remove(next));
+            let next = statements.remove(next);
+            match !aside.is_empty() && follows_itself(&next) {
+                true => ordered.extend(<[Statement; 2]>::from(kept(next))),
+                false => ordered.push(next),
+            }
             continue;
         }
         let reading = statements.iter_mut().find(|statement| aside.insert(statement.array()));

@@ -151,6 +151,12 @@ fn nests_say_what_the_schedules_say() {
             "- wanted[x, y] = sel(1 <= x && x <= 6 && 1 <= y, (outside(wanted[x - 1, y], 0) * 7 + outside(wanted[x + 1, y - 1], 0) * 3 + ",
         ),
         ("checksum", "- sums[x, y] = sel(1 <= x, "),
+        // Values that are used several times, or nest deeply, have names.
+        ("checksum", "where:\n              v1: outside(sums[x - 1, y], 0) ^ outside(input[x, y], 0) as u16 << 8\n"),
+        ("exchanged_neighbours", "where:\n              v1: "),
+        ("deep_sums", "where:\n              v1: "),
+        // Values that follow from each other, in two words each, are computed before one of them is stored.
+        ("crossing_sums", "pair_1_next[r_x, y] = pair_0[r_x - 1, y] + pair_1[r_x - 1, y] + "),
         // Values that follow from each other are in one word.
         ("coupled", "* 6 - (outside(state[x - 1, y], 0) >> 16) as i16 * 2) / 8) as u16 as u32 | "),
         // A recursive filter begins at its first element.

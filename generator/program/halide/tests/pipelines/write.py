@@ -607,6 +607,43 @@ def checksum():
 
 
 @program
+def exchanged_neighbours():
+    """The median of nine pixels by exchanges of neighbours: minima and maxima that are used twice each."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    values = [image[x + dx, y + dy] for dy in range(3) for dx in range(3)]
+    for step in range(9):
+        for place in range(step % 2, 8, 2):
+            one, other = values[place], values[place + 1]
+            values[place], values[place + 1] = hl.min(one, other), hl.max(one, other)
+    output[x, y] = values[4]
+    return output, [image], [8, 6]
+
+
+@program
+def deep_sums():
+    """A polynomial of degree 70 by the rule of Horner: as deep as long."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    value = hl.u16(1)
+    for step in range(70):
+        value = value * image[x, y] + step
+    output[x, y] = value
+    return output, [image], [8, 6]
+
+
+@program
+def crossing_sums():
+    """Two values of 32 bits of a tuple, which follow from each other."""
+    image, pair, output = hl.ImageParam(U8, 2, "input"), hl.Func("pair"), hl.Func("output")
+    r = hl.RDom([(1, 7)], "r")
+    pair[x, y] = (hl.i32(0), hl.i32(1))
+    one, other = pair[r.x - 1, y][0], pair[r.x - 1, y][1]
+    pair[r.x, y] = (other, one + other + hl.i32(image[r.x, y]))
+    pair.compute_root()
+    output[x, y] = hl.u16(pair[x, y][1])
+    return output, [image], [8, 6]
+
+
+@program
 def own_sums():
     """Columns that are added to their first elements, which is a sum and no sweep."""
     image, columns, output = hl.ImageParam(U8, 2, "input"), hl.Func("columns"), hl.Func("output")
