@@ -1,13 +1,15 @@
 //! The proof finds faults that are planted in nests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pushmem_float::Format;
 use pushmem_images::Image;
-use pushmem_nest::{Access, ArrayKind, Binary, Expression, ExpressionKind, Index, Node, Operation, Program, Type};
+use pushmem_nest::{
+    Access, ArrayKind, Binary, Expression, ExpressionKind, Index, Node, Operation, Part, Program, Type,
+};
 
 use super::*;
 use crate::sizes::{Declarations, Sizes};
@@ -96,21 +98,42 @@ fn planted(expression: &mut Expression, kind: Kind) -> bool {
     true
 }
 
-/// Visits the parts of an expression, and plants a fault in the one of this number.
-fn plant_at(expression: &mut Expression, rest: &mut usize, kind: Kind) -> Option<bool> {
-    if *rest == 0 {
-        return Some(planted(expression, kind));
+/// The parts of an expression, each before its operands and once, as a nest has each once.
+fn parts(expression: &Expression) -> Vec<&Expression> {
+    fn visit<'a>(of: &'a Expression, known: &mut HashSet<Part<'a>>, found: &mut Vec<&'a Expression>) {
+        if known.insert(Part(of)) {
+            found.push(of);
+            of.operands().into_iter().for_each(|operand| visit(operand, known, found));
+        }
     }
-    *rest -= 1;
-    let operands: Vec<&mut Arc<Expression>> = match &mut expression.kind {
-        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
-        ExpressionKind::Lookup { index: operand, .. }
-        | ExpressionKind::Unary { operand, .. }
-        | ExpressionKind::Cast(operand) => vec![operand],
-        ExpressionKind::Binary { left, right, .. } => vec![left, right],
-        ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
-    };
-    operands.into_iter().find_map(|operand| plant_at(Arc::make_mut(operand), rest, kind))
+    let mut found = Vec::new();
+    visit(expression, &mut HashSet::new(), &mut found);
+    found
+}
+
+/// The expression with a fault in the part of this number, wherever that is used; nothing, if there can be none.
+fn with_fault(expression: &Expression, part: usize, kind: Kind) -> Option<Expression> {
+    let faulty = Part(parts(expression)[part]);
+    let mut rebuilt: HashMap<Part, Arc<Expression>> = HashMap::new();
+    for of in expression.parts() {
+        let mut new = of.clone();
+        let operands: Vec<&mut Arc<Expression>> = match &mut new.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
+            ExpressionKind::Lookup { index: operand, .. }
+            | ExpressionKind::Unary { operand, .. }
+            | ExpressionKind::Cast(operand) => vec![operand],
+            ExpressionKind::Binary { left, right, .. } => vec![left, right],
+            ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+        };
+        for (operand, old) in operands.into_iter().zip(of.operands()) {
+            *operand = rebuilt[&Part(old)].clone();
+        }
+        if Part(of) == faulty && !planted(&mut new, kind) {
+            return None;
+        }
+        rebuilt.insert(Part(of), Arc::new(new));
+    }
+    rebuilt.remove(&Part(expression)).map(Arc::unwrap_or_clone)
 }
 
 /// Lets an access be to the next element, if the array has it.
@@ -144,20 +167,17 @@ const MOST_PLANTED: usize = 6;
 
 /// How many places for faults of a kind a nest has at most.
 fn places(program: &Program, kind: Kind) -> Vec<(usize, usize)> {
-    fn size(expression: &Expression) -> usize {
-        1 + expression.operands().into_iter().map(size).sum::<usize>()
-    }
     let operations = program.operations();
-    let parts = |operation: &Operation| match kind {
+    let count = |operation: &Operation| match kind {
         Kind::Index => operation.loads.iter().map(|load| load.access.indices.len()).sum(),
         Kind::StoredElsewhere => operation.target.indices.len(),
-        _ => size(&operation.expression),
+        _ => parts(&operation.expression).len(),
     };
     match kind {
         Kind::FewerIterations | Kind::DroppedOperation => (0..program.nest.len()).map(|place| (place, 0)).collect(),
         _ => {
             let of = |(place, (_, operation)): (usize, &(_, &Operation))| {
-                (0..parts(operation)).map(move |part| (place, part)).collect::<Vec<_>>()
+                (0..count(operation)).map(move |part| (place, part)).collect::<Vec<_>>()
             };
             operations.iter().enumerate().flat_map(of).collect()
         }
@@ -190,9 +210,7 @@ fn mutant(program: &Program, kind: Kind, (place, part): (usize, usize)) -> Optio
                     moved(access, rest, &program.arrays, ranges)?;
                 }
                 Kind::StoredElsewhere => moved(&mut operation.target, part, &program.arrays, ranges)?,
-                _ => plant_at(&mut operation.expression, &mut { part }, kind)
-                    .filter(|is_planted| *is_planted)
-                    .map(drop)?,
+                _ => operation.expression = with_fault(&operation.expression, part, kind)?,
             }
         }
     }
