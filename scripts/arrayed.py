@@ -7,10 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import tools
-from published import Published
-
-ARRAY = "amber"
-HEADING = f"## Programs on the array `{ARRAY}`"
+from published import ARRAY, Published
+from published import ARRAY_HEADING as HEADING
 
 # Tracks of the array, of words and of bits.
 MOST_TRACKS = 5
@@ -133,6 +131,26 @@ def section(pushmem: str, programs: list[str], table) -> str:
                 rows.append(row(name, report, seconds))
     return (INTRODUCTION + table(COLUMNS, rows) + "The others do not fit, or need what the array does not have:\n\n"
             + table(["program", "refusal"], refused).replace("--:", "---") + tracks(pushmem, [name for name, *_ in rows], table))
+
+
+def updated(pushmem: str, page: str, programs: list[str], table) -> str:
+    """The section as it is on a page, with fresh rows of these programs, and without those that are no longer there."""
+    parts = re.split(r"(?m)(^\|[-:| ]*\|\n)((?:\|.*\n)*)", HEADING + page.split(HEADING)[1])
+    running, refused, fewest = ({line.split("|")[1].strip(): line for line in rows.splitlines()} for rows in parts[2::3])
+    line = lambda cells: table(["program"], [cells]).splitlines()[2]
+    for name in programs:
+        for rows in (running, refused, fewest):
+            rows.pop(name, None)
+        if not app(name).exists():
+            continue
+        report, log, seconds = build(pushmem, app(name))
+        if report is None:
+            refused[name] = line([name, refusal(log)])
+        else:
+            running[name] = line(row(name, report, seconds))
+            fewest[name] = line([name, *fewest_tracks(pushmem, app(name))])
+    parts[2::3] = ["".join(f"{rows[name]}\n" for name in sorted(rows)) for rows in (running, refused, fewest)]
+    return "".join(parts)
 
 
 def checked(pushmem: str, page: str, table) -> str:

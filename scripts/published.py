@@ -1,5 +1,5 @@
-"""Published figures, and the programs that have them; and the tables of README.md and of the page about HLS, which are made of them and
-of the pages that scripts/results and scripts/comparison write."""
+"""Published figures, and the programs that have them; and the tables and counts of README.md and of the page about HLS, which are made of
+them and of the pages that scripts/results and scripts/comparison write."""
 
 import json
 import re
@@ -10,6 +10,9 @@ import tools
 # Programs whose figures stand beside published ones.
 PROGRAMS = ["gaussian", "harris", "up_sample", "unsharp", "camera_pipeline", "laplacian_pyramid", "mobilenet", "resnet88"]
 PAGES = tools.ROOT / "docs" / "src"
+# The array whose programs are counted, and the heading of its section in Results.
+ARRAY = "amber"
+ARRAY_HEADING = f"## Programs on the array `{ARRAY}`"
 
 
 def output_size(program: str) -> tuple[int, ...]:
@@ -54,9 +57,35 @@ def tables() -> list[tuple[Path, str, str]]:
             (PAGES / "from-hls.md", "| program | Vivado HLS, published |", text([[name, fpga[name]] for name in PROGRAMS if fpga[name]]))]
 
 
+def on_array() -> tuple[set[str], set[str]]:
+    """The programs that run on the array, and those that are refused, by Results."""
+    section = (PAGES / "results.md").read_text().split(f"\n{ARRAY_HEADING}\n")[1]
+    tables = re.findall(r"(?m)^\|[-:| ]*\|\n((?:\|.*\n)*)", section)
+    running, refused = ({line.split("|")[1].strip() for line in rows.splitlines()} for rows in tables[:2])
+    return running, refused
+
+
+def unlisted() -> list[str]:
+    """The programs of `apps` that Results does not have on the array, and those that it has and are not there."""
+    return sorted(set.union(*on_array()) ^ {path.stem for path in (tools.ROOT / "apps").glob("*.yaml")})
+
+
+def write_counts(*, check: bool) -> list[str]:
+    """Writes the counts of programs in README.md anew, or with `check` writes nothing: the pages that have other ones."""
+    running, refused = on_array()
+    page = tools.ROOT / "README.md"
+    text = page.read_text()
+    new, found = re.subn(r"Of the \d+ programs, \d+ run on it", f"Of the {len(running | refused)} programs, {len(running)} run on it", text)
+    if found != 1:
+        tools.stop("README.md does not say how many programs run on the array: `Of the … programs, … run on it`")
+    if new != text and not check:
+        page.write_text(new)
+    return ["README.md"] * (new != text)
+
+
 def write_tables(*, check: bool = False) -> list[str]:
-    """Writes the tables anew, or with `check` writes nothing: the pages whose table has other rows."""
-    changed = []
+    """Writes the tables and counts anew, or with `check` writes nothing: the pages that have other ones."""
+    changed = write_counts(check=check)
     for page, title, rows in tables():
         text = page.read_text()
         head = re.search(rf"(?m)^{re.escape(title)}.*\n\|[-:| ]*\|\n", text)
