@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +14,23 @@ from pushmem_halide import compute_at, hw_accelerate, image_of_number, load, sav
 x, y = hl.Var("x"), hl.Var("y")
 
 
-def accelerate(value, extents=(8, 8), inputs=None, element=None, tail: Callable[[hl.Func], None] | None = None):
-    """Accelerates a Func of an input, of which `value` is computed."""
+def accelerate(value, extents=(8, 8), inputs=None, element=None, tail: Callable[[hl.Func], None] | None = None, **options):
+    """Accelerates a Func of an input, of which `value` is computed. Inputs may be a function of it."""
     image, func = stream_to_accelerator("input", element or hl.UInt(8), 2), hl.Func("func")
     func[x, y] = value(image)
     if tail:
         tail(func)
-    return hw_accelerate(func, extents, [image] if inputs is None else inputs)
+    inputs = [image] if inputs is None else inputs(image) if callable(inputs) else inputs
+    return hw_accelerate(func, extents, inputs, **options)
+
+
+def copied(**options):
+    """Accelerates a copy of an input."""
+    return accelerate(lambda image: image[x, y], **options)
+
+
+def pixels(*shape: int, element=np.uint8) -> np.ndarray:
+    return np.zeros(shape, element)
 
 
 def brightened(gain: hl.Param) -> hl.Func:
@@ -76,7 +87,54 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
         x, y, hl.Var(), hl.Var(), hl.Var(), hl.Var(), 4, 4)), hl.HalideError, "no compatible target feature"),
     (lambda: accelerate(lambda image: image[x, y], tail=lambda func: unroll(func, hl.RDom([(0, 2)], "r").x)), ValueError,
      "no update of"),
+    (lambda: copied(schedule="dnm"), ValueError, "the schedule is `dnn` or `stencil`, not `dnm`: did you mean `dnn`?"),
+    (lambda: copied(narrow_floats="fp16"), ValueError, "numbers are narrowed to `bf16` or `f16`, not `fp16`: did you mean `f16`?"),
+    (lambda: copied(boxes={"inptu": [(0, 8), (0, 8)]}), ValueError, "`inptu`, which is no image among the inputs: did you mean `input`?"),
+    (lambda: copied(boxes=[(0, 8), (0, 8)]), TypeError, "`boxes` has a box for each name"),
+    (lambda: copied(boxes={"input": [(0, 8)]}), ValueError, "for each of its 2 dimensions, such as [(0, 64), (0, 64)], not [(0, 8)]"),
+    (lambda: copied(boxes={"input": [8, 8]}), TypeError, "such as [(0, 64), (0, 64)], not [8, 8]"),
+    (lambda: copied(boxes={"input": [(0, 8), (0, 0)]}), ValueError, "the box of `input` has a least index and an extent"),
+    (lambda: copied(extents=[8, 0]), ValueError, "has at least one element along `y`, not 0"),
+    (lambda: copied(extents=8), TypeError, "a list of one extent for each dimension, `x`, `y`, not 8"),
+    (lambda: copied(extents=[8, 8.5]), TypeError, "for each dimension, `x`, `y`, all integers, not [8, 8.5]"),
+    (lambda: copied(inputs=lambda image: image), TypeError, "`inputs` is a list, such as `[input]`, not a ImageParam"),
+    (lambda: copied(inputs=lambda image: [image[x, y]]), TypeError, "an input is what `stream_to_accelerator` gives, or an `hl.Param`, not a"),
+    (lambda: copied(inputs=lambda image: [image, image]), ValueError, "two inputs have the name `input`"),
+    (lambda: stream_to_accelerator("input"), TypeError, "as in stream_to_accelerator(\"input\", hl.UInt(16), 2), not None and None"),
+    (lambda: stream_to_accelerator(np.zeros(3)), TypeError, "an input has a name, or is a Func of the CPU, not a ndarray"),
+    (lambda: copied().write("no_such_folder/func.hlpipe"), FileNotFoundError, "there is no folder `no_such_folder` for `func.hlpipe`"),
+    (lambda: copied().run({"inptu": pixels(8, 8)}), ValueError, "`inptu` is no input of the accelerator: did you mean `input`?"),
+    (lambda: copied().run({}), ValueError, "there is no image for the input `input`"),
+    (lambda: copied().realize({}), ValueError, "there is no image for the input `input`"),
+    (lambda: copied().run(pixels(8, 8)), TypeError, "images are given by name, such as {\"input\": image}, not as a ndarray"),
+    (lambda: copied(extents=[8, 4]).realize({"input": pixels(8, 4)}), ValueError, "has the shape (8, 4), not (4, 8)"),
+    (lambda: copied().run({"input": pixels(8, 8, element=np.float32)}), ValueError, "elements of float32, not of uint8: convert it by"),
+    (lambda: copied().run({"input": pixels(8, 8, element=np.int64) + 256}), ValueError, "an element 256, and those of uint8 are from 0 to 255"),
+    (lambda: copied().run({"input": pixels(8, 8)}, "no_such_program"), FileNotFoundError, "there is no program `no_such_program`"),
+    (lambda: copied().build("out", options="--rtl"), TypeError, "options are a list of words"),
 ]
+
+
+def failures_of_builds(pushmem: str) -> list[str]:
+    """What is wrong with a build, and with the refusal of one."""
+    with tempfile.TemporaryDirectory() as temporary:
+        accelerator, folder = accelerate(lambda image: image[x, y] + image[x + 1, y], extents=[63, 64]), Path(temporary) / "built"
+        build = accelerator.build(folder, pushmem)
+        found = {
+            "cycles": build.cycles >= 64 * 64 and build.cycles == json.loads((folder / "report.json").read_text())["cycles"],
+            "the page": build.page.is_file() and str(build.page) in build._repr_html_() and str(build.page) in str(build),
+            "the RTL": (build.folder / "rtl" / "func.sv").is_file(),
+            "figures": f"{build.cycles:,}" in build._repr_html_() and build.figures()["processing elements"] == "1",
+            "the accelerator": "uint8 of 64 × 64" in accelerator._repr_html_() and "63 × 64" in accelerator._repr_html_(),
+        }
+        wrong = [f"package_refusals.py: {what} of a build" for what, is_right in found.items() if not is_right]
+        try:
+            accelerator.build(folder, pushmem, ["--tile", "ambre"])
+            wrong.append("package_refusals.py: a build for an unknown tile is not refused")
+        except RuntimeError as refusal:
+            if "did you mean `amber`?" not in str(refusal):
+                wrong.append(f"package_refusals.py: {refusal!r} instead of the message of pushmem")
+    return wrong
 
 
 #: Words for an image of a type, what it is narrowed to, and the numbers that the words are.
@@ -104,9 +162,9 @@ def of_words(element: hl.Type, narrow_floats: str | None, words: list[int], numb
             for of, result in found.items() if not np.array_equal(result, numbers)]
 
 
-def failures() -> list[str]:
-    """Which of these are not refused, or otherwise, and which words are taken as other numbers."""
-    found = [fault for case in WORDS for fault in of_words(*case)]
+def failures(pushmem: str) -> list[str]:
+    """Which of these are not refused, or otherwise, which words are taken as other numbers, and what is wrong with builds."""
+    found = [fault for case in WORDS for fault in of_words(*case)] + failures_of_builds(pushmem)
     for number, (call, error, text) in enumerate(REFUSALS):
         try:
             call()

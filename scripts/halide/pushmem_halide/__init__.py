@@ -8,10 +8,14 @@
     blur = hl.Func("blur")
     blur[x, y] = (image[x, y] + image[x + 1, y]) / 2
     unroll(blur, x, 2)
-    hw_accelerate(blur, [64, 64], [image]).write("blur.hlpipe")    # pushmem build blur.hlpipe
+    accelerator = hw_accelerate(blur, [64, 64], [image])
+    accelerator.build("out/blur").cycles       # RTL, report and figures
+    accelerator.run({"input": picture})        # the pixels, of its model
+    accelerator.write("blur.hlpipe")           # for pushmem build blur.hlpipe
 
-An accelerator computes one tile. `hw_accelerate` writes the tile as a pipeline, with bounds that are constants; whatever calls the
-tile, and whatever makes its inputs, stays with the CPU.
+An accelerator computes one tile, with bounds that are constants; whatever calls the tile, and whatever makes its inputs, stays with
+the CPU. `build`, `run` and `compare` call the program `pushmem`: the one on the path, else that of the Python environment, or of the
+clone of the project that this module is in.
 
 An `hl.Param` is an input as well, of one element: `run` and `realize` take a number for it, under its name.
 
@@ -23,8 +27,7 @@ float16, or one of single precision that is narrowed to it, and else of bfloat16
 
 from __future__ import annotations
 
-import itertools
-import subprocess
+import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,36 +40,22 @@ try:
 except ImportError as error:
     raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
-__all__ = ["BF16", "F16", "Accelerator", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate", "load", "save",
-           "store_at", "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
+from .bounds import Box, check_box, inferred_boxes
+from .checks import (NARROW_FLOATS, SCHEDULES, check_boxes, check_extents, check_images, check_inputs, check_options, check_output,
+                     check_word)
+from .program import call, find_program
+from .results import Build, Difference, difference, table
+from .words import (BF16, F16, Input, buffer_of_words, file_name, image_of_number, load, numbers_of, save, set_number, to_numbers, to_words,
+                    words_of_buffer)
 
-#: The numbers with a fraction that hardware has.
-BF16 = hl.BFloat(16)
-F16 = hl.Float(16)
-
-#: The types that numbers are narrowed to.
-NARROW_FLOATS = ("bf16", "f16")
-
-#: The least index and the extent of every dimension, innermost first.
-Box = Sequence[tuple[int, int]]
-
-#: An input of an accelerator: an image, or a number.
-Input = hl.ImageParam | hl.Param
+__all__ = ["BF16", "F16", "Accelerator", "Build", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate",
+           "image_of_number", "load", "save", "store_at", "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
 
 #: The box of a number in files.
 BOX_OF_NUMBER: Box = ((0, 1),)
 
-#: No image has so many elements along a dimension. Halide computes bounds in 32 bits.
-FARTHEST = 1 << 28
-
 #: With it, Halide computes numbers as they are written. Without it, sums are put into another order, and constants together.
 STRICT = hl.TargetFeature.StrictFloat
-
-#: The type of numbers of bfloat16 in files `.npy`: two bytes, of which NumPy does not know the meaning.
-WORD = np.dtype("V2")
-
-#: The word of bfloat16 of what is no number.
-NOT_A_NUMBER = 0x7FC0
 
 
 def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
@@ -77,7 +66,12 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
     the result to the accelerator under this name.
     """
     if isinstance(source, str):
+        if not isinstance(element, hl.Type) or not isinstance(dimensions, int):
+            raise TypeError(f"an input of its own has a type of Halide and a number of dimensions, as in stream_to_accelerator(\"{source}\", "
+                            f"hl.UInt(16), 2), not {element!r} and {dimensions!r}")
         return hl.ImageParam(element, dimensions, source)
+    if not isinstance(source, hl.Func):
+        raise TypeError(f"an input has a name, or is a Func of the CPU, not a {type(source).__name__}")
     check_output(source, "bf16")
     return hl.ImageParam(source.type(), source.dimensions(), source.name())
 
@@ -136,6 +130,8 @@ class Accelerator:
         file = Path(file)
         if file.suffix != ".hlpipe":
             raise ValueError(f"a pipeline is written to a file `.hlpipe`, not to `{file}`")
+        if not file.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder `{file.parent}` for `{file.name}`: make it first")
         for dimension, extent in enumerate(self.extents):
             self.output.output_buffer().dim(dimension).set_bounds(0, extent)
         hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
@@ -155,8 +151,10 @@ class Accelerator:
 
         Images and result are words where the type is bfloat16. Images of other numbers may be words, too, as `save` takes them.
         """
-        arrays = []
+        images, arrays = check_images(images, self.inputs, self.read()), []
         for parameter, box in self.inputs:
+            if file_name(parameter) not in images:
+                continue
             if isinstance(parameter, hl.Param):
                 set_number(parameter, images[file_name(parameter)], self.narrow_floats)
                 continue
@@ -184,17 +182,35 @@ class Accelerator:
         found = np.array(found)
         return found.astype(np.uint8) if found.dtype == bool else found
 
-    def run(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> np.ndarray:
+    def read(self) -> set[str]:
+        """The inputs that the output depends on, by their names in Halide."""
+        return {argument.name for argument in self.output.infer_arguments()}
+
+    @property
+    def name(self) -> str:
+        """The name of the program, of its module and of its output."""
+        return self.output.name().split("$")[0]
+
+    def build(self, folder: str | Path | None = None, pushmem: str | None = None, options: Sequence[str] = ()) -> Build:
+        """Builds the accelerator in a folder, `out/NAME` without one: RTL, configuration, C header, testbench and report. The result has
+        the cycles, the figures and the places of these. A folder that a former build wrote is replaced.
+
+        `options` are those of `pushmem build`, such as `["--array", "amber"]`. Raises RuntimeError with the message of pushmem where it
+        refuses the program, and FileNotFoundError where there is no program `pushmem`.
+        """
+        folder = Path("out", self.name) if folder is None else Path(folder)
+        report = self.called(["--folder", folder, "--json"], pushmem, options)
+        return Build(folder, json.loads(report))
+
+    def run(self, images: Mapping[str, np.ndarray | float], pushmem: str | None = None, options: Sequence[str] = ()) -> np.ndarray:
         """Builds the accelerator, and runs it in its model on these images and numbers by name. Where the output has numbers with
-        a fraction, the result has words of bfloat16, or numbers of float16. Raises RuntimeError with the message of pushmem
-        where it refuses the program, and ValueError for a number that the type of its parameter does not have."""
+        a fraction, the result has words of bfloat16, or numbers of float16. Raises as `build`, and ValueError for an image that is missing
+        or does not fit, and for a number that the type of its parameter does not have."""
+        read = self.read()
+        images = check_images(images, self.inputs, read)
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            name = self.output.name().split("$")[0]
-            file = folder / f"{name}.hlpipe"
-            self.write(file)
-            command = [pushmem, "build", str(file), *options, "--output", f"{name}={folder / 'output.npy'}"]
-            read = {argument.name for argument in self.output.infer_arguments()}
+            arguments = ["--output", f"{self.name}={folder / 'output.npy'}"]
             for parameter, _ in self.inputs:
                 if parameter.name() not in read:
                     continue
@@ -202,156 +218,29 @@ class Accelerator:
                 if isinstance(parameter, hl.Param):
                     image = image_of_number(parameter, image)
                 save(own, image, parameter.type(), self.narrow_floats)
-                command += ["--input", f"{file_name(parameter)}={own}"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise RuntimeError(done.stderr.strip() or done.stdout.strip())
+                arguments += ["--input", f"{file_name(parameter)}={own}"]
+            self.called(arguments, pushmem, options)
             return load(folder / "output.npy")
 
-    def compare(self, images: Mapping[str, np.ndarray | float], pushmem: str = "pushmem", options: Sequence[str] = ()) -> Difference:
+    def called(self, arguments: Sequence[str | Path], pushmem: str | None, options: Sequence[str]) -> str:
+        """What `pushmem build` prints of the accelerator with these arguments, and with options of the caller."""
+        options, program = check_options(options), find_program(pushmem)
+        with tempfile.TemporaryDirectory() as temporary:
+            file = Path(temporary) / f"{self.name}.hlpipe"
+            self.write(file)
+            return call(program, ["build", file, *options, *arguments])
+
+    def compare(self, images: Mapping[str, np.ndarray | float], pushmem: str | None = None, options: Sequence[str] = ()) -> Difference:
         """How far the accelerator is from Halide on the CPU, on these images by name. Of numbers of bfloat16 or float16 and of
         integers without narrowed numbers before them, nothing differs."""
         return difference(self.run(images, pushmem, options), self.realize(images))
 
-
-@dataclass(frozen=True)
-class Difference:
-    """The distance of a result from the one that is expected. Numbers are compared where both are finite."""
-
-    #: The greatest distance, in units of the output.
-    most: float
-    #: The mean distance.
-    mean: float
-    #: The greatest distance, divided by the magnitude of what is expected, where that is not 0.
-    most_relative: float
-    #: The part of the elements that differ, of 1.
-    share: float
-    #: The elements of which one of the two is infinite or no number, and the other is another one.
-    wild: int
-
-    def __str__(self) -> str:
-        text = (f"{self.share:.1%} differ, by {self.most:.4g} at most, {self.mean:.2g} in the mean, and "
-                f"{self.most_relative:.2%} of what is expected at most")
-        return text + (f"; {self.wild} are infinite or no number" if self.wild else "")
-
-
-def difference(found: np.ndarray, expected: np.ndarray) -> Difference:
-    """The distance of a result from the one that is expected. Words are numbers of bfloat16 where what is expected is a number with a
-    fraction; two arrays of words are integers. Raises ValueError for other shapes."""
-    if found.shape != expected.shape:
-        raise ValueError(f"the shape is {found.shape}, not {expected.shape}")
-    if expected.dtype.kind == "f" and found.dtype == np.uint16:
-        found = to_numbers(found)
-    one, other = found.astype(np.float64), expected.astype(np.float64)
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
-    finite = np.isfinite(one) & np.isfinite(other)
-    distance = np.abs(one[finite] - other[finite])
-    magnitude = np.abs(other[finite])
-    relative = distance[magnitude > 0] / magnitude[magnitude > 0]
-    return Difference(most=float(distance.max(initial=0)), mean=float(distance.mean()) if distance.size else 0.0,
-                      most_relative=float(relative.max(initial=0)), share=float(1 - same.mean()) if same.size else 0.0,
-                      wild=int((~finite & ~same).sum()))
-
-
-def to_words(numbers: np.ndarray) -> np.ndarray:
-    """The words of the numbers of bfloat16 nearest to these of single precision, of two the even one."""
-    single = np.asarray(numbers, dtype=np.float32)
-    bits = single.view(np.uint32)
-    rounded = (bits.astype(np.uint64) + 0x7FFF + (bits >> 16 & 1)) >> 16
-    return np.where(np.isnan(single), NOT_A_NUMBER, rounded).astype(np.uint16)
-
-
-def to_numbers(words: np.ndarray) -> np.ndarray:
-    """The numbers of bfloat16 that words stand for, in single precision, which holds them."""
-    return (np.asarray(words, dtype=np.uint16).astype(np.uint32) << 16).view(np.float32)
-
-
-def buffer_of_words(words: np.ndarray) -> hl.Buffer:
-    """A buffer of the numbers of bfloat16 that words stand for. Halide has no other way from Python to fill one."""
-    source, func = hl.Buffer(words), hl.Func()
-    variables = [hl.Var() for _ in words.shape]
-    func[variables] = hl.reinterpret(BF16, source[variables])
-    buffer = hl.Buffer(BF16, list(reversed(words.shape)))
-    func.realize(buffer)
-    return buffer
-
-
-def words_of_buffer(buffer: hl.Buffer) -> np.ndarray:
-    """The words of a buffer of numbers of bfloat16."""
-    func = hl.Func()
-    variables = [hl.Var() for _ in range(buffer.dimensions())]
-    func[variables] = hl.reinterpret(hl.UInt(16), buffer[variables])
-    return np.array(func.realize([buffer.dim(each).extent() for each in range(buffer.dimensions())]))
-
-
-def save(file: Path, image: np.ndarray, element: hl.Type, narrow_floats: str | None = None) -> None:
-    """Writes an image of a type to a file `.npy` for pushmem, its numbers as the type they are narrowed to. An array of `uint16` in the
-    place of numbers with a fraction has words: of float16 for float16, and for single precision that is narrowed to it, and else of
-    bfloat16."""
-    if element.is_float():
-        is_words = image.dtype == np.uint16 and not has_half_words(element, narrow_floats)
-        if narrow_floats == "f16" or (narrow_floats is None and is_half(element)):
-            # Beyond its range, numbers are infinite.
-            with np.errstate(over="ignore"):
-                image = numbers_of(image, element, narrow_floats).astype("<f2")
-        else:
-            image = (image if is_words else to_words(numbers_of(image, element, narrow_floats))).view(WORD)
-    np.save(file, image)
-
-
-def numbers_of(image: np.ndarray, element: hl.Type, narrow_floats: str | None = None) -> np.ndarray:
-    """The numbers that an image of numbers with a fraction has, which may be words."""
-    if image.dtype != np.uint16:
-        return image
-    return image.view(np.float16) if has_half_words(element, narrow_floats) else to_numbers(image)
-
-
-def has_half_words(element: hl.Type, narrow_floats: str | None) -> bool:
-    """Whether words for an image of this type are of float16, and not of bfloat16."""
-    return is_half(element) or (narrow_floats == "f16" and not element.is_bfloat())
-
-
-def is_half(element: hl.Type) -> bool:
-    """Whether this is float16."""
-    return element.is_float() and not element.is_bfloat() and element.bits() == 16
-
-
-def load(file: Path) -> np.ndarray:
-    """Reads an image that pushmem wrote; numbers of bfloat16 as words."""
-    image = np.load(file)
-    return image.view(np.uint16) if image.dtype == WORD else image
-
-
-def file_name(parameter: Input) -> str:
-    """The name of an input in commands."""
-    return parameter.name().split("$")[0]
-
-
-def image_of_number(parameter: hl.Param, number: np.ndarray | float) -> np.ndarray:
-    """The image of one element that a number for a parameter is in files. Raises ValueError where its type does not have the number."""
-    element, number = parameter.type(), np.asarray(number)
-    if number.size != 1:
-        raise ValueError(f"`{file_name(parameter)}` is one number, not {number.size}")
-    if element.is_float():
-        return number.reshape(1)
-    least, greatest = limits(element)
-    if number.dtype.kind not in "biu" or not least <= number.item() <= greatest:
-        raise ValueError(f"`{file_name(parameter)}` of type {element} is an integer from {least} to {greatest}, not {number.item()}")
-    return np.array([number.item()], dtype=f"{'int' if element.is_int() else 'uint'}{max(element.bits(), 8)}")
-
-
-def limits(element: hl.Type) -> tuple[int, int]:
-    """The least and the greatest integer of a type."""
-    least = -(1 << element.bits() - 1) if element.is_int() else 0
-    return least, least + (1 << element.bits()) - 1
-
-
-def set_number(parameter: hl.Param, number: np.ndarray | float, narrow_floats: str | None = None) -> None:
-    """Gives a parameter a number, which may be a word if the type has a fraction."""
-    image, element = image_of_number(parameter, number), parameter.type()
-    # Of a scalar of NumPy, Halide may take the truth value.
-    number = (numbers_of(image, element, narrow_floats) if element.is_float() else image).item()
-    parameter.set(bool(number) if parameter.type().is_bool() else number)
+    def _repr_html_(self) -> str:
+        shown = lambda element, box: f"{element} of {' × '.join(str(extent) for _, extent in box) or 'one number'}"
+        inputs = [(f"input {file_name(parameter)}", shown(parameter.type(), () if isinstance(parameter, hl.Param) else box))
+                  for parameter, box in self.inputs]
+        output = (f"output {self.name}", shown(self.output.type(), [(0, extent) for extent in self.extents]))
+        return table(f"accelerator {self.name}", [*inputs, output, ("next", "<code>.build()</code>, <code>.run(images)</code>")])
 
 
 def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Input] = (),
@@ -362,21 +251,19 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     `inputs` are what `stream_to_accelerator` gave, and each `hl.Param`, which is a number when the accelerator runs. The boxes that
     the tile reads follow from its bounds; `boxes` says them where they are larger, for each name the least index and the extent of
     every dimension. Constant buffers are part of the pipeline; one over an array of NumPy must be there until it is written.
-    `schedule` is what a nest says, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of other types
+    `schedule` is the policy by which stages are scheduled, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of other types
     become those of bfloat16, with 8 significant bits, and with `narrow_floats="f16"` those of float16, with 11 and numbers to 65504:
     results are near to Halide's, and `Accelerator.compare` tells how near.
 
-    Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
-    do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
+    Raises TypeError for values that no memory holds, for what has more than one output, and for an argument of another kind; ValueError for
+    words, extents, inputs and boxes that do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
     """
-    if narrow_floats not in (None, *NARROW_FLOATS):
-        raise ValueError(f"numbers are narrowed to `bf16` or `f16`, not to `{narrow_floats}`")
+    check_word("numbers are narrowed to", narrow_floats, NARROW_FLOATS)
+    check_word("the schedule is", schedule, SCHEDULES)
     check_output(output, narrow_floats)
-    extents = [int(extent) for extent in extents]
-    boxes = dict(boxes or {})
-    if len(extents) != output.dimensions():
-        raise ValueError(f"`{output.name()}` has {output.dimensions()} dimensions, but extents are {extents}")
-    check_inputs(output, inputs, narrow_floats)
+    extents = check_extents(output, extents)
+    inputs = check_inputs(output, inputs, narrow_floats)
+    boxes = check_boxes(boxes, inputs)
     images = [parameter for parameter in inputs if isinstance(parameter, hl.ImageParam)]
     numbers = [parameter for parameter in inputs if isinstance(parameter, hl.Param)]
     if any(image.name() not in boxes for image in images):
@@ -385,97 +272,3 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     boxes |= {number.name(): BOX_OF_NUMBER for number in numbers}
     streams = [(parameter, [tuple(each) for each in boxes[parameter.name()]]) for parameter in inputs]
     return Accelerator(output, extents, streams, schedule, narrow_floats)
-
-
-def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
-    """Refuses what is no Func of one value that memories hold."""
-    if not isinstance(func, hl.Func):
-        raise TypeError(f"an accelerator computes one Func, not a {type(func).__name__}: build one for each output")
-    if not func.defined():
-        raise ValueError(f"`{func.name()}` is not defined")
-    if func.outputs() != 1:
-        raise TypeError(f"`{func.name()}` has {func.outputs()} values for each element, and an accelerator one output: "
-                        "make each value a Func of its own")
-    check_type(func.name(), func.type(), narrow_floats)
-
-
-def check_inputs(output: hl.Func, inputs: Sequence[Input], narrow_floats: str | None) -> None:
-    """Refuses what a Func reads, but is not streamed to it."""
-    given = {parameter.name() for parameter in inputs}
-    for argument in output.infer_arguments():
-        if argument.name not in given:
-            raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
-    for parameter in inputs:
-        check_type(parameter.name(), parameter.type(), narrow_floats)
-        if isinstance(parameter, hl.Param) and (parameter.type().is_bfloat() or is_half(parameter.type())):
-            raise TypeError(f"`{parameter.name()}` is a parameter of {parameter.type()}, which Halide cannot set from Python: make it an "
-                            "image of one dimension and one element")
-
-
-def inferred_boxes(output: hl.Func, extents: list[int], images: Sequence[hl.ImageParam],
-                   numbers: Sequence[hl.Param]) -> dict[str, Box]:
-    """The boxes of images that a Func reads with the least and the greatest numbers."""
-    before = [number_of(number) for number in numbers]
-    found: dict[str, list[Box]] = {image.name(): [] for image in images}
-    for values in itertools.product(*(ends(number.type()) for number in numbers)):
-        for number, value in zip(numbers, values, strict=True):
-            set_number(number, value)
-        for image in images:
-            image.reset()
-        try:
-            output.infer_input_bounds(extents)
-        except ValueError:
-            # It does not say what Halide finds wrong, such as a schedule. The compiler does.
-            output.compile_jit()
-            raise
-        for image in images:
-            buffer = image.get()
-            found[image.name()].append([(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())])
-            image.reset()
-    for number, value in zip(numbers, before, strict=True):
-        set_number(number, 0 if value is None else value)
-    return {name: [hull(along) for along in zip(*boxes, strict=True)] for name, boxes in found.items()}
-
-
-def check_box(name: str, box: Box) -> Box:
-    """Refuses a box that was inferred, if an index may be any number of a large type."""
-    if extents := [extent for _, extent in box if extent >= FARTHEST]:
-        raise ValueError(f"`{name}` would have {extents[0]} elements along a dimension, and the most are {FARTHEST - 1}: an index "
-                         f"follows a number that may be any of its type. Say which elements it has by `boxes={{\"{name}\": …}}`")
-    return box
-
-
-def hull(ranges: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """The range that has all of these ranges, each a least index and an extent."""
-    ranges = list(ranges)
-    least = min(first for first, _ in ranges)
-    return least, max(first + extent for first, extent in ranges) - least
-
-
-def ends(element: hl.Type) -> set[float]:
-    """The numbers of a type with which the bounds of images are found."""
-    if element.is_float():
-        return {0.0}
-    least, greatest = limits(element)
-    return {max(least, -FARTHEST), min(greatest, FARTHEST)}
-
-
-def number_of(parameter: hl.Param) -> float | None:
-    """The number that a parameter has, if it has one."""
-    try:
-        parameter.parameter().scalar_expr()
-    except hl.HalideError:
-        return None
-    func, x = hl.Func(), hl.Var()
-    func[x] = parameter
-    return np.array(func.realize([1])).item()
-
-
-def check_type(name: str, element: hl.Type, narrow_floats: str | None = None) -> None:
-    """Refuses a type that no memory holds."""
-    if not (element.is_int() or element.is_uint()):
-        if narrow_floats is None and not element.is_bfloat() and not is_half(element):
-            raise TypeError(f"`{name}` is of type {element}: hardware has bfloat16 and float16. Use `hl.BFloat(16)` or `hl.Float(16)`, "
-                            "or let numbers be rounded by `hw_accelerate(…, narrow_floats=\"bf16\")`, or `\"f16\"`")
-    elif element.bits() not in (1, 8, 16, 32):
-        raise TypeError(f"`{name}` is of type {element}: memories hold 8, 16 or 32 bits")
