@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
+use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved, statement_in_yaml};
 
 use crate::convert::{Converted, Converter};
 use crate::fault::{Fault, Result};
@@ -413,17 +413,8 @@ impl Nest<'_> {
         for Statement { target, value, updates } in &block.statements {
             let (statement, values) = printer.statement(target, value, *updates);
             let indent = 2 + 2 * depth;
-            let mut text = match values.is_empty() {
-                true => format!("{:indent$}- {statement}", ""),
-                false if statement.len() > pushmem_nest::Printer::LONGEST_KEY => {
-                    format!("{:indent$}- ? {statement}\n{:indent$}  : where:", "", "")
-                }
-                false => format!("{:indent$}- {statement}:\n{:indent$}    where:", "", ""),
-            };
-            for (name, value) in values {
-                text.push_str(&format!("\n{:1$}{name}: \"{value}\"", "", indent + 6));
-            }
-            emitted.line(&format!("{text}\n"), block.span);
+            let text = statement_in_yaml(&statement, None, &values, indent);
+            emitted.line(&format!("{:indent$}{text}\n", ""), block.span);
         }
     }
 }

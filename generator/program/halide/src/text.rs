@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Piece, Printer as Text, Type, Unary};
+use pushmem_nest::{Binary, Index, Piece, Type, Unary, named_values, value_names};
 
 use crate::value::{Element, Value, Variable};
 
@@ -39,16 +39,16 @@ impl Printer<'_> {
         value: &Rc<Value<Element>>,
         updates: bool,
     ) -> (String, Vec<(String, String)>) {
-        let parts = self.named(element, value);
+        let roots = element.values().iter().chain([value]);
+        let levels = |of: &Rc<Value<Element>>, _: usize, operand: &Rc<Value<Element>>| levels_to(of, operand);
+        let parts = named_values(roots, Rc::as_ptr, |part| part.parts(), levels, FEWEST_IN_STATEMENT);
         if parts.is_empty() {
             return (self.assignment(element, value, updates), Vec::new());
         }
-        let taken: HashSet<&str> = self.names.iter().chain(self.variables.values()).map(String::as_str).collect();
-        let mut names = (1..).map(|number| format!("v{number}")).filter(|name| !taken.contains(name.as_str()));
+        let names = value_names(self.names.iter().chain(self.variables.values()).map(String::as_str));
         let mut printer = self.clone();
         let mut values = Vec::new();
-        for part in parts {
-            let Some(name) = names.next() else { break };
+        for (part, name) in parts.into_iter().zip(names) {
             values.push((name.clone(), printer.value(part)));
             printer.values.insert(Rc::as_ptr(part), name);
         }
@@ -64,37 +64,6 @@ impl Printer<'_> {
         }
         kept.reverse();
         (statement, kept)
-    }
-
-    /// The parts of a value that have names: operands of several others where there are many operators, and those of deep nesting. Those
-    /// that others are computed with come first.
-    fn named<'a>(&self, element: &'a Element, value: &'a Rc<Value<Element>>) -> Vec<&'a Rc<Value<Element>>> {
-        let (mut parts, mut seen) = (Vec::new(), HashSet::new());
-        let roots = || element.values().iter().chain([value]);
-        roots().for_each(|root| shared_parts(root, &mut seen, &mut parts));
-        let mut uses: HashMap<*const Value<Element>, usize> = HashMap::new();
-        for operand in parts.iter().flat_map(|part| part.parts()) {
-            *uses.entry(Rc::as_ptr(operand)).or_default() += 1;
-        }
-        let is_long = written_out(&parts, roots()) >= FEWEST_IN_STATEMENT;
-        let mut shown: HashMap<*const Value<Element>, Shown> = HashMap::new();
-        let mut named = Vec::new();
-        for part in parts {
-            let mut of = Shown::default();
-            for operand in part.parts() {
-                let Shown { operators, nesting } = shown[&Rc::as_ptr(operand)];
-                let nesting = nesting + levels_to(part, operand);
-                of = Shown { operators: of.operators + operators, nesting: of.nesting.max(nesting) };
-            }
-            of.operators += usize::from(!part.parts().is_empty());
-            let is_shared = uses.get(&Rc::as_ptr(part)).is_some_and(|uses| *uses > 1);
-            if is_long && is_shared && of.operators >= Text::FEWEST_OPERATORS || of.nesting > Text::DEEPEST {
-                named.push(part);
-                of = Shown::default();
-            }
-            shown.insert(Rc::as_ptr(part), of);
-        }
-        named
     }
 
     /// The statement that stores a value in an element: as a reduction, where the value is a sum that the element is a term of.
@@ -310,13 +279,6 @@ impl Printer<'_> {
     }
 }
 
-/// How a value is written: with so many operators, and so many one within the other. One with a name has neither.
-#[derive(Clone, Copy, Default)]
-struct Shown {
-    operators: usize,
-    nesting: usize,
-}
-
 /// The levels of parentheses, brackets and signs from a value to an operand: none within the chain of an operator.
 fn levels_to(of: &Value<Element>, operand: &Value<Element>) -> usize {
     use Binary::{Add, And, Or, Subtract};
@@ -328,30 +290,7 @@ fn levels_to(of: &Value<Element>, operand: &Value<Element>) -> usize {
     }
 }
 
-/// The number of operators of values, were all of them written out as often as they are used.
-fn written_out<'a>(parts: &[&Rc<Value<Element>>], roots: impl Iterator<Item = &'a Rc<Value<Element>>>) -> u64 {
-    let mut operators: HashMap<*const Value<Element>, u64> = HashMap::new();
-    for part in parts {
-        let of_operands = part.parts().into_iter().map(|operand| operators[&Rc::as_ptr(operand)]);
-        let all = of_operands.fold(u64::from(!part.parts().is_empty()), u64::saturating_add);
-        operators.insert(Rc::as_ptr(part), all);
-    }
-    roots.fold(0, |sum: u64, root| sum.saturating_add(operators[&Rc::as_ptr(root)]))
-}
-
 /// The words of a text, among which are all names in it.
 fn words(text: &str) -> HashSet<String> {
     text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').map(str::to_owned).collect()
-}
-
-/// Each part of a value once, those of indices too; those that others are computed with come first.
-fn shared_parts<'a>(
-    value: &'a Rc<Value<Element>>,
-    seen: &mut HashSet<*const Value<Element>>,
-    parts: &mut Vec<&'a Rc<Value<Element>>>,
-) {
-    if seen.insert(Rc::as_ptr(value)) {
-        value.parts().into_iter().for_each(|part| shared_parts(part, seen, parts));
-        parts.push(value);
-    }
 }

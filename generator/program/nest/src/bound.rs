@@ -103,7 +103,7 @@ impl Bound<'_> {
 }
 
 /// The names of loop variables, arrays and tables in an expression, in the order of the text.
-fn find_names(syntax: &Syntax, names: &mut Vec<Name>) {
+pub(crate) fn find_names(syntax: &Syntax, names: &mut Vec<Name>) {
     match &syntax.kind {
         Kind::Name(text) => names.push(Name { text: text.clone(), span: syntax.span }),
         Kind::Element(name, _) => names.push(name.clone()),

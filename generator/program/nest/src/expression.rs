@@ -70,6 +70,22 @@ pub enum ExpressionKind {
     Cast(Arc<Expression>),
 }
 
+impl ExpressionKind {
+    /// Whether it is the computation of another one, whatever the operands of both are; of those without operands, the same.
+    pub fn is_alike(&self, other: &ExpressionKind) -> bool {
+        use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
+        match (self, other) {
+            (Constant(one), Constant(other)) => one == other,
+            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
+            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
+            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
+            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
+            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
+            _ => false,
+        }
+    }
+}
+
 /// A part of an expression as a key: the part itself, and none that only looks like it.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a>(pub &'a Expression);
@@ -126,19 +142,16 @@ impl Expression {
         first_difference((self, other), &Expression::is_alike, &mut HashSet::new())
     }
 
-    /// Whether it is the computation of another one, whatever the operands of both are; of those without operands, the same.
-    pub fn is_alike(&self, other: &Expression) -> bool {
-        use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
-        let is_same = match (&self.kind, &other.kind) {
-            (Constant(one), Constant(other)) => one == other,
-            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
-            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
-            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
-            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
-            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
-            _ => false,
-        };
-        is_same && self.value == other.value
+    /// Whether it is the computation of another one, of the same type, whatever the operands of both are.
+    fn is_alike(&self, other: &Expression) -> bool {
+        self.kind.is_alike(&other.kind) && self.value == other.value
+    }
+
+    /// The parts that several others compute with, or one several times.
+    pub fn shared_parts(&self) -> HashSet<Part<'_>> {
+        let mut known = HashSet::new();
+        let operands = self.parts().into_iter().flat_map(Expression::operands).map(Part);
+        operands.filter(|operand| !known.insert(*operand)).collect()
     }
 
     /// Whether the value depends on loop variables, not only through elements.
@@ -184,18 +197,19 @@ impl Expression {
 
     /// The same with other leaves; nothing if there is none for one of them.
     pub(crate) fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
-        self.rebuilt_by(&mut |part| match part.shared_operands().is_empty() {
+        self.rebuilt_by(&mut |_, part| match part.shared_operands().is_empty() {
             true => Some(Expression { kind: leaf(&part.kind)?, ..part }),
             false => Some(part),
         })
     }
 
-    /// The same with other parts, each made once of the one with the new operands; nothing if there is none for one of them.
-    pub(crate) fn rebuilt_by(&self, new: &mut dyn FnMut(Expression) -> Option<Expression>) -> Option<Expression> {
+    /// The same with other parts, each made once: of the part that it was, and of that with the new operands. Nothing if there is none for
+    /// one of them.
+    pub fn rebuilt_by(&self, new: &mut dyn FnMut(&Expression, Expression) -> Option<Expression>) -> Option<Expression> {
         let mut rebuilt: HashMap<Part, Arc<Expression>> = HashMap::new();
         for part in self.parts() {
             let of = part.with(&mut |operand| rebuilt[&Part(operand)].clone());
-            rebuilt.insert(Part(part), Arc::new(new(of)?));
+            rebuilt.insert(Part(part), Arc::new(new(part, of)?));
         }
         rebuilt.remove(&Part(self)).map(Arc::unwrap_or_clone)
     }

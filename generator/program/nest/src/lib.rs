@@ -38,6 +38,7 @@ mod index;
 mod interpret;
 mod levels;
 mod lexer;
+mod named_values;
 mod operators;
 mod padding;
 mod print;
@@ -59,6 +60,7 @@ pub use builder::{LoopBuilder, OperationBuilder, ProgramBuilder};
 pub use expression::{Expression, ExpressionKind, Part};
 pub use index::{AffineIndex, INDEX_LIMIT, Index, Piece};
 pub use interpret::Observer;
+pub use named_values::{named_values, statement_in_yaml, value_names};
 pub use operators::{Binary, Unary};
 pub use print::Printer;
 pub use program::{

@@ -1,12 +1,13 @@
 //! Programs as text: YAML that reads back as the same program.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 
 use itertools::Itertools;
 
 use crate::expression::{Expression, ExpressionKind, Part};
 use crate::index::{AffineIndex, Index, Piece};
+use crate::named_values::{named_values, statement_in_yaml, value_names};
 use crate::operators::{Binary, Unary};
 use crate::program::{Access, ArrayKind, Loop, Node, Operation, Program};
 use crate::types::Type;
@@ -64,21 +65,15 @@ fn nodes<'a>(
 ) -> fmt::Result {
     let indent = 2 + 2 * loops.len();
     for node in nodes_here {
-        write!(formatter, "{:indent$}- ", "")?;
+        write!(formatter, "{:indent$}", "")?;
         match node {
             Node::Operation(operation) => {
                 let (statement, values) = Printer { program, loops, operation }.statement_and_values();
-                let Some(attributes) = attributes(operation, &values, indent + 6) else {
-                    writeln!(formatter, "{statement}")?;
-                    continue;
-                };
-                match statement.len() > Printer::LONGEST_KEY {
-                    true => writeln!(formatter, "? {statement}\n{:1$}:{attributes}", "", indent + 2)?,
-                    false => writeln!(formatter, "{statement}:{attributes}")?,
-                }
+                let share = operation.unit();
+                writeln!(formatter, "{}", statement_in_yaml(&statement, share, &values, indent))?;
             }
             Node::Loop(each) => {
-                write!(formatter, "for {} in {}..{}", each.variable, each.min, each.min + each.extent)?;
+                write!(formatter, "- for {} in {}..{}", each.variable, each.min, each.min + each.extent)?;
                 if each.unroll > 1 {
                     write!(formatter, " unroll {}", each.unroll)?;
                 }
@@ -90,17 +85,6 @@ fn nodes<'a>(
         }
     }
     Ok(())
-}
-
-/// The attributes of a statement, if it has some: behind the colon, or in lines of their own with this indent.
-fn attributes(operation: &Operation, values: &[(String, String)], indent: usize) -> Option<String> {
-    let share = operation.share.as_ref().map(|share| format!("share: {}", share.name));
-    if values.is_empty() {
-        return share.map(|share| format!(" {{{share}}}"));
-    }
-    let values = values.iter().map(|(name, value)| format!("  {name}: {}", in_quotes(value)));
-    let lines = share.into_iter().chain(["where:".to_owned()]).chain(values);
-    Some(lines.map(|line| format!("\n{:indent$}{line}", "")).collect())
 }
 
 /// Prints parts of an operation.
@@ -124,15 +108,6 @@ mod precedence {
 }
 
 impl<'a> Printer<'a> {
-    /// The fewest operators of an operand of several others that has a name.
-    pub const FEWEST_OPERATORS: usize = 3;
-
-    /// The most levels in which the operators of a value nest that has no name. A level takes two of the parser at most.
-    pub const DEEPEST: usize = 20;
-
-    /// The longest statement, in bytes, that is a key of YAML without a mark: such a key has 1,024 characters at most.
-    pub const LONGEST_KEY: usize = 1000;
-
     /// The operation as a statement, with the values that it names: `output[x] = a * a where a = …`.
     pub fn statement(&self) -> String {
         let (statement, values) = self.statement_and_values();
@@ -173,12 +148,20 @@ impl<'a> Printer<'a> {
 
     /// An access of the operation.
     pub fn access(&self, access: &Access) -> String {
-        self.writer().access(access)
+        match access.computed {
+            Some(_) => self.writer().access(access),
+            None => self.without_names().access(access),
+        }
     }
 
     /// An index of an access of the operation.
     pub fn index(&self, index: &Index) -> String {
-        Writer { printer: self, values: Vec::new(), names: HashMap::new() }.index(index)
+        self.without_names().index(index)
+    }
+
+    /// For indices of loop variables, in which no value is.
+    fn without_names(&self) -> Writer<'_> {
+        Writer { printer: self, values: Vec::new(), names: HashMap::new() }
     }
 
     fn writer(&self) -> Writer<'_> {
@@ -187,36 +170,15 @@ impl<'a> Printer<'a> {
         Writer { printer: self, values, names }
     }
 
-    /// The parts that have names: operands of several others that are more than a few operators, and those in which operators nest deeply.
-    /// Those that others compute with come first.
+    /// The parts that have names, each with its name. Those that others compute with come first.
     fn values(&self) -> Vec<(&'a Expression, String)> {
-        let (mut parts, mut known) = (Vec::new(), HashSet::new());
         let computed = self.operation.target.computed.iter().flatten();
-        computed.chain([&self.operation.expression]).for_each(|root| self.add_parts(root, &mut known, &mut parts));
-        let mut uses: HashMap<Part, usize> = HashMap::new();
-        for operand in parts.iter().flat_map(|part| self.operands(part)) {
-            *uses.entry(Part(operand)).or_default() += 1;
-        }
-        // Operators of a part, and the levels in which they nest, without those of parts with names.
-        let mut shown: HashMap<Part, (usize, usize)> = HashMap::new();
-        let mut names = self.free_names();
-        let mut values = Vec::new();
-        for part in parts {
-            let operands = self.operands(part);
-            let (mut operators, mut deepest) = (usize::from(!operands.is_empty()), 0);
-            for (place, operand) in operands.into_iter().enumerate() {
-                let (of_operand, levels) = shown[&Part(operand)];
-                operators += of_operand;
-                deepest = deepest.max(levels + levels_to(part, place, operand));
-            }
-            let is_shared = uses.get(&Part(part)).is_some_and(|uses| *uses > 1);
-            let is_named = operators >= Self::FEWEST_OPERATORS && is_shared || deepest > Self::DEEPEST;
-            shown.insert(Part(part), if is_named { (0, 0) } else { (operators, deepest) });
-            if is_named {
-                values.extend(names.next().map(|name| (part, name)));
-            }
-        }
-        values
+        let roots = computed.chain([&self.operation.expression]);
+        let named = named_values(roots, Part, |part| self.operands(part), levels_to, 0);
+        let arrays = self.program.arrays.iter().map(|array| array.name.as_str());
+        let tables = self.program.tables.iter().map(|table| table.name.as_str());
+        let loops = self.loops.iter().map(|level| level.variable.as_str());
+        named.into_iter().zip(value_names(arrays.chain(tables).chain(loops))).collect()
     }
 
     /// The values that a part is computed of: operands, and of an element the indices that depend on data.
@@ -225,22 +187,6 @@ impl<'a> Printer<'a> {
             ExpressionKind::Load(load) => self.operation.loads[load].access.computed.iter().flatten().collect(),
             _ => part.operands(),
         }
-    }
-
-    fn add_parts(&self, of: &'a Expression, known: &mut HashSet<Part<'a>>, parts: &mut Vec<&'a Expression>) {
-        if known.insert(Part(of)) {
-            self.operands(of).into_iter().for_each(|operand| self.add_parts(operand, known, parts));
-            parts.push(of);
-        }
-    }
-
-    /// Names that no array, table and loop has.
-    fn free_names(&self) -> impl Iterator<Item = String> {
-        let arrays = self.program.arrays.iter().map(|array| array.name.as_str());
-        let tables = self.program.tables.iter().map(|table| table.name.as_str());
-        let taken: HashSet<&str> =
-            arrays.chain(tables).chain(self.loops.iter().map(|level| level.variable.as_str())).collect();
-        (1..).map(|number| format!("v{number}")).filter(move |name| !taken.contains(name.as_str()))
     }
 }
 
@@ -439,12 +385,6 @@ fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut Stri
     if !type_is_known && !matches!(value, Type::I32 | Type::Bf16 | Type::Bool) {
         text.push_str(value.name());
     }
-}
-
-/// A value in quotes, unless YAML takes it as the text that it is.
-fn in_quotes(value: &str) -> String {
-    let is_plain = value.starts_with(|first: char| first.is_ascii_alphabetic() || first == '(');
-    if is_plain { value.to_owned() } else { format!("\"{value}\"") }
 }
 
 fn add_sign(is_negative: bool, text: &mut String) {

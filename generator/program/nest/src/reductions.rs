@@ -1,6 +1,6 @@
 //! Statements that are reductions, though they are written as assignments: `peak[0] = max(peak[0], a[x])`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::expression::{Expression, ExpressionKind, Part};
@@ -71,16 +71,11 @@ fn joined(operation: &Operation) -> Option<Operation> {
 
 /// The operands of a chain of one operator, from left to right. A value that is used several times is one of them.
 fn operands(expression: &Expression, of: Binary) -> Vec<&Expression> {
-    let mut uses: HashMap<Part, usize> = HashMap::new();
-    for operand in expression.parts().into_iter().flat_map(Expression::operands) {
-        *uses.entry(Part(operand)).or_default() += 1;
-    }
+    let shared = expression.shared_parts();
     let (mut found, mut open) = (Vec::new(), vec![expression]);
     while let Some(next) = open.pop() {
         match &next.kind {
-            ExpressionKind::Binary { operator, left, right }
-                if *operator == of && uses.get(&Part(next)).is_none_or(|uses| *uses == 1) =>
-            {
+            ExpressionKind::Binary { operator, left, right } if *operator == of && !shared.contains(&Part(next)) => {
                 open.extend([&**right, &**left]);
             }
             _ => found.push(next),

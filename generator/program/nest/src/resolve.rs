@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pushmem_files::nearest;
 use pushmem_float::{Format, Function};
 
+use crate::bound::find_names;
 use crate::expression::{Expression, ExpressionKind};
 use crate::index::{INDEX_LIMIT, Index};
 use crate::operators::{Binary, Unary};
@@ -260,11 +261,11 @@ pub(crate) fn operation(
     let last = statement.indices.last().map_or(name.span, |index| index.span);
     let place = name.span.to(Span { start: last.start, end: last.end + 1 });
     let mut resolver = Resolver { scope, values: Vec::new(), loads: Vec::new(), warnings };
-    let used = used_values(statement);
+    let used = used_names(statement);
     for (name, value) in &statement.values {
         let loads = resolver.loads.len();
         resolver.add_value(name, value)?;
-        if !used.contains(name.text.as_str()) {
+        if !used.contains(&name.text) {
             let problem = Problem::new(name.span, format!("the value `{}` is never used", name.text));
             resolver.warnings.push(problem.with_help("remove it, or use it in the statement"));
             // Elements are read for what is used alone.
@@ -297,23 +298,21 @@ pub(crate) fn operation(
     })
 }
 
-/// The names of the values that a statement uses, directly or for others.
-fn used_values(statement: &Statement) -> HashSet<&str> {
+/// The names that a statement uses, directly or for values that it uses.
+fn used_names(statement: &Statement) -> HashSet<String> {
     let mut used = HashSet::new();
-    statement.indices.iter().chain([&statement.value]).for_each(|syntax| find_names(syntax, &mut used));
+    let add = |syntax: &Syntax, used: &mut HashSet<String>| {
+        let mut names = Vec::new();
+        find_names(syntax, &mut names);
+        used.extend(names.into_iter().map(|name| name.text));
+    };
+    statement.indices.iter().chain([&statement.value]).for_each(|syntax| add(syntax, &mut used));
     for (name, value) in statement.values.iter().rev() {
-        if used.contains(name.text.as_str()) {
-            find_names(value, &mut used);
+        if used.contains(&name.text) {
+            add(value, &mut used);
         }
     }
     used
-}
-
-fn find_names<'a>(syntax: &'a Syntax, found: &mut HashSet<&'a str>) {
-    if let Kind::Name(name) = &syntax.kind {
-        found.insert(name);
-    }
-    children(syntax).into_iter().for_each(|child| find_names(child, found));
 }
 
 /// An expression whose type may still depend on what it is used with.

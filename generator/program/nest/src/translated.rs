@@ -52,6 +52,6 @@ fn relocate(node: &mut Node, place: &impl Fn(Span) -> Span) {
 }
 
 fn relocate_expression(expression: &mut Expression, place: &impl Fn(Span) -> Span) {
-    let relocated = expression.rebuilt_by(&mut |part| Some(Expression { span: place(part.span), ..part }));
+    let relocated = expression.rebuilt_by(&mut |_, part| Some(Expression { span: place(part.span), ..part }));
     *expression = relocated.expect("each part has a place");
 }

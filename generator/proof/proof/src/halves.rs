@@ -186,10 +186,9 @@ impl<'a> Pair<'a> {
                 };
                 narrowed && whole.value.bits() <= 16
                     || whole.value == Type::U16 && self.low_half(inner, halved)
-                    || self.is_same_operator(whole, halved)
-                        && self.all(whole, halved, |one, other| self.value(one, other))
+                    || whole.kind.is_alike(&halved.kind) && self.all(whole, halved, |one, other| self.value(one, other))
             }
-            _ => self.is_same_operator(whole, halved) && self.all(whole, halved, |one, other| self.value(one, other)),
+            _ => whole.kind.is_alike(&halved.kind) && self.all(whole, halved, |one, other| self.value(one, other)),
         }
     }
 
@@ -201,24 +200,6 @@ impl<'a> Pair<'a> {
     ) -> bool {
         let (before, after) = (whole.operands(), halved.operands());
         before.len() == after.len() && before.into_iter().zip(after).all(|(before, after)| same(before, after))
-    }
-
-    /// Whether two expressions are of one operator, whatever their operands; of those without, the same.
-    fn is_same_operator(&self, whole: &Expression, halved: &Expression) -> bool {
-        match (&whole.kind, &halved.kind) {
-            (ExpressionKind::Constant(one), ExpressionKind::Constant(other)) => one == other,
-            (ExpressionKind::Variable(one), ExpressionKind::Variable(other)) => one == other,
-            (ExpressionKind::Lookup { table: one, .. }, ExpressionKind::Lookup { table: other, .. }) => one == other,
-            (ExpressionKind::Unary { operator: one, .. }, ExpressionKind::Unary { operator: other, .. }) => {
-                one == other
-            }
-            (ExpressionKind::Binary { operator: one, .. }, ExpressionKind::Binary { operator: other, .. }) => {
-                one == other
-            }
-            (ExpressionKind::Select { .. }, ExpressionKind::Select { .. }) => true,
-            (ExpressionKind::Cast(_), ExpressionKind::Cast(_)) => true,
-            _ => false,
-        }
     }
 
     /// Whether an expression is `high << 16 | low` of an element.
@@ -304,7 +285,7 @@ impl<'a> Pair<'a> {
                 },
                 (kind, _) => {
                     is_of_low_bits(kind)
-                        && self.is_same_operator(whole, halved)
+                        && whole.kind.is_alike(&halved.kind)
                         && self.all(whole, halved, |one, other| self.low_half(one, other))
                 }
             }

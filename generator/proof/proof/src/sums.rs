@@ -354,10 +354,7 @@ fn terms(operation: &Operation, operator: Binary, copies: &[Vec<(usize, Index)>]
         return copies.iter().map(|places| Values::new(operation, places).term(expression)).collect();
     }
     // So is one that is used several times.
-    let mut uses: HashMap<Part, usize> = HashMap::new();
-    for operand in expression.parts().into_iter().flat_map(Expression::operands) {
-        *uses.entry(Part(operand)).or_default() += 1;
-    }
+    let shared = expression.shared_parts();
     let (mut found, mut sum) = (BTreeMap::<String, usize>::new(), BTreeMap::new());
     for places in copies {
         let mut values = Values::new(operation, places);
@@ -365,9 +362,7 @@ fn terms(operation: &Operation, operator: Binary, copies: &[Vec<(usize, Index)>]
         while let Some(of) = open.pop() {
             match &of.kind {
                 ExpressionKind::Binary { operator: by, left, right }
-                    if *by == operator
-                        && of.value == expression.value
-                        && uses.get(&Part(of)).is_none_or(|uses| *uses == 1) =>
+                    if *by == operator && of.value == expression.value && !shared.contains(&Part(of)) =>
                 {
                     open.extend([&**left, &**right]);
                 }

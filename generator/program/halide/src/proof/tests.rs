@@ -1,6 +1,6 @@
 //! The proof finds faults that are planted in nests.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,26 +114,10 @@ fn parts(expression: &Expression) -> Vec<&Expression> {
 /// The expression with a fault in the part of this number, wherever that is used; nothing, if there can be none.
 fn with_fault(expression: &Expression, part: usize, kind: Kind) -> Option<Expression> {
     let faulty = Part(parts(expression)[part]);
-    let mut rebuilt: HashMap<Part, Arc<Expression>> = HashMap::new();
-    for of in expression.parts() {
-        let mut new = of.clone();
-        let operands: Vec<&mut Arc<Expression>> = match &mut new.kind {
-            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
-            ExpressionKind::Lookup { index: operand, .. }
-            | ExpressionKind::Unary { operand, .. }
-            | ExpressionKind::Cast(operand) => vec![operand],
-            ExpressionKind::Binary { left, right, .. } => vec![left, right],
-            ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
-        };
-        for (operand, old) in operands.into_iter().zip(of.operands()) {
-            *operand = rebuilt[&Part(old)].clone();
-        }
-        if Part(of) == faulty && !planted(&mut new, kind) {
-            return None;
-        }
-        rebuilt.insert(Part(of), Arc::new(new));
-    }
-    rebuilt.remove(&Part(expression)).map(Arc::unwrap_or_clone)
+    expression.rebuilt_by(&mut |old, mut new| {
+        let is_possible = Part(old) != faulty || planted(&mut new, kind);
+        is_possible.then_some(new)
+    })
 }
 
 /// Lets an access be to the next element, if the array has it.
