@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pushmem_veryl::{Reset, Source, compile};
+use pushmem_veryl::{Reset, Source, compile_anew};
 
 fn main() -> ExitCode {
     let mut sources = Vec::new();
@@ -22,10 +22,10 @@ fn main() -> ExitCode {
     let repetitions: usize = std::env::var("N").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     for _ in 0..repetitions {
         let start = Instant::now();
-        let outcome = compile(sources.clone(), Reset::default());
+        let outcome = compile_anew(sources.clone(), Reset::default());
         eprintln!("{:?} {}", start.elapsed(), if outcome.is_ok() { "" } else { "(refused)" });
     }
-    match compile(sources, Reset::default()) {
+    match compile_anew(sources, Reset::default()) {
         Ok(emitted) => emitted.iter().for_each(|module| println!("{}", module.text)),
         Err(error) => {
             eprint!("{error}");

@@ -1,14 +1,15 @@
 //! Veryl to SystemVerilog, in process and in memory.
 //!
 //! All Veryl of the project goes through [`compile`]: it parses and analyzes a set of sources together, refuses them if
-//! the analyzer has anything at all to say (warnings included), and returns one SystemVerilog text per source. No file is
-//! read or written, and the output depends on nothing but the sources.
+//! the analyzer has anything at all to say (warnings included), and returns one SystemVerilog text per source. The output depends on nothing
+//! but the sources, and is kept in the cache.
 //!
 //! Clocks are `clock` (rising edge) and resets `reset` (active low, [`Reset`] says of which kind); module and port names come out as
 //! written. Every compilation has a thread of its own, because Veryl keeps its tables in thread-local storage: nothing
 //! leaks from one compilation to the next, and compilations may run in parallel.
 
 mod columns;
+mod kept;
 mod ranges;
 mod tidy;
 
@@ -94,7 +95,14 @@ impl fmt::Display for CompileError {
 ///
 /// Anything Veryl reports is an error: syntax errors of all sources, or else every analyzer finding, warnings and advice
 /// included. A panic inside Veryl is an error, too (in a build that unwinds), and so are two sources of one name.
+///
+/// Sources that were compiled before are not compiled again: their text comes from the cache.
 pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+    kept::kept(sources, reset, |sources| compile_anew(sources, reset))
+}
+
+/// As [`compile`], without the cache.
+pub fn compile_anew(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
     on_own_thread(move || compile_here(&sources, reset))
 }
 

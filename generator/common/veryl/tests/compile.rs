@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use pushmem_testing::verilator;
-use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile};
+use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile_anew};
 
 /// Compiles named texts; panics with the findings.
 fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
@@ -12,7 +12,7 @@ fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
 }
 
 fn try_emit(sources: &[(&str, &str)]) -> Result<Vec<Emitted>, CompileError> {
-    compile(
+    compile_anew(
         sources.iter().map(|&(name, text)| Source { name: name.to_owned(), text: text.to_owned() }).collect(),
         Reset::default(),
     )

@@ -27,7 +27,7 @@ pub use block::{BlockPort, BlockPorts, BlockProcess, stopped};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
-pub use rtl::{program_identity, rtl_files};
+pub use rtl::rtl_files;
 pub use self_test::{SelfTestError, self_test};
 pub use streams::{Event, SimulationError, StreamOptions, StreamRun, WRITES, run_length, run_streams};
 pub use verilator::Verilator;

@@ -6,14 +6,11 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, Configuration};
-use pushmem_cache::Kept;
 use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{ArrayMap, BankMap, Graph, bank_driver, memory_folder};
-use pushmem_simulation::program_identity;
 use pushmem_systemverilog::files_of;
-use pushmem_tile::TileSpec;
 
 use crate::application::pes::PES;
 use crate::application::tiles;
@@ -206,25 +203,14 @@ fn expected(part: &str) -> String {
     format!("`{part}` is neither the number of a column nor a range of them: expected something like 0,4-7")
 }
 
-/// The SystemVerilog files of an array, kept between runs: name and text of each, used modules before their users.
+/// The SystemVerilog files of an array: name and text of each, used modules before their users.
 ///
 /// # Errors
 /// When the RTL does not compile, which is a fault of the templates.
 pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> {
-    let sources = pushmem_interconnect::sources(spec);
-    let memories: String = spec.memories().map(TileSpec::canonical).collect();
-    let (pe, program) = (spec.pe.to_yaml(), program_identity());
-    let texts = sources.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
-    let others = [spec.reset().name(), pe.as_str(), memories.as_str(), program.as_str()];
-    let kept = Kept::of("array_rtl", &texts.chain(others).collect_vec());
-    if let Some(files) = kept.result() {
-        return Ok(files);
-    }
     let modules = pushmem_interconnect::generate(spec)
         .map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
-    let files = files_of(modules);
-    kept.keep(&files);
-    Ok(files)
+    Ok(files_of(modules))
 }
 
 /// Adds the files of an array, without the RTL.
