@@ -120,6 +120,8 @@ impl Doctor {
         let halide = Tools::package_version("halide").ok_or_else(|| NOT_FOUND.to_owned());
         let browser = BROWSERS.into_iter().find_map(|name| version_of(name).ok()).ok_or_else(|| NOT_FOUND.to_owned());
         let fpga = synth::WITH_FPGA;
+        // It prints no version.
+        let vcd2fst = which::which("vcd2fst").map(|path| path.display().to_string()).map_err(|_| NOT_FOUND.to_owned());
         let nextpnr = |family| FpgaTools::version(family).ok_or_else(|| NOT_FOUND.to_owned());
         let tools = [
             Tool::new("verilator", with_verilator.join(", "), verilator, "scripts/setup, or apt-get install verilator"),
@@ -127,6 +129,7 @@ impl Doctor {
             Tool::new("python3", with_python, version_of("python3"), "apt-get install python3 python3-venv"),
             Tool::new("yosys", synth::WITH_SYNTHESIS, yosys, SYNTHESIS),
             Tool::new("sta", synth::WITH_SYNTHESIS, version_of("sta"), opensta),
+            Tool::new("vcd2fst", fpga, vcd2fst, FPGA),
             Tool::new("nextpnr-ecp5", fpga, nextpnr(Family::Ecp5), FPGA),
             Tool::new("nextpnr-gowin", fpga, nextpnr(Family::Gowin), FPGA),
             Tool::new("halide", "programs in Python that write pipelines", halide, "scripts/setup --halide"),

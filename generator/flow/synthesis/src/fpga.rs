@@ -111,6 +111,12 @@ impl FpgaTools {
             .or_code(Code::Tool)
             .with_help(INSTALL_HELP)
         })?;
+        // Yosys reads the stimuli of its simulation by it.
+        which::which("vcd2fst").map_err(|_| {
+            Diagnostic::new("`--fpga` needs the program vcd2fst of GTKWave, which is not on the search path")
+                .or_code(Code::Tool)
+                .with_help(INSTALL_HELP)
+        })?;
         Ok(FpgaTools { python, versions })
     }
 
