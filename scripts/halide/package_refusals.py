@@ -98,7 +98,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: copied(extents=8), TypeError, "a list of one extent for each dimension, `x`, `y`, not 8"),
     (lambda: copied(extents=[8, 8.5]), TypeError, "for each dimension, `x`, `y`, all integers, not [8, 8.5]"),
     (lambda: copied(inputs=lambda image: image), TypeError, "`inputs` is a list, such as `[input]`, not a ImageParam"),
-    (lambda: copied(inputs=lambda image: [image[x, y]]), TypeError, "an input is what `stream_to_accelerator` gives, or an `hl.Param`, not a"),
+    (lambda: copied(inputs=lambda image: [image[x, y]]), TypeError, "an input is what `stream_to_accelerator` gives, or an `hl.Param`"),
     (lambda: copied(inputs=lambda image: [image, image]), ValueError, "two inputs have the name `input`"),
     (lambda: stream_to_accelerator("input"), TypeError, "as in stream_to_accelerator(\"input\", hl.UInt(16), 2), not None and None"),
     (lambda: stream_to_accelerator(np.zeros(3)), TypeError, "an input has a name, or is a Func of the CPU, not a ndarray"),
@@ -109,7 +109,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: copied().run(pixels(8, 8)), TypeError, "images are given by name, such as {\"input\": image}, not as a ndarray"),
     (lambda: copied(extents=[8, 4]).realize({"input": pixels(8, 4)}), ValueError, "has the shape (8, 4), not (4, 8)"),
     (lambda: copied().run({"input": pixels(8, 8, element=np.float32)}), ValueError, "elements of float32, not of uint8: convert it by"),
-    (lambda: copied().run({"input": pixels(8, 8, element=np.int64) + 256}), ValueError, "an element 256, and those of uint8 are from 0 to 255"),
+    (lambda: copied().run({"input": pixels(8, 8, element=np.int64) + 256}), ValueError, "256, and those of uint8 are from 0 to 255"),
     (lambda: copied().run({"input": pixels(8, 8)}, "no_such_program"), FileNotFoundError, "there is no program `no_such_program`"),
     (lambda: copied().build("out", options="--rtl"), TypeError, "options are a list of words"),
 ]

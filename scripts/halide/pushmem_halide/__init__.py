@@ -67,8 +67,8 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
     """
     if isinstance(source, str):
         if not isinstance(element, hl.Type) or not isinstance(dimensions, int):
-            raise TypeError(f"an input of its own has a type of Halide and a number of dimensions, as in stream_to_accelerator(\"{source}\", "
-                            f"hl.UInt(16), 2), not {element!r} and {dimensions!r}")
+            raise TypeError(f"an input of its own has a type of Halide and a number of dimensions, as in "
+                            f"stream_to_accelerator(\"{source}\", hl.UInt(16), 2), not {element!r} and {dimensions!r}")
         return hl.ImageParam(element, dimensions, source)
     if not isinstance(source, hl.Func):
         raise TypeError(f"an input has a name, or is a Func of the CPU, not a {type(source).__name__}")
@@ -251,9 +251,9 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[Inpu
     `inputs` are what `stream_to_accelerator` gave, and each `hl.Param`, which is a number when the accelerator runs. The boxes that
     the tile reads follow from its bounds; `boxes` says them where they are larger, for each name the least index and the extent of
     every dimension. Constant buffers are part of the pipeline; one over an array of NumPy must be there until it is written.
-    `schedule` is the policy by which stages are scheduled, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision and of other types
-    become those of bfloat16, with 8 significant bits, and with `narrow_floats="f16"` those of float16, with 11 and numbers to 65504:
-    results are near to Halide's, and `Accelerator.compare` tells how near.
+    `schedule` is the policy by which stages are scheduled, `dnn` or `stencil`. With `narrow_floats="bf16"` numbers of single precision
+    and of other types become those of bfloat16, with 8 significant bits, and with `narrow_floats="f16"` those of float16, with 11 and
+    numbers to 65504: results are near to Halide's, and `Accelerator.compare` tells how near.
 
     Raises TypeError for values that no memory holds, for what has more than one output, and for an argument of another kind; ValueError for
     words, extents, inputs and boxes that do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.

@@ -123,7 +123,8 @@ def check_images(images: Mapping[str, np.ndarray | float], inputs: Sequence[tupl
     shape, and with elements of its type."""
     names = [file_name(parameter) for parameter, _ in inputs]
     if not isinstance(images, Mapping):
-        raise TypeError(f"images are given by name, such as {{\"{names[0] if names else 'input'}\": image}}, not as a {type(images).__name__}")
+        example = names[0] if names else "input"
+        raise TypeError(f"images are given by name, such as {{\"{example}\": image}}, not as a {type(images).__name__}")
     for name in images:
         if name not in names:
             raise ValueError(f"`{name}` is no input of the accelerator: {suggestion(name, names)}")

@@ -25,8 +25,8 @@ def find_program(named: str | Path | None) -> str:
     for place in (None, *PLACES):
         if found := shutil.which("pushmem", path=place and str(place)):
             return found
-    raise FileNotFoundError("there is no program `pushmem` on the path, beside this Python or in target/release of a clone: install the wheel, "
-                            "run `cargo build --release` in the clone, or give its path by `pushmem=`")
+    raise FileNotFoundError("there is no program `pushmem` on the path, beside this Python or in target/release of a clone: install the "
+                            "wheel, run `cargo build --release` in the clone, or give its path by `pushmem=`")
 
 
 def call(program: str, arguments: Sequence[str | Path]) -> str:

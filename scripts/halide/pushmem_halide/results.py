@@ -10,12 +10,12 @@ import numpy as np
 
 from .words import to_numbers
 
-#: Figures of a report by their keys, with the names that people read, where the hardware has them. Those of the second kind have how
-#: many are used, of those that an array has.
+#: Figures of a report by their keys, with the names that people read. One of an array says how many are used, and how many there are.
 FIGURES = {
-    "cycles": "cycles", "sequential_cycles": "cycles, one stage after the other", "memory_tiles": "memory tiles", "memories": "memory tiles",
-    "rom_tiles": "tiles with tables", "sram_words": "SRAM words", "shift_register_words": "shift-register words",
-    "processing_elements": "processing elements", "multipliers": "multipliers", "input_words": "words in, a cycle",
+    "cycles": "cycles", "sequential_cycles": "cycles, one stage after the other", "memory_tiles": "memory tiles",
+    "memories": "memory tiles", "rom_tiles": "tiles with tables", "sram_words": "SRAM words",
+    "shift_register_words": "shift-register words", "processing_elements": "processing elements", "multipliers": "multipliers",
+    "input_words": "words in, a cycle",
     "output_words": "words out, a cycle", "inputs": "IO tiles in", "outputs": "IO tiles out",
 }
 
