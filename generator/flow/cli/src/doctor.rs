@@ -6,7 +6,7 @@ use clap::Args;
 use pushmem_files::Diagnostic;
 use pushmem_process::Run;
 use pushmem_simulation::Verilator;
-use pushmem_synthesis::{Family, FpgaTools, Library, Tools};
+use pushmem_synthesis::{Family, FpgaTools, Library, PYTHON_VARIABLE, Tools};
 use serde::Serialize;
 
 use crate::application::rtl;
@@ -39,18 +39,19 @@ struct Tool {
     version: Option<String>,
     /// The reason why it cannot be used.
     problem: Option<String>,
-    install: &'static str,
+    install: String,
 }
 
 impl Tool {
-    fn new(
-        name: &'static str,
-        purpose: impl Into<String>,
-        version: Result<String, String>,
-        install: &'static str,
-    ) -> Self {
+    fn new(name: &'static str, purpose: impl Into<String>, version: Result<String, String>, install: &str) -> Self {
         let problem = version.as_ref().err().cloned();
-        Tool { name, purpose: purpose.into(), version: version.ok(), problem, install }
+        Tool { name, purpose: purpose.into(), version: version.ok(), problem, install: install.to_owned() }
+    }
+
+    /// A tool that is a package of Python.
+    fn of_python(name: &'static str, package: &str, purpose: &str, install: &str) -> Self {
+        let install = format!("{install}, or name a Python that has it in the variable {PYTHON_VARIABLE}");
+        Tool::new(name, purpose, Tools::package_version(package), &install)
     }
 }
 
@@ -115,24 +116,22 @@ impl Doctor {
             synth::WITH_VERILATOR,
         ];
         let with_python = format!("{}, and the scripts of lint, proofs and area", synth::WITH_SYNTHESIS);
-        let yosys = Tools::yosys_version().ok_or_else(|| NOT_FOUND.to_owned());
         let opensta = "scripts/setup --synthesis, or apt-get install opensta";
-        let halide = Tools::package_version("halide").ok_or_else(|| NOT_FOUND.to_owned());
         let browser = BROWSERS.into_iter().find_map(|name| version_of(name).ok()).ok_or_else(|| NOT_FOUND.to_owned());
         let fpga = synth::WITH_FPGA;
         // It prints no version.
         let vcd2fst = which::which("vcd2fst").map(|path| path.display().to_string()).map_err(|_| NOT_FOUND.to_owned());
-        let nextpnr = |family| FpgaTools::version(family).ok_or_else(|| NOT_FOUND.to_owned());
+        let halide = "programs in Python that write pipelines";
         let tools = [
             Tool::new("verilator", with_verilator.join(", "), verilator, "scripts/setup, or apt-get install verilator"),
             Tool::new("g++", "what Verilator writes", version_of("g++"), "scripts/setup, or apt-get install g++"),
             Tool::new("python3", with_python, version_of("python3"), "apt-get install python3 python3-venv"),
-            Tool::new("yosys", synth::WITH_SYNTHESIS, yosys, SYNTHESIS),
+            Tool::of_python("yosys", "pyosys", synth::WITH_SYNTHESIS, SYNTHESIS),
             Tool::new("sta", synth::WITH_SYNTHESIS, version_of("sta"), opensta),
             Tool::new("vcd2fst", fpga, vcd2fst, FPGA),
-            Tool::new("nextpnr-ecp5", fpga, nextpnr(Family::Ecp5), FPGA),
-            Tool::new("nextpnr-gowin", fpga, nextpnr(Family::Gowin), FPGA),
-            Tool::new("halide", "programs in Python that write pipelines", halide, "scripts/setup --halide"),
+            Tool::of_python("nextpnr-ecp5", FpgaTools::package(Family::Ecp5), fpga, FPGA),
+            Tool::of_python("nextpnr-gowin", FpgaTools::package(Family::Gowin), fpga, FPGA),
+            Tool::of_python("halide", "halide", halide, "scripts/setup --halide"),
             Tool::new("chromium", "tests of report.html, which any browser shows", browser, "scripts/setup --report"),
         ];
         let library = |(library, there): (Library, bool)| CellLibrary {

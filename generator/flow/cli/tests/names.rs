@@ -1,9 +1,11 @@
-//! Tiles by their names, in every command that takes a tile, outside of the project.
+//! Names outside of the project: of tiles, in every command that takes a tile, and of the tools that the project has installed.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use tempfile::tempdir;
 
 /// Runs the program in a folder; what it prints, and whether it succeeds.
@@ -71,4 +73,31 @@ fn the_nearest_tile_of_a_name_is_checked() {
     fs::write(folder.join("lost.yaml"), "tile: pnod\ncontrollers: {}\n").unwrap();
     let (success, said) = run(folder, &["check", "lost.yaml"]);
     assert!(!success && said.contains("lost.yaml:1:7") && said.contains("did you mean `pond`?"), "{said}");
+}
+
+/// In another folder, the program of a clone finds the Python that the clone has; of what is missing it says where it looked.
+#[test]
+fn tools_of_the_clone_are_found_outside_of_it() {
+    let (clone, elsewhere) = (tempdir().unwrap(), tempdir().unwrap());
+    let clone = clone.path().canonicalize().unwrap();
+    let (program, python) = (clone.join("target/release/pushmem"), clone.join("build/venv/bin/python"));
+    for file in [&program, &python] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    // By another process: a file that this one has written may still be open in the children of other tests.
+    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_pushmem")).arg(&program).status().unwrap().success());
+    // A Python that has whatever it is asked for.
+    symlink("/bin/echo", &python).unwrap();
+    let yosys = |named: Option<&str>| {
+        let mut doctor = Command::new(&program);
+        doctor.args(["doctor", "--json"]).current_dir(elsewhere.path()).env("PATH", "").env_remove("PUSHMEM_PYTHON");
+        let report = doctor.envs(named.map(|named| ("PUSHMEM_PYTHON", named))).output().unwrap().stdout;
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "yosys").unwrap().clone()
+    };
+    let version = yosys(None)["version"].as_str().unwrap().to_owned();
+    assert!(version.ends_with(&format!(" ({})", python.display())), "{version}");
+    let missing = yosys(Some("/no/python"));
+    assert_eq!(missing["problem"], "not found: it is not in `/no/python`, which the variable PUSHMEM_PYTHON names");
+    assert!(missing["install"].as_str().unwrap().contains("in the variable PUSHMEM_PYTHON"), "{missing}");
 }

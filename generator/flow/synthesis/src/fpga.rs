@@ -20,7 +20,7 @@ use self::report::{Cells, Routed};
 pub use self::report::{FpgaPath, FpgaReport, Resource, Throughput};
 use crate::job::sources;
 use crate::process::{execute, read};
-use crate::tools::python_that;
+use crate::tools::{not_in, python_help, python_that};
 
 /// Yosys runs in Python.
 const SYNTHESIZE: &str = include_str!("../../../../templates/synthesis/fpga.py");
@@ -105,11 +105,12 @@ impl FpgaTools {
         let (python, versions) = python_that(&asked).ok_or_else(|| {
             let needed = format!("pyosys and {}", package.replace('_', "-"));
             Diagnostic::new(format!(
-                "`--fpga {}` needs the Python packages {needed}, which are not here",
-                family.name()
+                "`--fpga {}` needs the Python packages {needed}: one of them {}",
+                family.name(),
+                not_in()
             ))
             .or_code(Code::Tool)
-            .with_help(INSTALL_HELP)
+            .with_help(python_help(INSTALL_HELP))
         })?;
         // Yosys reads the stimuli of its simulation by it.
         which::which("vcd2fst").map_err(|_| {
@@ -120,11 +121,10 @@ impl FpgaTools {
         Ok(FpgaTools { python, versions })
     }
 
-    /// The version of nextpnr for a family, if it is there.
-    pub fn version(family: Family) -> Option<String> {
+    /// The package of Python that has nextpnr for a family.
+    pub fn package(family: Family) -> &'static str {
         let [package, _] = family.program();
-        let asked = format!("import importlib.metadata as m; print(m.version('{package}'))");
-        python_that(&asked).map(|(_, version)| version)
+        package
     }
 }
 

@@ -27,4 +27,4 @@ pub use path::{OperationPaths, Path, Paths};
 pub use report::{Block, Power, Report};
 pub use run::{Synthesis, run};
 pub use toggles::Window;
-pub use tools::{Library, Tools};
+pub use tools::{Library, PYTHON_VARIABLE, Tools};

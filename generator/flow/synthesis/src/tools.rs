@@ -10,15 +10,15 @@ use pushmem_process::Run;
 
 use crate::process::run_opensta;
 
-/// Names a Python that has the package pyosys.
-const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
+/// Names the Python that has the packages.
+pub const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
 
-/// The Python environment that `scripts/setup` makes.
+/// The Python environment that `scripts/setup` makes, below the folder of the project.
 const ENVIRONMENT: &str = "build/venv/bin/python";
 
 const INSTALL_HELP: &str = "install it by `scripts/setup --synthesis`";
 
-/// Cell libraries by name, and where `scripts/setup` puts them.
+/// Cell libraries by name, and where `scripts/setup` puts them: from the root, or below the folder of the project.
 const LIBRARIES: [(&str, &str); 2] =
     [("osu018", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"), ("gscl45nm", "build/libraries/gscl45nm.lib")];
 
@@ -54,9 +54,9 @@ impl Tools {
     /// A message that says how to install what is missing.
     pub fn find() -> Result<Self, Diagnostic> {
         let (python, yosys) = python().ok_or_else(|| {
-            Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
+            Diagnostic::new(format!("synthesis needs Yosys, the Python package pyosys: it {}", not_in()))
                 .or_code(Code::Tool)
-                .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
+                .with_help(python_help(INSTALL_HELP))
         })?;
         let sta = which::which("sta").map_err(|_| {
             Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP).or_code(Code::Tool)
@@ -66,15 +66,14 @@ impl Tools {
         Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })
     }
 
-    /// The version of Yosys, if it is there.
-    pub fn yosys_version() -> Option<String> {
-        python().map(|(_, version)| version)
-    }
-
-    /// The version of a package of Python, if it is where Yosys would be.
-    pub fn package_version(package: &str) -> Option<String> {
-        python_that(&format!("import importlib.metadata; print(importlib.metadata.version('{package}'))"))
-            .map(|(_, version)| version)
+    /// The version of a package of Python, and the Python that has it, as people read them; else where it was looked for.
+    ///
+    /// # Errors
+    /// When no Python has it.
+    pub fn package_version(package: &str) -> Result<String, String> {
+        let asked = format!("import importlib.metadata, {package}; print(importlib.metadata.version('{package}'))");
+        let (python, version) = python_that(&asked).ok_or_else(|| format!("not found: it {}", not_in()))?;
+        Ok(format!("{version} ({})", python.display()))
     }
 
     /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
@@ -113,12 +112,44 @@ fn python() -> Option<(PathBuf, String)> {
 
 /// A Python that runs this, and what it prints.
 pub(crate) fn python_that(runs: &str) -> Option<(PathBuf, String)> {
-    let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
-    let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
-    candidates.map(absolute).find_map(|python| {
+    pythons().into_iter().find_map(|python| {
         let finished = Run::of(Command::new(&python).args(["-c", runs])).finish().ok()?;
         finished.status.success().then(|| (python, finished.text().trim().to_owned()))
     })
+}
+
+/// Where packages are looked for: only in the Python that the variable names; without it, in the environment of the project, and then in
+/// the Python on the path.
+fn pythons() -> Vec<PathBuf> {
+    match std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()) {
+        Some(named) => vec![absolute(PathBuf::from(named))],
+        None => in_project(ENVIRONMENT).into_iter().chain([PathBuf::from("python3")]).collect(),
+    }
+}
+
+/// That something is in no Python, as the end of a sentence.
+pub(crate) fn not_in() -> String {
+    let pythons = pythons();
+    let named = pythons.iter().map(|python| format!("`{}`", python.display())).collect::<Vec<_>>().join(" or ");
+    match pythons.as_slice() {
+        [_] if std::env::var_os(PYTHON_VARIABLE).is_some_and(|name| !name.is_empty()) => {
+            format!("is not in {named}, which the variable {PYTHON_VARIABLE} names")
+        }
+        _ => format!("is not in {named}"),
+    }
+}
+
+/// The help about a package of Python that is missing, behind how it is installed.
+pub(crate) fn python_help(install: &str) -> String {
+    format!("{install}; or name a Python that has it in the variable {PYTHON_VARIABLE}")
+}
+
+/// A file of the project: below the working directory, or below a folder around this program, as `target/release` is one in the project.
+fn in_project(file: &str) -> Option<PathBuf> {
+    let program = std::env::current_exe().ok().and_then(|program| program.canonicalize().ok());
+    let around = program.iter().flat_map(|program| program.ancestors().skip(1).map(Path::to_owned));
+    let folders = std::env::current_dir().into_iter().chain(around);
+    folders.map(|folder| folder.join(file)).find(|path| is_file(path))
 }
 
 /// A program that is named by a path stays where it is when commands run in other folders.
@@ -144,9 +175,9 @@ impl Library {
     /// The libraries that have names, and whether each is there.
     pub fn shipped() -> impl Iterator<Item = (Self, bool)> {
         LIBRARIES.into_iter().map(|(name, path)| {
-            let path = PathBuf::from(path);
-            let there = is_file(&path);
-            (Library { name: name.to_owned(), path }, there)
+            let found = in_project(path);
+            let there = found.is_some();
+            (Library { name: name.to_owned(), path: found.unwrap_or_else(|| PathBuf::from(path)) }, there)
         })
     }
 
@@ -156,13 +187,12 @@ impl Library {
     /// When it is not there.
     pub fn find(named: &Path) -> Result<Self, Diagnostic> {
         let shipped = LIBRARIES.iter().find(|(name, _)| named.as_os_str() == *name);
-        let path = shipped.map_or(named, |(_, path)| Path::new(path));
+        let found = shipped.map(|(_, path)| in_project(path).unwrap_or_else(|| PathBuf::from(path)));
+        let path = found.as_deref().unwrap_or(named);
         if !is_file(path) {
             let names = LIBRARIES.map(|(name, _)| name).join(" or ");
             let help = match shipped {
-                Some(_) => format!(
-                    "{INSTALL_HELP}, and run from the folder of the project, or give the path of its Liberty file"
-                ),
+                Some(_) => format!("{INSTALL_HELP} in a clone of the project, or give the path of its Liberty file"),
                 None => format!("give {names}, or a file in the Liberty format"),
             };
             return Err(Diagnostic::new(format!("there is no cell library {}", path.display())).with_help(help));
