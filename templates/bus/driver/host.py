@@ -152,7 +152,7 @@ class Host:
         if not large:
             return {name: shape for name, (_, _, shape) in IMAGES.items()}
         if TILES is None:
-            raise HostError("the driver has no tiles: `pushmem build` makes them with `--image`")
+            raise HostError("the driver has no tiles: `pushmem build` makes them with `--image-size`")
         return {image["name"]: image["size"] for image in TILES["images"]}
 
     def place(self, kind: str, shape: Sequence[int]) -> Image:

@@ -16,7 +16,7 @@ use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_images::Image;
-use pushmem_nest::Program;
+use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::Design;
 use pushmem_report::RtlCheck;
 use serde::Serialize;
@@ -64,12 +64,13 @@ pub struct Build {
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
-    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random. Of several programs, NAME is PROGRAM.NAME.
-    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
-    pub inputs: Vec<(String, PathBuf)>,
-    /// Where to write an output, in the format of the file's ending.
-    #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
-    pub outputs: Vec<(String, PathBuf)>,
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
+    /// random. Of several programs, NAME is PROGRAM.NAME.
+    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    pub inputs: Vec<String>,
+    /// Where to write an output, in the format of the file's ending. The name may be left out where there is one output.
+    #[arg(long = "output", value_name = "[NAME=]FILE")]
+    pub outputs: Vec<String>,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word. On an
     /// array, run the RTL of the tiles with the bitstream as constants beside the model; compare every output in every cycle.
     #[arg(long, group = RTL)]
@@ -100,7 +101,10 @@ pub struct Build {
     /// With `--bus axi`: the size of a larger output, in all its dimensions, the innermost first, of which the program computes a tile.
     /// The driver has the places of all tiles.
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "bus")]
-    image: Option<Size>,
+    image_size: Option<Size>,
+    /// The former name of --image-size.
+    #[arg(long = "image", value_name = "SIZE", value_parser = size, requires = "bus", conflicts_with = "image_size", hide = true)]
+    former_image_size: Option<Size>,
     #[command(flatten)]
     package: Package,
     /// Report as JSON.
@@ -197,7 +201,8 @@ impl Build {
             prefix: None,
             bus: None,
             memory: MemoryBus::default(),
-            image: None,
+            image_size: None,
+            former_image_size: None,
             package: Package::default(),
             json: false,
             is_run: false,
@@ -244,8 +249,7 @@ impl Build {
             return Ok(ExitCode::SUCCESS);
         }
         // A command that fails for a wrong file says nothing else.
-        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
-        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let inputs = self.images(&compiled.program)?;
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
         self.say(&spinner, || format!("{}\n{report}{}", report.name, fit::lines(fitted.as_ref())))?;
@@ -259,6 +263,13 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The images of a program, where its outputs can be written.
+    fn images(&self, program: &Program) -> Result<BTreeMap<String, Image>, Diagnostic> {
+        let inputs = images::named(program, ArrayKind::Input, &self.inputs)?;
+        images::check_outputs(program, &inputs, &images::named(program, ArrayKind::Output, &self.outputs)?)?;
+        images::inputs(program, &inputs)
     }
 
     /// Whether the model runs.
@@ -317,7 +328,7 @@ impl Build {
                 written.write(path)?;
             }
         }
-        images::write(&self.outputs, &expected)?;
+        images::write(&images::named(&compiled.program, ArrayKind::Output, &self.outputs)?, &expected)?;
         if let Some(folder) = &self.folder {
             let written = format!("{}: `make` there simulates the RTL", folder.display());
             self.say(spinner, || line("written to", &written))?;

@@ -193,6 +193,8 @@ impl Check {
                 | FileKind::Words
                 | FileKind::Image
                 | FileKind::Python
+                | FileKind::Network
+                | FileKind::LoopsInC
                 | FileKind::Binary,
             )
             | None => {

@@ -10,6 +10,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_nest::ArrayKind;
 use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
@@ -32,12 +33,13 @@ struct Built {
 pub struct Compare {
     /// Folder that `pushmem build` has written.
     folder: PathBuf,
-    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
-    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
-    inputs: Vec<(String, PathBuf)>,
-    /// Where to write an output, in the format of the file's ending.
-    #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
-    outputs: Vec<(String, PathBuf)>,
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
+    /// random.
+    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    inputs: Vec<String>,
+    /// Where to write an output, in the format of the file's ending. The name may be left out where there is one output.
+    #[arg(long = "output", value_name = "[NAME=]FILE")]
+    outputs: Vec<String>,
     /// Only the interpreter and the model.
     #[arg(long)]
     no_rtl: bool,
@@ -93,16 +95,18 @@ impl Compare {
             register_file: levels[1].as_deref(),
         };
         let compiled = compile(program, &tiles::target(&spec, named)?, &self.constraints()?)?;
-        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
-        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
+        let outputs = images::named(&compiled.program, ArrayKind::Output, &self.outputs)?;
+        images::check_outputs(&compiled.program, &inputs, &outputs)?;
+        let inputs = images::inputs(&compiled.program, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
-        let outputs = expected.iter().map(|(name, image)| Output { name, elements: image.values().len() });
-        let mut report = Report { outputs: outputs.collect(), rtl: None };
+        let compared = expected.iter().map(|(name, image)| Output { name, elements: image.values().len() });
+        let mut report = Report { outputs: compared.collect(), rtl: None };
         if !self.no_rtl {
             let files = folder::files(&compiled, None, &inputs, &expected)?;
             report.rtl = Some(self.run_rtl(&files).map_err(told_of_changes)?);
         }
-        images::write(&self.outputs, &expected)?;
+        images::write(&outputs, &expected)?;
         output::result(self.json, &report, || report.text())?;
         Ok(ExitCode::SUCCESS)
     }

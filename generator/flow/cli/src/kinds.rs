@@ -13,6 +13,8 @@ use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::purposes;
+
 /// The kinds of files that commands read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -36,6 +38,8 @@ pub enum FileKind {
     Words,
     Image,
     Python,
+    Network,
+    LoopsInC,
     Binary,
 }
 
@@ -68,7 +72,7 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 21] = [
+const KINDS: [Row; 23] = [
     Row {
         kind: FileKind::Array, is: "a specification of an array", told_by: Kind { value: "array", or_key: "columns" },
         taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
@@ -144,11 +148,19 @@ const KINDS: [Row; 21] = [
     },
     Row {
         kind: FileKind::Image, is: "an image", told_by: Endings(&["npy", "pgm", "ppm", "png"]),
-        taken_by: "`pushmem build PROGRAM --input NAME=FILE` runs a program on it",
+        taken_by: "`pushmem run PROGRAM --input FILE` runs a program on it",
     },
     Row {
         kind: FileKind::Python, is: "a Python script", told_by: Endings(&["py"]),
         taken_by: "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
+    },
+    Row {
+        kind: FileKind::Network, is: "a network", told_by: Endings(&["onnx", "tflite", "pt", "pth", "pb", "h5", "keras", "safetensors"]),
+        taken_by: purposes::NETWORKS,
+    },
+    Row {
+        kind: FileKind::LoopsInC, is: "a program in C", told_by: Endings(&["c", "cc", "cpp", "cxx"]),
+        taken_by: purposes::LOOPS_IN_C,
     },
     Row {
         kind: FileKind::Binary, is: "a binary file", told_by: Contents,
@@ -334,6 +346,8 @@ mod tests {
             ("d.py", "import halide as hl", "a Python script"),
             ("e", "\u{7f}ELF\0\0", "a binary file"),
             ("f.hex", "00ff", "a file of words"),
+            ("g.onnx", "\u{8}\u{7}", "a network"),
+            ("h.cpp", "int main() {}", "a program in C"),
         ] {
             let path = folder.path().join(name);
             std::fs::write(&path, contents).unwrap();

@@ -18,6 +18,7 @@ mod origin;
 mod output;
 mod package;
 mod progress;
+mod purposes;
 mod random_specs;
 mod regress;
 mod rtl_folder;
@@ -69,7 +70,7 @@ const AFTER_OTHERS: usize = 900;
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
-  pushmem run apps/gaussian.yaml --image photo.png -o blurred.png
+  pushmem run apps/gaussian.yaml --input photo.png -o blurred.png
   pushmem import halide blur.hlpipe -o apps/blur.yaml
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
@@ -164,6 +165,22 @@ fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
     }
 }
 
+/// A command or an option that is a word for a purpose is answered with what exists for it, in place of the nearest name.
+fn purposeful(mut error: Error) -> Error {
+    let unknown =
+        [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(unknown)) => Some(unknown.clone()),
+            _ => None,
+        });
+    let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+    if let Some(purpose) = unknown.filter(|_| is_unknown).and_then(|unknown| purposes::of(&unknown)) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![purpose.into()]));
+    }
+    error
+}
+
 /// An option that is misspelt in a way that clap does not think of, as one with letters exchanged, is suggested by the measure
 /// that all names have here.
 fn suggested(mut error: Error) -> Error {
@@ -203,7 +220,7 @@ fn refuse_usage(error: Error) -> ! {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| refuse_usage(suggested(error)));
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| refuse_usage(purposeful(suggested(error))));
     output::prepare(Manner {
         quiet: arguments.quiet,
         verbose: arguments.verbose,

@@ -123,6 +123,12 @@ pub fn warn(text: &str) {
     }
 }
 
+/// Says that an option has another name now, and works with the former one for a release.
+pub fn report_former_name(former: &str, name: &str) {
+    let renamed = Diagnostic::new(format!("`{former}` is called `{name}` now"));
+    report(renamed.with_help("the former name ends with the next release").as_warning());
+}
+
 /// Says what is being done, if somebody wants to know.
 pub fn note(text: &str) {
     match (manner().verbose, is_for_programs()) {

@@ -13,7 +13,7 @@ use itertools::Itertools;
 use pushmem_configuration::encode;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, read_text, write_file};
-use pushmem_nest::Program;
+use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{FailureKind, run_files};
@@ -38,8 +38,8 @@ pub const WITH_FPGA: &str = "synth --fpga";
 pub const WITH_VERILATOR: &str = "synth --check, synth --fpga --simulate, synth --activity, synth of a program";
 
 /// Where the programs come from that this needs.
-const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
-of the Python that the variable PUSHMEM_PYTHON names; OpenSTA is the program sta.";
+const TOOLS: &str = "Yosys is that of the Python that the variable PUSHMEM_PYTHON names. Without it, that of build/venv below the working
+directory or in the clone that this program is in, which scripts/setup --synthesis makes, or of python3. OpenSTA is the program sta.";
 
 #[derive(Args)]
 #[command(after_help = TOOLS)]
@@ -72,9 +72,10 @@ pub struct Synth {
     /// Assume activity for the power of an accelerator, instead of running its netlist.
     #[arg(long)]
     assumed_activity: bool,
-    /// Image for an input of the program: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
-    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
-    inputs: Vec<(String, PathBuf)>,
+    /// Image for an input of the program: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an
+    /// image are random.
+    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    inputs: Vec<String>,
     #[command(flatten)]
     choices: Choices,
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
@@ -233,8 +234,8 @@ impl Synth {
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
         let compiled = self.choices.read()?.compile_file(program, &self.target)?;
-        images::check_outputs(&compiled.program, &self.inputs, &[])?;
-        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
+        let inputs = images::inputs(&compiled.program, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let technology = self.technology(&folder::tiles(&compiled))?;
         let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;

@@ -130,6 +130,13 @@ fn exit_codes() {
         (2, &["generate", AMBER], "--output"),
         (2, &["generate", AMBER, "-o", "x", "--fast"], "unexpected argument '--fast'"),
         (2, &["build", BLUR, "--rlt"], "a similar argument exists: '--rtl'"),
+        (2, &["explore", BLUR], "`pushmem build PROGRAM --fit multipliers=16` chooses unroll factors"),
+        (
+            2,
+            &["import", "onnx", "net.onnx"],
+            "networks of ONNX, TFLite or PyTorch are not read: write the layers as statements",
+        ),
+        (2, &["build", BLUR, "--fpga"], "`pushmem synth` has area, longest paths and power"),
         (2, &["check"], "FILES"),
         (2, &["simulate", AMBER, GAUSSIAN, "--input", "in.hex"], "such as 0=a.hex"),
         (2, &["simulate", AMBER, GAUSSIAN, "--output", "x=out.hex"], "`x` is not the number of a port"),
@@ -954,7 +961,7 @@ nest:
 fn build_plans_the_tiles_of_an_image() {
     let folder = Folder::new();
     let out = folder.path("blur");
-    let build = |image: &str, bus: &str| pushmem(&["build", BLUR, "-o", &out, "--bus", bus, "--image", image]);
+    let build = |image: &str, bus: &str| pushmem(&["build", BLUR, "-o", &out, "--bus", bus, "--image-size", image]);
     let said = ends(0, &mut build("100x63", "axi"));
     assert!(said.out.contains("2 of 63 x 63; 2 of them in the model"), "{}", said.out);
     let plan = fs::read_to_string(Path::new(&out).join("tiles.json")).unwrap();
@@ -963,7 +970,14 @@ fn build_plans_the_tiles_of_an_image() {
     assert!(ends(1, &mut build("100x63", "axis")).err.contains("choose `--bus axi`"));
     assert!(ends(1, &mut build("100", "axi")).err.contains("has 1 dimensions"));
     assert!(ends(2, &mut build("100by63", "axi")).err.contains("`100by63` is no size"));
-    ends(2, &mut pushmem(&["build", BLUR, "--image", "100x63"]));
+    ends(2, &mut pushmem(&["build", BLUR, "--image-size", "100x63"]));
+    // The former name.
+    let said = ends(0, &mut pushmem(&["build", BLUR, "-o", &out, "--bus", "axi", "--image", "100x63"]));
+    assert!(
+        said.out.contains("2 of 63 x 63") && said.err.contains("`build --image` is called `--image-size` now"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]
@@ -981,6 +995,24 @@ fn build_runs_images() {
     assert_eq!(&words[..2], [65, 67]);
     succeeds(&["build", BLUR, "--input", &from, "--output", &format!("blur={npy}")]);
     assert!(Path::new(&npy).is_file());
+
+    // Where there is one array, it needs no name; and `run` takes images by the same option.
+    let same = folder.path("same.hex");
+    succeeds(&["build", BLUR, "--input", &input, "--output", &same]);
+    assert_eq!(fs::read(&same).unwrap(), fs::read(&hex).unwrap());
+    for (option, renamed) in [("--input", ""), ("--image", "`run --image` is called `--input` now")] {
+        fs::remove_file(&same).unwrap();
+        let said = succeeds(&["run", BLUR, option, &input, "-o", &same]);
+        assert!(said.err.contains(renamed) && said.err.is_empty() == renamed.is_empty(), "{}", said.err);
+        assert_eq!(fs::read(&same).unwrap(), fs::read(&hex).unwrap());
+    }
+    let two = folder.file("two.yaml", TWO_INPUTS);
+    let said = fails(&["build", &two, "--input", &input]);
+    assert!(
+        said.err.contains("`two` has 2 inputs, and") && said.err.contains("with one of one, other"),
+        "{}",
+        said.err
+    );
 
     let misspelt = fails(&["build", BLUR, "--input", &format!("inptu={input}")]);
     assert!(misspelt.err.contains("has no input `inptu`") && misspelt.err.contains("`input`"), "{}", misspelt.err);
@@ -1048,7 +1080,7 @@ fn the_right_command_is_named() {
             "write the pipeline before",
         ),
         (&["build", &python], "a Python script, not a program", "`pushmem build` takes the *.hlpipe that it writes"),
-        (&["build", &image], "an image, not a program", "`pushmem build PROGRAM --input NAME=FILE` runs"),
+        (&["build", &image], "an image, not a program", "`pushmem run PROGRAM --input FILE` runs"),
         (&["build", &binary], "a binary file, not a program", "check the name"),
         (&["build", BLUR, "--tile", BLUR], "a program, not a tile specification", compiles),
         (&["build", BLUR, "--tile", configuration], "a tile configuration, not a tile specification", runs),
@@ -1071,13 +1103,13 @@ fn the_right_command_is_named() {
         (
             &["simulate", AMBER, configuration, "--input", &format!("0={image}")],
             "an image, not a file of words",
-            "build",
+            "`pushmem run PROGRAM",
         ),
         (&["encode", AMBER, BLUR], "a program, not a tile configuration", compiles),
         (&["decode", AMBER, configuration], "a tile configuration, not a file of words", runs),
         (&["import", "halide", BLUR], "a program, not a pipeline of Halide", compiles),
         (&["synth", configuration], "a tile configuration, not a program or a tile specification", runs),
-        (&["check", &image], "is an image", "`pushmem build PROGRAM --input NAME=FILE` runs"),
+        (&["check", &image], "is an image", "`pushmem run PROGRAM --input FILE` runs"),
     ] {
         let said = fails(arguments);
         assert!(said.err.contains(is), "{arguments:?}: {}", said.err);

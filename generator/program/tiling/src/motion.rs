@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         let message = format!("`{}` computes no tile of a larger image: {message}", self.program.name);
         self.program.diagnostic(span, message).or_code(Code::Refused).with_help(
             "let the program compute the inner part of the image from an input with a border, which the host fills in; \
-             or compile it for the whole image, without `--image`",
+             or compile it for the whole image, without `--image-size`",
         )
     }
 

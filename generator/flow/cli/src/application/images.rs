@@ -1,8 +1,9 @@
 //! The images that a program runs on.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, nearest};
 use pushmem_images::Image;
 use pushmem_nest::{Array, ArrayKind, Program};
@@ -11,10 +12,33 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::output;
 
-/// Parses `NAME=FILE`.
-pub fn name_file(text: &str) -> Result<(String, PathBuf), String> {
-    let (name, file) = text.split_once('=').ok_or("expected the name of an array, `=` and a file: input=photo.pgm")?;
-    Ok((name.to_owned(), file.into()))
+/// Files by the names of arrays: given as `NAME=FILE`, or as the file of the only array of this kind.
+///
+/// # Errors
+/// When a file has no name, and the program not one array of this kind.
+pub fn named(program: &Program, kind: ArrayKind, files: &[String]) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
+    let names = program.arrays_of(kind).map(|array| array.name.as_str()).collect_vec();
+    let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let of_file = |text: &String| {
+        // A path may have the sign, too.
+        let is_name = |name: &str| names.contains(&name) || is_word(name) && !Path::new(text).exists();
+        let named = text.split_once('=').filter(|(name, _)| is_name(name));
+        match (named, names.as_slice()) {
+            (Some((name, file)), _) => Ok((name.to_owned(), file.into())),
+            (None, [only]) => Ok(((*only).to_owned(), text.into())),
+            (None, []) => {
+                let message = format!("`{}` has no {}, and `{text}` is given for one", program.name, kind.name());
+                Err(Diagnostic::new(message).or_code(Code::Image).with_help("leave it out"))
+            }
+            (None, _) => {
+                let (count, kind) = (names.len(), kind.name());
+                let message = format!("`{}` has {count} {kind}s, and `{text}` names none of them", program.name);
+                let help = format!("write NAME={text} with one of {}", names.join(", "));
+                Err(Diagnostic::new(message).or_code(Code::Image).with_help(help))
+            }
+        }
+    };
+    files.iter().map(of_file).try_collect()
 }
 
 fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a Array, Diagnostic> {

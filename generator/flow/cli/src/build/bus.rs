@@ -10,6 +10,7 @@ use pushmem_tiling::Tiling;
 
 use super::{Build, line};
 use crate::application::{array_shell, tiles_of_images};
+use crate::output;
 use crate::progress::Spinner;
 
 /// Buses by the names of the command line.
@@ -115,7 +116,10 @@ impl Build {
     /// As [`MemoryBus::memory`], and when there are no tiles of the image.
     pub(super) fn shell(&self, program: &Program) -> Result<Option<ShellOptions>, Diagnostic> {
         let memory = self.memory.memory(self.bus)?;
-        let tiling = match &self.image {
+        if self.former_image_size.is_some() {
+            output::report_former_name("build --image", "--image-size");
+        }
+        let tiling = match self.image_size.as_ref().or(self.former_image_size.as_ref()) {
             Some(_) if memory.is_none() => {
                 let refused = Diagnostic::new("`--bus axis` has no images in memory, whose tiles could be runs");
                 return Err(refused.with_help("choose `--bus axi`"));

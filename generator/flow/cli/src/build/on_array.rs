@@ -19,7 +19,7 @@ use pushmem_mapper::{
     ArrayTarget, Edited, Execution, HeaderProgram, Loading, LoadingCycles, Mapped, Occupant, Report, Sharing, Times,
     execute_buffered, execute_observed, header, lower,
 };
-use pushmem_nest::Program;
+use pushmem_nest::{ArrayKind, Program};
 use pushmem_netlist::Netlist;
 use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
@@ -86,8 +86,7 @@ impl Build {
         let shape = shell.as_ref().map(|shell| self.array_shape(shell));
         shape.iter().try_for_each(|shape| shape.check(&target.spec))?;
         let timing = self.timing(&target.spec)?;
-        images::check_outputs(&program, &self.inputs, &self.outputs)?;
-        let inputs = images::inputs(&program, &self.inputs)?;
+        let inputs = self.images(&program)?;
         let spinner = Spinner::new();
         let (program, fitted) = self.fitted(program, chosen, Some(&target), &spinner)?;
         spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
@@ -133,7 +132,7 @@ impl Build {
             let result = format!("computes what the interpreter computes, {} cycles from the flush", cycles[0]);
             self.say(&spinner, || line("model", &result))?;
             self.say_rtl(&spinner, &target, rtl)?;
-            images::write(&self.outputs, &outputs[0])?;
+            images::write(&images::named(&compiled.program, ArrayKind::Output, &self.outputs)?, &outputs[0])?;
         }
         let (expected, cycles) = match &ran {
             Some(ran) => (ran.outputs[0].clone(), ran.cycles[0]),

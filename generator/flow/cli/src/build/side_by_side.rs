@@ -57,7 +57,7 @@ impl Build {
         let (input_files, output_files) = (by_program(programs, &self.inputs)?, by_program(programs, &self.outputs)?);
         let mut inputs: Vec<BTreeMap<String, Image>> = Vec::new();
         for (number, program) in programs.iter().enumerate() {
-            images::check_outputs(program, &self.inputs, &output_files[number])?;
+            images::check_outputs(program, &input_files.concat(), &output_files[number])?;
             inputs.push(images::inputs(program, &input_files[number])?);
         }
         let spinner = Spinner::new();
@@ -166,9 +166,10 @@ fn name_of(programs: &[Program]) -> String {
 }
 
 /// The files of each program, given as `PROGRAM.NAME=FILE`.
-fn by_program(programs: &[Program], files: &[(String, PathBuf)]) -> Result<Files, Diagnostic> {
+fn by_program(programs: &[Program], files: &[String]) -> Result<Files, Diagnostic> {
     let mut found: Files = vec![Vec::new(); programs.len()];
-    for (name, path) in files {
+    for text in files {
+        let (name, path) = text.split_once('=').unwrap_or((text, ""));
         let parts = name.split_once('.');
         let place = parts.and_then(|(program, _)| programs.iter().position(|other| other.name == program));
         let (Some(place), Some((_, array))) = (place, parts) else {
@@ -176,7 +177,7 @@ fn by_program(programs: &[Program], files: &[(String, PathBuf)]) -> Result<Files
             let message = format!("`{name}` names no array of one of the programs");
             return Err(Diagnostic::new(message).with_help(format!("write {names}")));
         };
-        found[place].push((array.to_owned(), path.clone()));
+        found[place].push((array.to_owned(), path.into()));
     }
     Ok(found)
 }

@@ -75,8 +75,8 @@ impl Synth {
         };
         let tools = FpgaTools::find(family)?;
         let compiled = self.choices.read()?.compile_file(program, &self.target)?;
-        images::check_outputs(&compiled.program, &self.inputs, &[])?;
-        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
+        let inputs = images::inputs(&compiled.program, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
         let writes = if self.fpga.keep_registers { Vec::new() } else { constants(&compiled)? };
