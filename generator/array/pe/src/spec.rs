@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath, counted};
-use pushmem_kernels::is_keyword;
+use pushmem_systemverilog::is_reserved;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -330,11 +330,11 @@ pub fn bits_for(things: u32) -> u32 {
 
 /// Refuses the `name` of a specification that no module can have.
 fn check_name(document: &Document, name: &str) -> Result<(), Diagnostic> {
-    if is_keyword(name) { Err(refused_name(document, name)) } else { check_stem(document, name) }
+    if is_reserved(name) { Err(refused_name(document, name)) } else { check_stem(document, name) }
 }
 
 /// Refuses the `name` of a specification that cannot be the beginning of names of modules: as that of a module, but a keyword
-/// of SystemVerilog may be one.
+/// may be one.
 ///
 /// # Errors
 /// A message at the key `name`.
@@ -352,6 +352,6 @@ fn refused_name(document: &Document, name: &str) -> Diagnostic {
     let message = format!("`{name}` cannot be the name of a module");
     document.error(&FieldPath::root().key("name"), message).with_help(format!(
         "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter; no \
-         keyword, and nothing that begins with `pushmem_`"
+         keyword of SystemVerilog or Veryl, and nothing that begins with `pushmem_`"
     ))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use pushmem_files::Document;
 
 use pushmem_pe::{Operation, PeSpec, generate};
+use pushmem_systemverilog::{KEYWORDS, VERYL_KEYWORDS};
 
 use support::{Bench, spec};
 
@@ -83,6 +84,17 @@ fn shipped_specifications_read_back_and_are_lint_clean() {
         let again = Document::parse("again.yaml", read.to_yaml()).unwrap();
         assert_eq!(PeSpec::from_document(&again).unwrap(), read);
         Bench::lint(&read);
+    }
+}
+
+/// Names of modules, which are written in Veryl and printed in SystemVerilog.
+#[test]
+fn no_reserved_word_is_a_name() {
+    for word in KEYWORDS.iter().chain(&VERYL_KEYWORDS) {
+        let text = format!("kind: processing_element\noperations: [add]\nname: {word}\n");
+        let error = PeSpec::from_document(&Document::parse("pe.yaml", text).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{word}` cannot be the name of a module")), "{error}");
+        assert!(error.contains("pe.yaml:3:7"), "{error}");
     }
 }
 

@@ -1,11 +1,14 @@
-//! SystemVerilog files of a design: those that tools compile, headers that these include, and lists of both.
+//! SystemVerilog files of a design: those that tools compile, headers that these include, and lists of both; and the words that
+//! names in them cannot be.
 //!
 //! A file is its name or path, and its text. Generated designs have one header: the macros of assertions.
 
+mod keywords;
 mod ports;
 
 use itertools::Itertools;
 
+pub use keywords::{KEYWORDS, VERYL_KEYWORDS, is_keyword, is_reserved};
 pub use ports::{Port, header, ports_of};
 
 /// The macros of assertions: the name of the header, and its text.

@@ -1,10 +1,13 @@
 //! Compiles Veryl of the house subset and looks at the SystemVerilog.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use pushmem_systemverilog::{KEYWORDS, VERYL_KEYWORDS, is_reserved};
 use pushmem_testing::verilator;
 use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile_anew};
+use veryl_parser::generated::veryl_parser::TERMINAL_NAMES;
 
 /// Compiles named texts; panics with the findings.
 fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
@@ -50,6 +53,22 @@ const COUNTER_TOP: &str = include_str!("veryl/counter_top.veryl");
 /// Nothing but embedded SystemVerilog: a module and a `bind`.
 const COUNTER_CHECKER: &str = include_str!("veryl/counter_checker.veryl");
 const FORMS: &str = include_str!("veryl/forms.veryl");
+
+/// The grammar of Veryl names its keywords: `IfResetTerm` is `if_reset`, and `BBoolTerm` is `bbool`.
+#[test]
+fn reserved_words_are_those_that_no_module_can_have_as_a_name() {
+    let terms = TERMINAL_NAMES.iter().filter_map(|name| name.strip_suffix("Term"));
+    let spelled = |term: &str| {
+        let snake: String = term.chars().map(|c| if c.is_uppercase() { format!("_{c}") } else { c.into() }).collect();
+        [term, snake.trim_start_matches('_')].map(str::to_lowercase)
+    };
+    let lists = KEYWORDS.iter().chain(&VERYL_KEYWORDS).map(|word| (*word).to_owned());
+    let words: BTreeSet<String> = terms.flat_map(spelled).chain(lists).collect();
+    for word in words {
+        let compiled = try_emit(&[("sample", &format!("module {word} {{}}\n"))]);
+        assert_eq!(compiled.is_err(), is_reserved(&word), "{word}: {compiled:?}");
+    }
+}
 
 #[test]
 fn counter_with_instance_is_exactly_this() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::keywords::KEYWORDS;
+use pushmem_systemverilog::KEYWORDS;
 
 /// The names of the ports that every kernel has.
 const PORTS: [&str; 5] = ["clk_i", "step_i", "result_o", "index", "row"];

@@ -20,7 +20,7 @@ use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_graph::{Accelerator, Beats, WORD_BITS};
 use pushmem_nest::Program;
-use pushmem_systemverilog::{file_list, is_header, with_headers};
+use pushmem_systemverilog::{VERYL_KEYWORDS, file_list, is_header, with_headers};
 use pushmem_tile::TileSpec;
 use pushmem_waves::View;
 
@@ -142,7 +142,9 @@ pub fn compose(
     let tiles = tile_modules(accelerator, tile_files);
     let tile_files = if accelerator.configured().is_empty() { Vec::new() } else { merged(tile_files)? };
     let taken = tile_files.iter().map(|(name, _)| name.trim_end_matches(".sv"));
-    let mut modules = Names::with(taken.map(str::to_owned).chain(modules::names()));
+    // Shells for buses, which are written in Veryl, name the top module.
+    let taken = taken.chain(VERYL_KEYWORDS).map(str::to_owned);
+    let mut modules = Names::with(taken.chain(modules::names()));
     let top_module = modules.claim(&accelerator.name, "accelerator");
     let kernels = modules::kernels(accelerator, program, &top_module, &mut modules);
     let top = top::print(accelerator, program, &kernels, window, &top_module)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use itertools::Itertools;
-use pushmem_kernels::is_keyword;
+use pushmem_systemverilog::is_keyword;
 
 /// The identifiers of a scope.
 ///

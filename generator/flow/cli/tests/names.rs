@@ -53,6 +53,48 @@ fn every_command_takes_the_name_of_a_tile() {
     }
 }
 
+/// Words of Veryl and of SystemVerilog.
+const RESERVED: [&str; 6] = ["p8", "inst", "clock", "block", "logic", "input"];
+
+/// Names of modules, and the beginnings of such names.
+#[test]
+fn reserved_words_are_names_or_are_refused_where_they_stand() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    for word in RESERVED {
+        let pe = format!("kind: processing_element\noperations: [add, pass]\nname: {word}\n");
+        fs::write(folder.join("pe.yaml"), pe).unwrap();
+        for command in [&["check", "pe.yaml"][..], &["generate", "pe.yaml", "-o", "pe"]] {
+            let (success, said) = run(folder, command);
+            let refused = format!("`{word}` cannot be the name of a module");
+            assert!(!success && said.contains(&refused) && said.contains("pe.yaml:3:7"), "{said}");
+        }
+        let tile = format!("name: {word}\nkind: register_file\nrows: 8\ninputs: 1\noutputs: 1\n");
+        fs::write(folder.join("tile.yaml"), tile).unwrap();
+        succeeds(folder, &["generate", "tile.yaml", "-o", "tile"]);
+        let array = format!("name: {word}\nkind: array\ncolumns: 2\nrows: 1\npe: image_pe\n");
+        fs::write(folder.join("array.yaml"), array).unwrap();
+        succeeds(folder, &["generate", "array.yaml", "-o", "array"]);
+        let sram = format!(
+            "macro: {word}\nwidth: 64\ndepth: 512\nports:\n\
+            - {{kind: read_write, clock: clk, select: {{port: p8}}, write: {{port: inst}}, address: block, data_in: pub, data_out: gen}}\n"
+        );
+        fs::write(folder.join("sram.yaml"), sram).unwrap();
+        let (success, said) = run(folder, &["generate", "amber", "-o", "sram", "--sram", "amber=sram.yaml"]);
+        let is_keyword = ["logic", "input"].contains(&word);
+        assert!(success != is_keyword, "{said}");
+        assert!(success || said.contains(&format!("`{word}` is a keyword of SystemVerilog")), "{said}");
+    }
+    // The name of a program, of its arrays, its loops and its tables.
+    let program = "name: inst\ninputs: {p8: {type: u16, shape: [8]}, logic: {type: u16, shape: [8]}}\n\
+        outputs: {gen: {type: u16, shape: [8]}}\ntables: {pub: {type: u16, values: [1, 2, 3, 4]}}\nnest:\n\
+        - for block in 0..8:\n  - gen[block] = p8[block] + logic[block] + pub[p8[block] % 4]\n";
+    fs::write(folder.join("program.yaml"), program).unwrap();
+    for bus in ["axi", "axis"] {
+        succeeds(folder, &["build", "program.yaml", "-o", bus, "--bus", bus]);
+    }
+}
+
 /// A project's own file comes first, then one beside the configuration, then the one that is part of the program.
 #[test]
 fn the_nearest_tile_of_a_name_is_checked() {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
-use pushmem_kernels::is_keyword;
+use pushmem_systemverilog::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
-use pushmem_kernels::is_keyword;
+use pushmem_systemverilog::is_keyword;
 use serde::Deserialize;
 
 /// The pins of an integrated clock gate. It takes the enable while the clock is low, and both are active high.

@@ -1,13 +1,18 @@
-//! The keywords of SystemVerilog.
+//! Words that cannot be names.
 
 /// Whether SystemVerilog keeps this word to itself, so that it cannot be a name.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&word).is_ok()
 }
 
+/// Whether SystemVerilog or Veryl keeps this word to itself, so that it cannot be the name of a module that is written in Veryl.
+pub fn is_reserved(word: &str) -> bool {
+    is_keyword(word) || VERYL_KEYWORDS.binary_search(&word).is_ok()
+}
+
 /// The keywords of IEEE 1800-2017, in order.
 #[rustfmt::skip]
-pub(crate) const KEYWORDS: [&str; 248] = [
+pub const KEYWORDS: [&str; 248] = [
     "accept_on", "alias", "always", "always_comb", "always_ff", "always_latch", "and", "assert", "assign", "assume",
     "automatic", "before", "begin", "bind", "bins", "binsof", "bit", "break", "buf", "bufif0", "bufif1", "byte", "case",
     "casex", "casez", "cell", "chandle", "checker", "class", "clocking", "cmos", "config", "const", "constraint",
@@ -35,6 +40,15 @@ pub(crate) const KEYWORDS: [&str; 248] = [
     "xnor", "xor",
 ];
 
+/// The keywords of Veryl that SystemVerilog does not have, in order. A test holds them against the grammar of Veryl.
+#[rustfmt::skip]
+pub const VERYL_KEYWORDS: [&str; 47] = [
+    "as", "bbool", "block", "clock", "clock_negedge", "clock_posedge", "connect", "converse", "embed", "f32", "f64",
+    "false", "gen", "i16", "i32", "i64", "i8", "if_reset", "in", "inst", "lbool", "lsb", "mixin", "msb", "outside", "p16",
+    "p32", "p64", "p8", "param", "proto", "pub", "reset", "reset_async_high", "reset_async_low", "reset_sync_high",
+    "reset_sync_low", "rev", "same", "step", "switch", "true", "u16", "u32", "u64", "u8", "unsafe",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,11 +56,15 @@ mod tests {
     #[test]
     fn keywords_are_in_order() {
         assert!(KEYWORDS.is_sorted());
+        assert!(VERYL_KEYWORDS.is_sorted());
     }
 
     #[test]
     fn other_words_are_names() {
         assert!(is_keyword("input"));
-        assert!(!is_keyword("blur"));
+        assert!(!is_keyword("p8"));
+        assert!(is_reserved("input"));
+        assert!(is_reserved("p8"));
+        assert!(!is_reserved("blur"));
     }
 }
