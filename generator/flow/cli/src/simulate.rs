@@ -27,6 +27,10 @@ use crate::{output, waves};
 /// Violations shown one by one.
 const SHOWN_VIOLATIONS: usize = 10;
 
+/// On words for which no row is fetched.
+const UNFETCHED_HELP: &str =
+    "a word does no harm where nothing uses it, as outside of `stencil_valid`; --strict refuses such words";
+
 /// Bits of the cycle numbers in a stream of `stencil_valid`, in which longer ones have more digits.
 const CYCLE_BITS: u32 = 32;
 
@@ -66,6 +70,9 @@ pub struct Simulate {
     /// In the modes `fifo` and `ram`: offer words and accesses, and take words, in random cycles; otherwise in all.
     #[arg(long, value_name = "N")]
     pause_seed: Option<u64>,
+    /// Of a tile: refuse words for which no row is fetched, such as those after the last row. Otherwise they are a warning.
+    #[arg(long)]
+    strict: bool,
     /// Stop after this many unstalled cycles; otherwise when all controllers are done.
     #[arg(long, value_name = "N")]
     cycles: Option<u64>,
@@ -84,6 +91,7 @@ struct JsonReport<'a> {
     rtl_compared: bool,
     violations: Vec<String>,
     unread_rows: Vec<String>,
+    unfetched_words: Vec<String>,
 }
 
 /// An output with a stream.
@@ -118,6 +126,11 @@ fn port_file(text: &str) -> Result<(usize, PathBuf), String> {
 impl Simulate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         if let Some(spec) = crate::application::arrays::read_file(&self.spec)? {
+            if self.strict {
+                let message = format!("{}: --strict is for tiles", self.spec.display());
+                return Err(Diagnostic::new(message)
+                    .with_help("which row a word of an array is from is not followed; leave it out"));
+            }
             return self.array(&spec);
         }
         if self.configured {
@@ -180,6 +193,9 @@ impl Simulate {
             let run = finished.insert(self.simulate(spec, configuration, inputs, wave, &mut record)?);
             if !run.violations.is_empty() {
                 return Err(violations(run));
+            }
+            if self.strict && !run.unfetched_words.is_empty() {
+                return Err(unfetched(run));
             }
             files.into_iter().try_for_each(|(_, file)| file.finish())
         })
@@ -364,6 +380,7 @@ impl Simulate {
             rtl_compared: compared,
             violations: run.violations.iter().map(ToString::to_string).collect(),
             unread_rows: run.unread_rows.iter().map(ToString::to_string).collect(),
+            unfetched_words: run.unfetched_words.iter().map(ToString::to_string).collect(),
         };
         let StreamRun { length, words_taken, words_shown, stencil_valid, .. } = run;
         let marked = if marks { format!(", stencil_valid in {stencil_valid} cycles") } else { String::new() };
@@ -375,12 +392,15 @@ impl Simulate {
             )
         })?;
         // Of a run that was refused, the reads tell more.
-        for unread in report.unread_rows.iter().filter(|_| run.violations.is_empty()) {
-            output::report(
-                Diagnostic::new(unread)
-                    .as_warning()
-                    .with_help("the words shown are right; each row costs an access of the SRAM"),
-            );
+        if !run.violations.is_empty() {
+            return Ok(());
+        }
+        let warn = |what: &String, help: &str| output::report(Diagnostic::new(what).as_warning().with_help(help));
+        for unread in &report.unread_rows {
+            warn(unread, "the words shown are right; each row costs an access of the SRAM");
+        }
+        for unfetched in report.unfetched_words.iter().filter(|_| !self.strict) {
+            warn(unfetched, UNFETCHED_HELP);
         }
         Ok(())
     }
@@ -388,6 +408,14 @@ impl Simulate {
 
 fn no_port(what: &str, port: usize, count: u32) -> Diagnostic {
     Diagnostic::new(format!("there is no {what} {port}: the tile has {count}, counted from 0"))
+}
+
+/// Refuses words of which nothing can be told.
+fn unfetched(run: &StreamRun) -> Diagnostic {
+    let lines: Vec<String> = run.unfetched_words.iter().map(ToString::to_string).collect();
+    Diagnostic::new(lines.join("\n"))
+        .or_code(Code::Promise)
+        .with_help("no output was written; correct the extents of the controllers named, or leave out --strict")
 }
 
 fn violations(run: &StreamRun) -> Diagnostic {

@@ -307,6 +307,43 @@ fn simulate_tells_rows_fetched_for_nothing_from_stale_words() {
     assert!(said.err.contains("tb2out_0 reads tb word 0 of fetch 10 in place of fetch 12"), "{}", said.err);
 }
 
+/// A row of four words that is fetched twice while it is read twice: the words of both fetches are the same. The second output
+/// reads a word after its last row, when `stencil_valid` is low.
+#[test]
+fn simulate_refuses_no_word_that_is_right() {
+    let folder = Folder::new();
+    let text = "tile: amber\ncontrollers:\n\
+        \x20 in2agg_0: {extent: [4], cycle: {stride: [1]}, agg: {stride: [1]}}\n\
+        \x20 agg2sram_0: {extent: [], cycle: {start: 4, stride: []}, agg: {stride: []}, sram: {stride: []}}\n\
+        \x20 sram2tb_0: {extent: [2], cycle: {start: 5, stride: [4]}, sram: {stride: [0]}, tb: {stride: [0]}}\n\
+        \x20 tb2out_0: {extent: [4, 2], cycle: {start: 9, stride: [1, 4]}, tb: {stride: [1, 0]}}\n\
+        \x20 stencil_valid: {extent: [8], cycle: {start: 9, stride: [1]}}\n";
+    let (input, shown) = (folder.file("words.hex", "0001\n0002\n0003\n0004\n"), folder.path("shown.hex"));
+    let (input, output) = (format!("0={input}"), format!("0={shown}"));
+    let twice = folder.file("twice.yaml", text);
+    let said = succeeds(&["simulate", "amber", &twice, "--input", &input, "-o", &output, "--strict"]);
+    assert_eq!(said.err, "");
+    assert_eq!(fs::read_to_string(&shown).unwrap(), "0001\n0002\n0003\n0004\n".repeat(2));
+
+    let alternate = text.replace("tb: {stride: [0]}", "tb: {stride: [1]}");
+    let longer = alternate.replace(
+        "extent: [4, 2], cycle: {start: 9, stride: [1, 4]}, tb: {stride: [1, 0]}",
+        "extent: [9], cycle: {start: 9, stride: [1]}, tb: {stride: [1]}",
+    );
+    let longer = folder.file("longer.yaml", longer);
+    let arguments = ["simulate", "amber", &longer, "--input", &input, "-o", &output];
+    let said = succeeds(&arguments);
+    let warning = "tb2out_0 shows a word for which no row is fetched, in cycle 17";
+    assert!(said.err.contains(warning) && said.err.contains("--strict refuses such words"), "{}", said.err);
+    assert_eq!(fs::read_to_string(&shown).unwrap().lines().count(), 9);
+    let report = parsed(&succeeds(&[&arguments[..], &["--json"]].concat()).out);
+    assert_eq!(report["unfetched_words"][0], warning, "{report}");
+    fs::remove_file(&shown).unwrap();
+    let said = fails(&[&arguments[..], &["--strict"]].concat());
+    assert!(said.err.contains(warning) && said.err.contains("no output was written"), "{}", said.err);
+    assert!(!Path::new(&shown).exists());
+}
+
 #[test]
 fn simulate_writes_when_stencil_valid_is_high() {
     let folder = Folder::new();

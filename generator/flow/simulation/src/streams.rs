@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pushmem_configuration::Configuration;
-use pushmem_model::{Handshake, MAX_PORTS, UnreadRows, Violation};
+use pushmem_model::{Handshake, MAX_PORTS, UnfetchedWords, UnreadRows, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::{Mode, Role, TileSpec, timing};
 use rand::{Rng, SeedableRng};
@@ -75,6 +75,8 @@ pub struct StreamRun {
     pub violations: Vec<Violation>,
     /// Rows fetched for nothing, by controller.
     pub unread_rows: Vec<UnreadRows>,
+    /// Words shown for which no row is fetched, by controller.
+    pub unfetched_words: Vec<UnfetchedWords>,
 }
 
 impl StreamRun {
@@ -326,5 +328,6 @@ fn run_cycles(
         }
     }
     run.unread_rows = bench.tile().unread_rows();
+    run.unfetched_words = bench.tile().unfetched_words();
     Ok(run)
 }

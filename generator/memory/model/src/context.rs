@@ -104,9 +104,20 @@ impl Context {
 
     /// Records a broken promise.
     pub fn violation(&mut self, kind: ViolationKind, role: Role, port: u32, place: impl FnOnce() -> String) {
+        self.violation_before(self.cycle, kind, (role, port), place);
+    }
+
+    /// Records a promise that was broken in an earlier cycle.
+    pub fn violation_before(
+        &mut self,
+        cycle: u64,
+        kind: ViolationKind,
+        (role, port): (Role, u32),
+        place: impl FnOnce() -> String,
+    ) {
         if self.violations.len() < MAX_VIOLATIONS {
             let controller = self.controller(role, port).name.clone();
-            self.violations.push(Violation { kind, cycle: self.cycle, controller, place: place() });
+            self.violations.push(Violation { kind, cycle, controller, place: place() });
         }
     }
 

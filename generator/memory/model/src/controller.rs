@@ -12,7 +12,7 @@ pub(crate) struct Controller {
     active: bool,
     domain: Domain,
     index: Vec<u64>,
-    start: u64,
+    cycle: Affine,
     gaps: Vec<u64>,
     wait: u64,
     addresses: Vec<Recurrence>,
@@ -28,7 +28,7 @@ impl Controller {
             active: false,
             domain: Domain::default(),
             index: Vec::new(),
-            start: 0,
+            cycle: Affine::default(),
             gaps: Vec::new(),
             wait: 0,
             addresses: vec![Recurrence::default(); parameters.addresses.len()],
@@ -43,8 +43,8 @@ impl Controller {
         self.active = true;
         self.domain.clone_from(&configured.extent);
         self.index = vec![0; configured.extent.len()];
-        self.start = configured.cycle.start as u64;
-        self.wait = self.start;
+        self.cycle.clone_from(&configured.cycle);
+        self.wait = self.cycle.start as u64;
         let gaps = self.domain.deltas(&configured.cycle.stride);
         self.gaps = gaps.into_iter().map(|gap| gap.max(1) as u64).collect();
         self.functions.clear();
@@ -79,11 +79,18 @@ impl Controller {
     /// The address of its `number`-th address generator when it fires for the `firing`-th time, counted from 0; none if it
     /// does not fire so often.
     pub fn address_of(&self, number: usize, firing: u64) -> Option<u64> {
-        if u128::from(firing) >= self.domain.iterations() {
-            return None;
-        }
         let (function, modulus) = self.functions.get(number)?;
-        Some(function.at(&self.domain.point(firing)).rem_euclid(i128::from(*modulus)) as u64)
+        Some(self.at(function, firing)?.rem_euclid(i128::from(*modulus)) as u64)
+    }
+
+    /// The unstalled cycles from the flush until it fires for the `firing`-th time, counted from 0; none if it does not fire so
+    /// often.
+    pub fn cycle_of(&self, firing: u64) -> Option<u64> {
+        self.at(&self.cycle, firing).map(|cycle| cycle as u64)
+    }
+
+    fn at(&self, function: &Affine, firing: u64) -> Option<i128> {
+        (u128::from(firing) < self.domain.iterations()).then(|| function.at(&self.domain.point(firing)))
     }
 
     /// The extent of each loop, and the step it makes in the `number`-th address when the loops inside begin again.
@@ -175,6 +182,7 @@ mod tests {
                 prop_assert!(controller.fires());
                 prop_assert_eq!(&controller.index, &index);
                 prop_assert_eq!(controller.address_of(0, number), Some(controller.address(0)));
+                prop_assert_eq!(controller.cycle_of(number), Some(now));
                 prop_assert_eq!(i128::from(controller.address(0)), sram.at(&index).rem_euclid(11));
                 controller.advance();
                 now += 1;

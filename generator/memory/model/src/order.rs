@@ -1,18 +1,59 @@
 //! Which fetch a word is meant to come from.
 
+/// Orders that are held to be possible at once.
+const MOST_GUESSES: usize = 16;
+
+/// How the word that is meant compares with the one that an output shows, the better first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Match {
+    /// They are the same.
+    Same,
+    /// They are the same unless its row is written before it is fetched.
+    SameSoFar,
+    /// No fetch brings it.
+    Unfetched,
+    /// It is another one.
+    Other,
+}
+
+/// The word that an output shows, among the words of all fetches.
+///
+/// The words of a run have numbers, counted through all rows in the order of their fetches.
+pub(crate) trait Shown {
+    /// Its number.
+    fn number(&self) -> i64;
+
+    /// The numbers of the words that are known to be the same, its own first.
+    fn copies(&self) -> Vec<i64>;
+
+    /// How the word of another number compares with it.
+    fn compare(&self, meant: i64) -> Match;
+}
+
 /// The order in which an output reads the words of its fetches.
 ///
-/// The words of a run have numbers, counted through all rows in the order of their fetches. Where every row is there when it
-/// is read, and until it was read, the number is an affine function of the loops that read, as the address is. The address
+/// Where every row is there when it is read, and until it was read, the number of the word is an affine function of the loops
+/// that read, as the address is. The address
 /// tells it modulo the words of the transpose buffer; its steps, one for each loop, are learned when a loop steps for the
 /// first time. Loops whose addresses continue each other are one loop here: a configuration may have merged or split them,
 /// because their addresses are the same modulo the buffer, while their words are not. So the first turn of a loop also shows
 /// where it consists of two.
+///
+/// A row that is fetched several times has words of several numbers, and each may be the one that is meant. So there are
+/// several guesses, and those that turn out wrong are dropped as long as another is right.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadOrder {
+    /// At least one.
+    guesses: Vec<Guess>,
+}
+
+#[derive(Clone, Debug)]
+struct Guess {
     /// Innermost first.
     loops: Vec<Loop>,
     begun: bool,
+    /// The loop that steps to this word; none for the first.
+    level: Option<usize>,
     /// The number of the last word, if it is known.
     last: Option<i64>,
 }
@@ -36,56 +77,98 @@ impl ReadOrder {
             }
         }
         let loops = merged.into_iter().map(|(extent, _)| Loop { extent, index: 0, step: None }).collect();
-        ReadOrder { loops, begun: false, last: None }
+        ReadOrder { guesses: vec![Guess { loops, begun: false, level: None, last: None }] }
     }
 
-    /// Takes the number of the next word, if it is known, and gives that of the word that was meant in its place.
+    /// Takes the next word, if it is known, and gives the number of the word that was meant, unless that is the same.
     ///
     /// A loop that goes back to words read before is not told from a row that came too early where fetches are `wasteful`,
     /// which is when a row was replaced of which no word was read: then it is taken for the latter.
-    pub fn read(&mut self, number: Option<i64>, wasteful: bool) -> Option<i64> {
-        let level = self.advance();
-        let (Some(level), Some(last)) = (level, self.last) else {
-            self.last = number;
+    pub fn read(&mut self, shown: Option<&impl Shown>, wasteful: bool) -> Option<(Match, i64)> {
+        self.guesses.iter_mut().for_each(Guess::advance);
+        if let ([guess], Some(shown)) = (&mut self.guesses[..], shown)
+            && guess.meant() == Some(shown.number())
+        {
+            guess.last = Some(shown.number());
             return None;
-        };
-        let known = self.loops[level].step;
-        let meant = known.map(|step| last + step);
-        let (Some(number), Some(meant)) = (number, meant) else {
-            self.loops[level].step = known.or(number.map(|number| number - last));
-            self.last = number.or(meant);
-            return None;
-        };
-        let is_meant = number == meant || !(wasteful && number < meant) && self.split(level, number - last);
-        self.last = Some(if is_meant { number } else { meant });
-        (!is_meant).then_some(meant)
+        }
+        let guesses = std::mem::take(&mut self.guesses).into_iter();
+        let mut next: Vec<(Match, Guess)> = guesses.flat_map(|guess| guess.read(shown, wasteful)).collect();
+        let best = next.iter().map(|(found, _)| *found).min().expect("a guess goes on");
+        next.retain(|(found, _)| *found == best);
+        self.guesses = next.into_iter().map(|(_, guess)| guess).take(MOST_GUESSES).collect();
+        let meant = self.guesses[0].last?;
+        (best != Match::Same).then_some((best, meant))
     }
+}
 
-    /// Goes to the next iteration, and tells which loop steps; none for the first.
-    fn advance(&mut self) -> Option<usize> {
+impl Guess {
+    /// Goes to the next iteration.
+    fn advance(&mut self) {
+        self.level = None;
         if !std::mem::replace(&mut self.begun, true) {
-            return None;
+            return;
         }
         for (level, place) in self.loops.iter_mut().enumerate() {
             place.index += 1;
             if place.index < place.extent {
-                return Some(level);
+                self.level = Some(level);
+                return;
             }
             place.index = 0;
         }
-        None
     }
 
-    /// Makes two loops of one whose first turns all made the same step, and which now makes another, if it can be two.
-    fn split(&mut self, level: usize, step: i64) -> bool {
+    /// The number of the word that is meant in this iteration, where the steps tell it.
+    fn meant(&self) -> Option<i64> {
+        Some(self.last? + self.loops[self.level?].step?)
+    }
+
+    /// The guesses that follow from this one when a word is shown in this iteration, at least one.
+    fn read(mut self, shown: Option<&impl Shown>, wasteful: bool) -> Vec<(Match, Guess)> {
+        let meant = self.meant();
+        let (Some(shown), Some(meant)) = (shown, meant) else {
+            let Some(shown) = shown else {
+                self.last = meant;
+                return vec![(Match::Same, self)];
+            };
+            return shown.copies().into_iter().map(|number| (Match::Same, self.learn(number))).collect();
+        };
+        let found = if meant == shown.number() { Match::Same } else { shown.compare(meant) };
+        if found > Match::SameSoFar && !(wasteful && shown.number() < meant) {
+            let split: Vec<_> = shown.copies().into_iter().filter_map(|number| self.split(number)).collect();
+            if !split.is_empty() {
+                return split.into_iter().map(|guess| (Match::Same, guess)).collect();
+            }
+        }
+        self.last = Some(meant);
+        vec![(found, self)]
+    }
+
+    /// Takes the step to the word of this number for that of its loop.
+    fn learn(&self, number: i64) -> Self {
+        let mut learned = self.clone();
+        if let (Some(level), Some(last)) = (self.level, self.last) {
+            learned.loops[level].step = Some(number - last);
+        }
+        learned.last = Some(number);
+        learned
+    }
+
+    /// Makes two loops of one whose first turns all made the same step, and which now makes another, to the word of this
+    /// number, if it can be two.
+    fn split(&self, number: i64) -> Option<Self> {
+        let (level, last) = (self.level?, self.last?);
         let Loop { extent, index, step: inner } = self.loops[level];
         let first_turn = self.loops[level + 1..].iter().all(|outside| outside.index == 0);
         if !first_turn || index < 2 || extent % index != 0 {
-            return false;
+            return None;
         }
-        self.loops[level] = Loop { extent: index, index: 0, step: inner };
-        self.loops.insert(level + 1, Loop { extent: extent / index, index: 1, step: Some(step) });
-        true
+        let mut split = self.clone();
+        split.loops[level] = Loop { extent: index, index: 0, step: inner };
+        split.loops.insert(level + 1, Loop { extent: extent / index, index: 1, step: Some(number - last) });
+        split.last = Some(number);
+        Some(split)
     }
 }
 
@@ -118,8 +201,36 @@ mod tests {
         }))
     }
 
+    /// A word of rows that are fetched so often, one time after the other; of each row there are so many words.
+    struct Word {
+        number: i64,
+        row: i64,
+        times: i64,
+    }
+
+    impl Shown for Word {
+        fn number(&self) -> i64 {
+            self.number
+        }
+
+        fn copies(&self) -> Vec<i64> {
+            let first = self.number - self.number.div_euclid(self.row) % self.times * self.row;
+            let others = (0..self.times).map(|time| first + time * self.row).filter(|other| *other != self.number);
+            [self.number].into_iter().chain(others).collect()
+        }
+
+        fn compare(&self, meant: i64) -> Match {
+            if self.copies().contains(&meant) { Match::Same } else { Match::Other }
+        }
+    }
+
+    fn read(order: &mut ReadOrder, number: Option<i64>, wasteful: bool) -> Option<i64> {
+        let word = number.map(|number| Word { number, row: WORDS / 2, times: 1 });
+        order.read(word.as_ref(), wasteful).map(|(_, meant)| meant)
+    }
+
     fn stale(order: &mut ReadOrder, numbers: &[i64], wasteful: bool) -> Vec<(usize, i64)> {
-        let meant = numbers.iter().map(|&number| order.read(Some(number), wasteful));
+        let meant = numbers.iter().map(|&number| read(order, Some(number), wasteful));
         meant.enumerate().filter_map(|(place, meant)| Some((place, meant?))).collect()
     }
 
@@ -128,6 +239,27 @@ mod tests {
         #[test]
         fn affine_orders_are_right(loops in prop::collection::vec((1_u64..7, -30_i64..30), 0..5)) {
             prop_assert_eq!(stale(&mut order(&loops), &numbers(&loops), false), []);
+        }
+
+        /// Each row is fetched several times, and its words are read as often; which fetch a word comes from depends on when, in
+        /// each group alike.
+        #[test]
+        fn any_fetch_of_a_row_will_do(
+            times in 2_i64..4,
+            groups in 1_u64..5,
+            lag in prop::collection::vec(0_i64..3, 12),
+        ) {
+            let row = WORDS / 2;
+            let loops = [(row as u64, 1), (times as u64, row), (groups, times * row)];
+            let word = |number: i64| {
+                let place = number % (times * row);
+                let fetch = (place / row + lag[place as usize]) % times;
+                Word { number: number - place + fetch * row + place % row, row, times }
+            };
+            let mut order = order(&loops);
+            for number in numbers(&loops) {
+                prop_assert_eq!(order.read(Some(&word(number)), false), None);
+            }
         }
 
         /// A word of another turn of the buffer, once every step is known, is found wherever it is.
@@ -179,7 +311,7 @@ mod tests {
     fn unknown_words_are_passed_over() {
         let mut order = order(&[(6, 1), (4, 8)]);
         let numbers = [None, None, Some(2), Some(3), None, Some(5), Some(8), Some(9), Some(2)];
-        let meant = numbers.map(|number| order.read(number, true));
+        let meant = numbers.map(|number| read(&mut order, number, true));
         assert_eq!(meant, [None, None, None, None, None, None, None, None, Some(10)]);
     }
 }

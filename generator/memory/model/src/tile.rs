@@ -8,7 +8,7 @@ use crate::controller::Controller;
 use crate::direct::Direct;
 use crate::ports::{Inputs, Outputs};
 use crate::rom::Rom;
-use crate::violation::{UnreadRows, Violation, ViolationKind};
+use crate::violation::{UnfetchedWords, UnreadRows, Violation, ViolationKind};
 use crate::wide_fetch::WideFetch;
 use crate::word::Word;
 
@@ -230,6 +230,14 @@ impl TileModel {
     pub fn unread_rows(&self) -> Vec<UnreadRows> {
         match &self.datapath {
             Datapath::WideFetch(wide_fetch) => wide_fetch.unread_rows(&self.context),
+            Datapath::Direct(_) | Datapath::Rom(_) => Vec::new(),
+        }
+    }
+
+    /// The words shown since the flush for which no row is fetched, by controller.
+    pub fn unfetched_words(&self) -> Vec<UnfetchedWords> {
+        match &self.datapath {
+            Datapath::WideFetch(wide_fetch) => wide_fetch.unfetched_words(&self.context),
             Datapath::Direct(_) | Datapath::Rom(_) => Vec::new(),
         }
     }

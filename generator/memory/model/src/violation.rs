@@ -11,8 +11,8 @@ pub enum ViolationKind {
     PortConflict,
     /// A word of an aggregator is overwritten before it was moved to the SRAM.
     Overrun,
-    /// An output shows a word of another fetch than the one that its loops mean: the row came too late, or was replaced too
-    /// early.
+    /// An output shows a word of another row, or of the row before or after it was written, than the fetch has that its loops
+    /// mean: the row came too late, or was replaced too early.
     StaleRead,
     /// An address beyond the end of the memory (a rom's address comes from outside).
     OutOfRange,
@@ -41,6 +41,31 @@ pub struct UnreadRows {
     pub rows: u64,
     /// When the first was replaced, in unstalled cycles since the flush.
     pub cycle: u64,
+}
+
+/// Words that an output shows though its loops mean a fetch that the controller before it does not make, such as a word after the last
+/// row. Whether they matter is not told by a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnfetchedWords {
+    /// Name of the controller that reads them.
+    pub controller: String,
+    /// How many.
+    pub words: u64,
+    /// When the first is shown, in unstalled cycles since the flush.
+    pub cycle: u64,
+}
+
+impl fmt::Display for UnfetchedWords {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnfetchedWords { controller, words, cycle } = self;
+        match words {
+            1 => write!(formatter, "{controller} shows a word for which no row is fetched, in cycle {cycle}"),
+            _ => write!(
+                formatter,
+                "{controller} shows {words} words for which no row is fetched, the first in cycle {cycle}"
+            ),
+        }
+    }
 }
 
 impl fmt::Display for UnreadRows {

@@ -3,11 +3,11 @@
 use pushmem_tile::{Mode, Role, TileSpec};
 
 use crate::context::Context;
+use crate::fetches::{Early, Fetch, Fetches, Rows};
 use crate::fifo::Fifo;
 use crate::memory::{self, Delay};
-use crate::order::ReadOrder;
 use crate::ports::{Inputs, MAX_PORTS, Outputs};
-use crate::violation::{UnreadRows, ViolationKind};
+use crate::violation::{UnfetchedWords, UnreadRows, ViolationKind};
 use crate::word::Word;
 
 /// Words in the widest row.
@@ -35,61 +35,37 @@ struct TransposeBuffer {
     memory: Memory,
     /// Rows of which this tile has the data; the others come from the chain.
     owned: Vec<bool>,
-    /// Row, and whether it is owned, on the way beside the SRAM.
-    delay: Delay<(u64, bool)>,
-    /// Rows that arrived in this run.
-    fetches: u64,
-    /// By row, the number of the fetch that it holds; none of this run at first.
-    held: Vec<Option<u64>>,
-    /// Rows that arrived of which no word has been read since.
-    unread: Vec<bool>,
-    /// How many of them were replaced, and when the first was.
-    wasted: Option<(u64, u64)>,
-    /// The known part of the order of the words since the first was read.
-    order: Option<ReadOrder>,
+    /// The row in which a fetch arrives, on the way beside the SRAM.
+    delay: Delay<(u64, Fetch)>,
+    fetches: Fetches,
 }
 
 impl TransposeBuffer {
-    fn new(rows: u32, latency: u32) -> Self {
+    fn new(rows: u32, fetch_width: u64, latency: u32) -> Self {
         TransposeBuffer {
             memory: Memory::new(rows),
             owned: vec![true; rows as usize],
             delay: Delay::new(latency),
-            fetches: 0,
-            held: vec![None; rows as usize],
-            unread: vec![false; rows as usize],
-            wasted: None,
-            order: None,
+            fetches: Fetches::new(rows, fetch_width),
         }
     }
 
     /// Ends a cycle in which a row arrives.
-    fn arrive(&mut self, cycle: u64, row: u64, owned: bool, data: &Row) {
-        let place = row as usize;
-        if self.unread[place] {
-            let (rows, first) = self.wasted.unwrap_or((0, cycle));
-            self.wasted = Some((rows + 1, first));
-        }
+    fn arrive(&mut self, cycle: u64, row: u64, fetch: Fetch, data: &Row) {
         self.memory.write_row(row, *data);
-        self.owned[place] = owned;
-        self.unread[place] = true;
-        self.held[place] = Some(self.fetches);
-        self.fetches += 1;
+        self.owned[row as usize] = fetch.row.0;
+        self.fetches.arrive(cycle, row as usize, fetch);
     }
 
     /// Drops pending rows, and forgets the fetches of the last run.
     fn flush(&mut self) {
         self.delay.flush();
-        self.fetches = 0;
-        self.held.fill(None);
-        self.unread.fill(false);
-        self.wasted = None;
-        self.order = None;
+        self.fetches.flush();
     }
 }
 
-/// Rows of transpose buffers for which a row of the SRAM is read, and whether this tile owns it, by output.
-type Departing = [Option<(u64, bool)>; MAX_PORTS];
+/// Rows of transpose buffers for which a row of the SRAM is read, by output.
+type Departing = [Option<(u64, Fetch)>; MAX_PORTS];
 
 /// A memory of single words that the SRAM is instead: a table, or one that is written, too.
 struct Table {
@@ -122,6 +98,8 @@ pub(crate) struct WideFetch {
     fifo: Fifo,
     aggregators: Vec<Aggregator>,
     sram: Memory,
+    /// When each row of it was last written in this run.
+    written: Vec<Option<u64>>,
     read_port: ReadPort,
     transpose_buffers: Vec<TransposeBuffer>,
 }
@@ -143,8 +121,11 @@ impl WideFetch {
             fifo: Fifo::new(spec, fetch_width, agg_words, tb_words),
             aggregators: (0..spec.inputs).map(|_| aggregator()).collect(),
             sram: Memory::new(spec.rows),
+            written: vec![None; spec.rows as usize],
             read_port: ReadPort::new(spec.sram_latency),
-            transpose_buffers: (0..spec.outputs).map(|_| TransposeBuffer::new(tb_rows, spec.sram_latency)).collect(),
+            transpose_buffers: (0..spec.outputs)
+                .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency))
+                .collect(),
         }
     }
 
@@ -223,8 +204,8 @@ impl WideFetch {
 
         for (port, departing) in departing.into_iter().enumerate().take(self.transpose_buffers.len()) {
             let arriving = self.transpose_buffers[port].delay.arriving(departing);
-            if let Some((row, owned)) = arriving {
-                self.transpose_buffers[port].arrive(context.cycle, row, owned, self.read_port.row());
+            if let Some((row, fetch)) = arriving {
+                self.transpose_buffers[port].arrive(context.cycle, row, fetch, self.read_port.row());
             }
             self.transpose_buffers[port].delay.clock(departing);
         }
@@ -233,6 +214,9 @@ impl WideFetch {
         self.read_port.clock(read.map(|address| self.sram.row(address)));
         if let Some((address, row)) = write.or(modified) {
             self.sram.write_row(address, row);
+            if let Some(written) = self.written.get_mut(address as usize) {
+                *written = Some(context.cycle);
+            }
         }
         self.write_aggregators(context, inputs);
     }
@@ -242,7 +226,7 @@ impl WideFetch {
         let moves = self.fifo.moves(inputs.handshake.valid, inputs.handshake.ready);
         let agg_row = *self.aggregators[0].memory.row(moves.agg_row);
         let buffer = &mut self.transpose_buffers[0];
-        let departing = moves.fetch.map(|_| (moves.tb_row, true));
+        let departing = moves.fetch.map(|_| (moves.tb_row, Fetch::default()));
         let arriving = buffer.delay.arriving(departing);
         let of_sram = arriving.map(|(row, _)| (row, *self.read_port.row()));
         let past_sram = moves.passes.then_some((moves.tb_row, agg_row));
@@ -312,7 +296,7 @@ impl WideFetch {
     }
 
     /// The SRAM read of this cycle, and the command beside it for each transpose buffer.
-    fn collect_read(&self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Departing) {
+    fn collect_read(&mut self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Departing) {
         let mut read = None;
         let mut departing = Departing::default();
         for port in 0..self.transpose_buffers.len() as u32 {
@@ -323,7 +307,13 @@ impl WideFetch {
                 count_access(context, accesses, Role::Sram2Tb, port, address);
                 read = Some(read.unwrap_or(0) | address);
             }
-            departing[port as usize] = Some((tb_row, owned));
+            let written = self.written.get(address as usize).copied().flatten().filter(|_| owned);
+            let (fetch, stale) = self.transpose_buffers[port as usize].fetches.depart((owned, address), written);
+            for Early { held, meant, cycle, address } in stale {
+                let place = || stale_word(address, held.number, meant);
+                context.violation_before(cycle, ViolationKind::StaleRead, (Role::Tb2Out, port), place);
+            }
+            departing[port as usize] = Some((tb_row, fetch));
         }
         (read, departing)
     }
@@ -359,18 +349,17 @@ impl WideFetch {
             let Some(controller) = context.firing(Role::Tb2Out, port) else { continue };
             let address = controller.address(TB_OF_TB2OUT);
             let (row, lane) = self.split(address);
-            let fetch_width = self.fetch_width as i64;
+            let rows = Rows {
+                fetching: context.controller(Role::Sram2Tb, port),
+                generator: SRAM_OF_SRAM2TB,
+                locate: &|address| context.own_row(address),
+                written: &self.written,
+            };
             let buffer = &mut self.transpose_buffers[port as usize];
-            buffer.unread[row as usize] = false;
-            let held = buffer.held[row as usize].map(|fetch| fetch as i64 * fetch_width + lane as i64);
-            let order = buffer.order.get_or_insert_with(|| ReadOrder::new(controller.loops(TB_OF_TB2OUT)));
-            if let (Some(meant), Some(held)) = (order.read(held, buffer.wasted.is_some()), held) {
-                let [held, meant] = [held, meant].map(|number| number.div_euclid(fetch_width));
-                // Where neither row is in this tile, it shows what the chain has, as it should.
-                if buffer.owned[row as usize] || is_own_fetch(context, port, meant) {
-                    let place = || format!("tb word {address} of fetch {held} in place of fetch {meant}");
-                    context.violation(ViolationKind::StaleRead, Role::Tb2Out, port, place);
-                }
+            let loops = controller.loops(TB_OF_TB2OUT);
+            if let Some((held, meant)) = buffer.fetches.read((context.cycle, address), loops, &rows) {
+                let place = || stale_word(address, held, meant);
+                context.violation(ViolationKind::StaleRead, Role::Tb2Out, port, place);
             }
             if buffer.owned[row as usize] && !buffer.memory.word(row, lane).defined {
                 context.violation(ViolationKind::UndefinedRead, Role::Tb2Out, port, || format!("tb word {address}"));
@@ -395,9 +384,19 @@ impl WideFetch {
     /// The rows fetched for nothing in this run, by controller.
     pub fn unread_rows(&self, context: &Context) -> Vec<UnreadRows> {
         let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
-            let (rows, cycle) = buffer.wasted?;
+            let (rows, cycle) = buffer.fetches.wasted()?;
             let controller = context.controller(Role::Sram2Tb, port as u32).name.clone();
             Some(UnreadRows { controller, rows, cycle })
+        };
+        self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
+    }
+
+    /// The words shown in this run that no fetch brings, by controller.
+    pub fn unfetched_words(&self, context: &Context) -> Vec<UnfetchedWords> {
+        let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
+            let (words, cycle) = buffer.fetches.unfetched()?;
+            let controller = context.controller(Role::Tb2Out, port as u32).name.clone();
+            Some(UnfetchedWords { controller, words, cycle })
         };
         self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
     }
@@ -408,16 +407,16 @@ impl WideFetch {
         self.transpose_buffers.iter_mut().for_each(TransposeBuffer::flush);
         self.table.iter_mut().for_each(Table::flush);
         self.fifo.flush();
+        self.written.fill(None);
         for aggregator in &mut self.aggregators {
             aggregator.unread.fill(false);
         }
     }
 }
 
-/// Whether there is a fetch of this number, and this tile has its row.
-fn is_own_fetch(context: &Context, port: u32, fetch: i64) -> bool {
-    let address = |fetch| context.controller(Role::Sram2Tb, port).address_of(SRAM_OF_SRAM2TB, fetch);
-    u64::try_from(fetch).ok().and_then(address).is_some_and(|address| context.own_row(address).0)
+/// Names a word of a fetch that an output shows in place of one of another.
+fn stale_word(address: u64, held: u64, meant: i64) -> String {
+    format!("tb word {address} of fetch {held} in place of fetch {meant}")
 }
 
 fn count_access(context: &mut Context, accesses: &mut u32, role: Role, port: u32, address: u64) {
