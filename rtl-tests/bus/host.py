@@ -28,14 +28,17 @@ def load(folder: Path):
 TABLE_BYTES, DIGEST_PLACE = 64, 8
 BUFFERED_TABLE_BYTES, WORDS_PLACE = 88, 24
 # The least and the largest number of each type.
-BOUNDS = {"u8": (0, 0xff), "i8": (-0x80, 0x7f), "u16": (0, 0xffff), "i16": (-0x8000, 0x7fff)}
+BOUNDS = {"u8": (0, 0xff), "i8": (-0x80, 0x7f), "u16": (0, 0xffff), "i16": (-0x8000, 0x7fff),
+          "u32": (0, 0xffffffff), "i32": (-0x80000000, 0x7fffffff)}
 
 
 def numbers(path: Path, kind: str) -> list[int]:
-    """The words of a file as numbers of this type."""
+    """The words of a file as numbers of this type: two of 16 bits are one of 32, the low one first."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith(("//", "#"))]
-    found = [int(word, 16) for line in lines for word in line.split()]
-    return [word - 0x10000 if kind.startswith("i") and word > 0x7fff else word for word in found]
+    found, bits = [int(word, 16) for line in lines for word in line.split()], 16
+    if kind.endswith("32"):
+        found, bits = [low | high << 16 for low, high in zip(found[::2], found[1::2])], 32
+    return [word - (1 << bits) if kind.startswith("i") and word >> bits - 1 else word for word in found]
 
 
 def flat(values) -> list[int]:
@@ -110,7 +113,7 @@ def check_errors(module, host, inputs) -> None:
             works()
             assert host.failed() == []
         says(module.HostError, "an image does not fit its memory", moved, 0, 1)
-        if kind in ["u16", "i16"]:
+        if not kind.endswith("8"):
             says(module.HostError, "is odd", moved, 1)
         works()
     if module.PROGRAM:

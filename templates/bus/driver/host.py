@@ -26,11 +26,12 @@ BUILD = HERE.parent / "build" / "driver"
 # Images by their names: whether the hardware writes them, the type of their elements, and the elements in each dimension, innermost first.
 IMAGES: dict[str, tuple[bool, str, list[int]]] = {
 {%- for image in plan.images %}
-    "{{ image.name }}": ({% if image.output %}True{% else %}False{% endif %}, "{{ image.element.name() }}", [{% for size in image.shape %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor %}]),
+    "{{ image.name }}": ({% if image.output %}True{% else %}False{% endif %}, "{{ image.whole.name() }}", [{% for size in image.whole_shape() %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor %}]),
 {%- endfor %}
 }
-# Types by their names: those of `array`.
-TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h"}
+# Types by their names: those of `array`, which has the words of numbers with a fraction, and of numpy, which has no bf16.
+TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "bf16": "H", "f16": "H"}
+NUMPY_TYPES = {**TYPES, "f16": "e"}
 # The images of the large image, if the driver has tiles of one.
 TILES = json.loads((HERE.parent / "tiles.json").read_text()) if (HERE.parent / "tiles.json").exists() else None
 STRIDES = {{ plan.strides }}
@@ -190,7 +191,7 @@ class Host:
         for number, (name, (output, kind, _)) in enumerate(IMAGES.items()):
             if output:
                 values = array.array(TYPES[kind], bytes(self.bytes_of(job.image[number])))
-                found[name] = values if numpy is None else numpy.frombuffer(values, TYPES[kind]).reshape(shapes[name][::-1])
+                found[name] = values if numpy is None else numpy.frombuffer(values, NUMPY_TYPES[kind]).reshape(shapes[name][::-1])
         return found
 
     def cycles(self) -> int:
@@ -211,7 +212,11 @@ DEVICE_BYTES = 256{% if plan.has_banks %} + 2 * ctypes.sizeof(Job){% endif %}
 
 def elements(name: str, values: Sequence[int], kind: str, shape: Sequence[int]) -> array.array:
     """The elements of an image of this type."""
-    flat = values.reshape(-1).tolist() if hasattr(values, "reshape") else values
+    if hasattr(values, "reshape"):
+        has_fraction = kind in ("bf16", "f16") and values.dtype.kind not in "iu" and values.dtype.itemsize == 2
+        flat = (values.reshape(-1).view("H") if has_fraction else values.reshape(-1)).tolist()
+    else:
+        flat = values
     if len(flat) != math.prod(shape):
         raise ValueError(f"`{name}` has {len(flat)} elements; {' x '.join(map(str, shape))} are expected")
     try:

@@ -226,7 +226,7 @@ pub fn array_axi(array: &Array, memory: Memory) -> Result<Shell, BusError> {
 }
 
 /// The traffic of a stream of an array: programs say how many words it has.
-const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16 };
+const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16, whole: Element::U16 };
 
 /// An array with its host.
 struct Hosted<'a> {

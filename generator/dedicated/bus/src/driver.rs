@@ -204,7 +204,7 @@ impl Description<'_> {
         let image = |image: &Image| {
             let (name, shape) = (image.name.clone(), image.shape.clone());
             let element = image.element.expect("an accelerator has the types of its images");
-            ProgramImage { name, output: image.output, element, shape }
+            ProgramImage { name, output: image.output, element, whole: image.whole, shape }
         };
         let images = self.shell.images.iter().map(image).collect_vec();
         let name = self.lower();

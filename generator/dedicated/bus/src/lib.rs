@@ -92,6 +92,8 @@ pub struct Traffic {
     pub beats: u64,
     /// The type of the words of a beat. In the accelerator, each takes 16 bits; in memory and in streams of the shell as many as its type.
     pub element: Element,
+    /// The type of the elements of the program, of which those of 32 bits are two words.
+    pub whole: Element,
 }
 
 /// Why there is no shell.

@@ -71,6 +71,8 @@ pub(crate) struct Image {
     pub beats: u64,
     /// The type of its elements; nothing if it is in a register.
     pub element: Option<Element>,
+    /// The type of its elements in the program.
+    pub whole: Element,
     /// The word of the address among the arguments.
     pub address_word: usize,
     pub strides: Vec<Stride>,
@@ -160,6 +162,7 @@ impl Image {
             lanes: stream.lanes(),
             beats: stream.beats(),
             element: None,
+            whole: stream.traffic.whole,
             address_word,
             levels: strides.iter().map(level).collect(),
             strides,
@@ -205,6 +208,7 @@ impl Image {
             lanes: stream.lanes(),
             beats: stream.beats(),
             element: Some(stream.traffic.element),
+            whole: stream.traffic.whole,
             address_word,
             strides,
             start: start.unwrap_or_default(),

@@ -25,11 +25,25 @@ pub struct ProgramImage {
     pub name: String,
     /// Whether the program writes it.
     pub output: bool,
-    /// The type of its elements.
+    /// The type of its elements in memory, where one of 32 bits is two words.
     #[serde(rename = "type")]
     pub element: Element,
-    /// Elements in each dimension, the innermost first.
+    /// The type of its elements in the program.
+    #[serde(skip)]
+    pub whole: Element,
+    /// Elements in memory in each dimension, the innermost first.
     pub shape: Vec<i64>,
+}
+
+impl ProgramImage {
+    /// Elements of the program in each dimension, the innermost first.
+    pub(crate) fn whole_shape(&self) -> Vec<i64> {
+        let mut shape = self.shape.clone();
+        if let Some(innermost) = shape.first_mut() {
+            *innermost /= (self.whole.bytes() / self.element.bytes()) as i64;
+        }
+        shape
+    }
 }
 
 /// A stream at an IO tile: one word of each beat of a stream of the program.

@@ -54,12 +54,12 @@ struct Described<'a> {
     tiles: Vec<Tile>,
 }
 
-/// The files of the tiles of an image, for the driver of a shell: in C, and as JSON. `module` is that of the shell, `program` the name
-/// of the program where the driver loads one.
-pub fn tile_files(tiling: &Tiling, module: &str, program: Option<&str>) -> Vec<File> {
+/// The files of the tiles of an image, for the driver of a shell: in C, of the words that elements have in memory, and as JSON, of
+/// elements. `module` is that of the shell, `program` the name of the program where the driver loads one.
+pub fn tile_files(tiling: &Tiling, in_words: &Tiling, module: &str, program: Option<&str>) -> Vec<File> {
     let driver = module.to_lowercase();
     let header = program.map_or_else(|| format!("{driver}_driver.h"), |program| format!("{program}_program.h"));
-    let plan = Plan { tiling, driver: &driver, stem: program.unwrap_or(&driver), program, header };
+    let plan = Plan { tiling: in_words, driver: &driver, stem: program.unwrap_or(&driver), program, header };
     let described = Described { axes: &tiling.axes, images: &tiling.images, tiles: tiling.tiles().collect() };
     let json = serde_json::to_string(&described).expect("figures are numbers and names");
     vec![

@@ -54,6 +54,7 @@ fn program() -> Program<'static> {
         name: name.to_owned(),
         output,
         element: Element::I16,
+        whole: Element::I16,
         shape: vec![8, 6],
     };
     let lines = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(8, vec![1]), (6, vec![8])] };

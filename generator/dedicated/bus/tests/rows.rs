@@ -118,6 +118,7 @@ fn programs_are_writes_and_places() {
         name: name.to_owned(),
         output,
         element: Element::I16,
+        whole: Element::I16,
         shape: vec![8, 6],
     };
     let elements = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(48, vec![1])] };

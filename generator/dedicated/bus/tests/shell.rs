@@ -29,7 +29,7 @@ fn files(text: String) -> Vec<(String, String)> {
 }
 
 fn traffic(beats: u64) -> Traffic {
-    Traffic { beats, element: Element::U16 }
+    Traffic { beats, element: Element::U16, whole: Element::U16 }
 }
 
 fn accelerator(rtl: &[(String, String)]) -> Accelerator<'_> {
@@ -246,7 +246,7 @@ fn a_stream_that_walks_through_no_image_has_no_manager() {
 #[test]
 fn elements_take_as_many_bytes_as_their_type_has() {
     let rtl = files(module(9, ""));
-    let of = |element: Element| Traffic { beats: 100, element };
+    let of = |element: Element| Traffic { beats: 100, element, whole: element };
     let narrow = Accelerator { inputs: vec![of(Element::I8)], outputs: vec![of(Element::U8)], ..accelerator(&rtl) };
     let shell = axis(&narrow).unwrap();
     let top = text(&shell.files, "rtl/blur_axis.sv");

@@ -316,8 +316,9 @@ impl Build {
                     let shell = folder::shell(compiled, &files, *memory)?;
                     shell.files.into_iter().for_each(|(path, text)| written.add(path, text));
                     if let Some(tiling) = tiling {
-                        let tiling_in_words = tiling.of_images(folder::images(compiled)).in_words(&compiled.program);
-                        let files = tile_files(&tiling_in_words, &shell.module, None);
+                        let tiling_of_shell = tiling.of_images(folder::images(compiled));
+                        let in_words = tiling_of_shell.in_words(&compiled.program);
+                        let files = tile_files(&tiling_of_shell, &in_words, &shell.module, None);
                         self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
                     }
                 }

@@ -920,6 +920,37 @@ fn build_writes_a_shell_for_a_bus() {
     ends(2, &mut pushmem(&["build", BLUR, "--bus", "axis"]));
 }
 
+/// An element of 32 bits is two words for the driver in C, and one element for the host in Python and the plan of tiles.
+#[test]
+fn a_host_has_elements_of_the_type_of_the_program() {
+    let folder = Folder::new();
+    let program = "name: wide\ninputs: {c: {type: u32, shape: [8, 4]}, one: {type: i32, shape: [1]}, half: {type: f16, shape: [8]}}\n\
+        outputs: {o: {type: i32, shape: [8, 4]}, h: {type: f16, shape: [8]}}\nnest:\n\
+        - for y in 0..4:\n  - for x in 0..8:\n    - o[x, y] = (c[x, y] as i32) + one[0]\n\
+        - for x in 0..8:\n  - h[x] = half[x]\n";
+    let (program, out) = (folder.file("wide.yaml", program), folder.path("wide"));
+    succeeds(&["build", &program, "-o", &out, "--bus", "axi"]);
+    let host = fs::read_to_string(Path::new(&out).join("driver/wide_axi_host.py")).unwrap();
+    for image in [
+        "\"c\": (False, \"u32\", [8, 4])",
+        "\"one\": (False, \"i32\", [1])",
+        "\"half\": (False, \"f16\", [8])",
+        "\"o\": (True, \"i32\", [8, 4])",
+        "\"h\": (True, \"f16\", [8])",
+    ] {
+        assert!(host.contains(image), "{image}: {host}");
+    }
+    let types = host.lines().find(|line| line.starts_with("TYPES = ")).unwrap();
+    assert!(["u8", "i8", "u16", "i16", "u32", "i32", "bf16", "f16"].iter().all(|name| types.contains(name)), "{types}");
+    let pointwise = "name: sums\ninputs: {c: {type: u32, shape: [8, 4]}}\noutputs: {o: {type: u32, shape: [8, 4]}}\nnest:\n\
+        - for y in 0..4:\n  - for x in 0..8:\n    - o[x, y] = c[x, y] + 1\n";
+    let (program, out) = (folder.file("sums.yaml", pointwise), folder.path("sums"));
+    succeeds(&["build", &program, "-o", &out, "--bus", "axi", "--image", "16x8"]);
+    let plan = parsed(&fs::read_to_string(Path::new(&out).join("tiles.json")).unwrap());
+    assert_eq!(plan["images"][0]["type"], "u32", "{plan}");
+    assert_eq!(plan["images"][0]["size"], serde_json::json!([16, 8]), "{plan}");
+}
+
 #[test]
 fn build_writes_a_shell_with_images_and_its_driver() {
     let folder = Folder::new();

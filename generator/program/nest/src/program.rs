@@ -143,13 +143,14 @@ impl Array {
         self.shape.iter().product::<i64>() as usize
     }
 
-    /// The number of words in each dimension, innermost first: the words of an element lie side by side.
+    /// The number of words in each dimension, innermost first: the words of an element lie side by side. An array without
+    /// dimensions has one of the words of its element.
     pub fn shape_in_words(&self) -> Vec<i64> {
-        let mut shape = self.shape.clone();
-        if let Some(innermost) = shape.first_mut() {
-            *innermost *= self.element.words().len() as i64;
+        let words = self.element.words().len() as i64;
+        match self.shape.split_first() {
+            Some((innermost, rest)) => [innermost * words].iter().chain(rest).copied().collect(),
+            None => vec![words],
         }
-        shape
     }
 }
 

@@ -368,7 +368,8 @@ fn program_images(compiled: &Compiled) -> Vec<ProgramImage> {
         name: array.name.clone(),
         output: array.kind == ArrayKind::Output,
         element: array.element.in_memory().expect("arrays hold elements"),
-        shape: if array.shape.is_empty() { vec![1] } else { array.shape_in_words() },
+        whole: array.element.element().expect("arrays hold elements"),
+        shape: array.shape_in_words(),
     });
     images.collect()
 }

@@ -36,6 +36,7 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
     let traffic = |stream: &Stream| Traffic {
         beats: accelerator.counters[stream.counter].iterations(),
         element: element(program, stream),
+        whole: program.arrays[stream.array].element.element().expect("arrays hold elements"),
     };
     let traffic = |streams: &[Stream]| streams.iter().map(traffic).collect_vec();
     // Firmware of one bus is not that of another.
@@ -105,12 +106,8 @@ fn element(program: &Program, stream: &Stream) -> Element {
 fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
     let counter = &compiled.accelerator.counters[stream.counter];
     let strides = |level: usize| stream.lanes.iter().map(|lane| lane.element.stride[level]).collect_vec();
-    let mut shape = compiled.program.arrays[stream.array].shape_in_words();
-    if shape.is_empty() {
-        shape.push(1);
-    }
     Elements {
-        shape,
+        shape: compiled.program.arrays[stream.array].shape_in_words(),
         lanes: stream.lanes.iter().map(|lane| lane.element.start).collect(),
         loops: counter.extent.iter().enumerate().map(|(level, &extent)| (extent, strides(level))).collect(),
     }

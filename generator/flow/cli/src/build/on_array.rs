@@ -151,7 +151,7 @@ impl Build {
                 let module = array_shell::add(&mut written, &work, self.array_shape(shell), cycles)?;
                 if let Some(tiling) = &shell.tiling {
                     let in_words = tiling.in_words(&compiled.program);
-                    let files = tile_files(&in_words, &module, Some(&mapped.lowered.netlist.name));
+                    let files = tile_files(tiling, &in_words, &module, Some(&mapped.lowered.netlist.name));
                     self.add_tiles(&mut written, compiled, tiling, files, &spinner)?;
                 }
             }
