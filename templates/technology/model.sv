@@ -23,11 +23,13 @@ module {{ binding.name }} (
 {%- if let Some(write) = entry.write() %}
         if ({{ write }}) begin
 {%- if let Some((masked, bits)) = entry.masked() %}
-            for (int pushmem_part = 0; pushmem_part < {{ binding.width / bits }}; pushmem_part++) begin
+{%- for (first, end) in entry.loops(binding.width / bits) %}
+            for (int pushmem_part = {{ first }}; pushmem_part < {{ end }}; pushmem_part++) begin
                 if ({{ masked }}) begin
                     pushmem_rows[{{ port.address }}][pushmem_part * {{ bits }}+:{{ bits }}] <= {{ port.data_in.as_deref().unwrap_or_default() }}[pushmem_part * {{ bits }}+:{{ bits }}];
                 end
             end
+{%- endfor %}
 {%- else %}
             pushmem_rows[{{ port.address }}] <= {{ port.data_in.as_deref().unwrap_or_default() }};
 {%- endif %}

@@ -10,6 +10,9 @@ use crate::assembly::Assembly;
 use crate::binding::{Active, Binding, Edge, Kit, Output, Pin};
 use crate::clock_gate::ClockGate;
 
+/// The most iterations of a loop that Verilator unrolls, unless it is told otherwise.
+const UNROLLED: u32 = 64;
+
 /// The file of the SRAM wrapper.
 const WRAPPER: &str = "pushmem_sram.sv";
 
@@ -235,5 +238,11 @@ impl ModelPort<'_> {
         let mask = self.port.mask.as_ref()?;
         let invert = if mask.active == Active::High { "" } else { "!" };
         Some((format!("{invert}{}[pushmem_part]", mask.port), mask.bits))
+    }
+
+    /// The parts of a row in each loop: the first, and the one after the last. Verilator has no delayed assignments to memories in
+    /// loops that it does not unroll.
+    fn loops(&self, parts: u32) -> Vec<(u32, u32)> {
+        (0..parts).step_by(UNROLLED as usize).map(|first| (first, (first + UNROLLED).min(parts))).collect()
     }
 }
