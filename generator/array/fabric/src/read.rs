@@ -307,11 +307,19 @@ impl Reader<'_> {
     ) -> Result<MemoryColumns, Diagnostic> {
         let key = FieldPath::root().key("memory");
         let MemoryFile { tile: name, every } = memory;
+        if file.columns < 2 {
+            let message = "memories and processing elements have columns of their own, and the array has 1";
+            return Err(self.error(&key, message, "give 2 `columns` or more, or leave out `memory`"));
+        }
         if *every < 2 || *every > file.columns {
             let message =
                 format!("a memory in every column whose number is a multiple of {every}, of {}", file.columns);
-            let help =
-                format!("give a number from 2 to {}, so that there are memories and processing elements", file.columns);
+            let help = match file.columns {
+                2 => "give 2, so that there are memories and processing elements".to_owned(),
+                columns => {
+                    format!("give a number from 2 to {columns}, so that there are memories and processing elements")
+                }
+            };
             return Err(self.error(&key.key("every"), message, &help));
         }
         let key = key.key("tile");

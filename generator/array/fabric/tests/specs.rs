@@ -107,6 +107,7 @@ fn errors_point_at_the_key() {
         ("columns: 4\npe: image_pe\ntracks: {word: 1, bit: 17}", "cannot have `tracks of bits` 17", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: small, every: 5}", "a multiple of 5, of 4", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: small, every: 1}", "a multiple of 1, of 4", 6),
+        ("columns: 1\npe: image_pe\nmemory: {tile: small, every: 4}", "columns of their own, and the array has 1", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: rom, every: 4}", "`rom` is a ROM", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: word32, every: 4}", "have 32 bits, those of `image_pe` 16", 6),
         ("columns: 4\npe: image_pe\nregister_file: small", "`small` is of kind `wide_fetch`", 6),
