@@ -42,11 +42,6 @@ def turned(shape: Shape, layer: str, side: str, track: int, onto: str) -> int:
     return there[side, onto] % count
 
 
-def choices(description: str) -> dict[int, str]:
-    """The choice of each value of a field: `a: 0 nothing, 1 north_0`."""
-    return {int(value): name for value, name in re.findall(r"(\d+) (\w+)", description) if int(value) > 0}
-
-
 def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
     """The text of the harness of the tiles of a kind of a generated array, and the name of the core's module."""
     array_map = json.loads((folder / "registers.json").read_text())
@@ -156,7 +151,7 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
     # Tracks and inputs of the core.
     for name, (register, field) in fields.items():
         layer, _, rest = name.partition("_")
-        chosen = choices(field["description"])
+        chosen = {value: choice for value, choice in enumerate(field.get("choices", [])) if value > 0}
         if register.startswith("connection_boxes"):
             items = "".join(f"{value(name)} == {number} ? {source(layer, item)} : " for number, item in chosen.items())
             lines.append(f"always_comb assert (u_tile.{name} == ({items}'0));")

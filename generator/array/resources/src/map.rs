@@ -51,24 +51,28 @@ pub(crate) struct RegisterEntry {
     name: String,
     feature: u32,
     number: u32,
+    /// Fields, each with the name of the choice of each value from 0 on, if its values are choices.
     #[serde(serialize_with = "positions")]
-    fields: Vec<Field<()>>,
+    fields: Vec<Field<Vec<String>>>,
 }
 
 /// The fields without their reset values, which are all 0.
-fn positions<S: Serializer>(fields: &[Field<()>], serializer: S) -> Result<S::Ok, S::Error> {
+fn positions<S: Serializer>(fields: &[Field<Vec<String>>], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Position<'a> {
         name: &'a str,
         low: u32,
         bits: u32,
         description: &'a str,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        choices: &'a [String],
     }
     serializer.collect_seq(fields.iter().map(|field| Position {
         name: &field.name,
         low: field.low,
         bits: field.bits,
         description: &field.description,
+        choices: &field.meaning,
     }))
 }
 
@@ -218,9 +222,10 @@ impl TileMap {
         let layout = TileLayout::of(spec, kind);
         let register = |(feature, number): (Feature, u32)| {
             let fields = layout.fields.iter().filter(|field| (field.feature, field.register) == (feature, number));
-            let entry = |field: &crate::layout::Field| Field {
-                low: field.low,
-                ..Field::new(field.meaning.name(), field.bits, description(&layout, field.meaning), ())
+            let entry = |field: &crate::layout::Field| {
+                let choices = choices(spec, &layout, field.meaning);
+                let description = description(&layout, field.meaning, &choices);
+                Field { low: field.low, ..Field::new(field.meaning.name(), field.bits, description, choices) }
             };
             let (name, feature) = (format!("{}_{number}", feature.name()), feature.number());
             RegisterEntry { name, feature, number, fields: fields.map(entry).collect() }
@@ -257,7 +262,7 @@ impl RegisterEntry {
             offset: u32::try_from(offset).expect("a tile has less than 2^18 bytes of registers"),
             access: Access::ReadWrite,
             description: String::new(),
-            fields: self.fields.clone(),
+            fields: self.fields.iter().cloned().map(Field::without_meaning).collect(),
         }
     }
 }
@@ -267,43 +272,55 @@ pub(crate) fn offset(address: Address) -> u64 {
     u64::from(address.word()) * u64::from(WORD_BYTES)
 }
 
-/// A line on the effect of a field, with what each of its values chooses.
-fn description(layout: &TileLayout, meaning: Meaning) -> String {
-    let choices = |layer: Layer, node: Node, first: &str| {
+/// The names of what the values of a field choose, from 0 on; none if its values are numbers.
+fn choices(spec: &ArraySpec, layout: &TileLayout, meaning: Meaning) -> Vec<String> {
+    let sources = |layer: Layer, node: Node, first: &str| {
         let found = layout.locals.iter().find(|local| (local.layer, local.node) == (layer, node));
         let choice = |choice: &Choice| match choice {
             Choice::Incoming { side, track } => format!("{}_{track}", side.name()),
             Choice::Core { port } => layout.outputs(layer)[*port as usize].name.clone(),
             Choice::Register => "register".to_owned(),
         };
-        let names: Vec<String> = found.into_iter().flat_map(|local| &local.choices).map(choice).collect();
-        let values: Vec<String> = (1..).zip(names).map(|(value, name)| format!("{value} {name}")).collect();
-        format!("0 {first}, {}", values.join(", "))
+        let names = found.into_iter().flat_map(|local| &local.choices).map(choice);
+        [first.to_owned()].into_iter().chain(names).collect()
     };
+    match meaning {
+        Meaning::Select { layer, side, track } => sources(layer, Node::Register { side, track }, "holds still"),
+        Meaning::Connection { layer, port } => sources(layer, Node::Input { port }, "nothing"),
+        Meaning::Operation => {
+            let first = spec.pe.operations.first().and_then(|operation| spec.pe.opcode(*operation)).unwrap_or(0);
+            let names = spec.pe.operations.iter().map(|operation| operation.name().to_owned());
+            vec!["nothing".to_owned(); first].into_iter().chain(names).collect()
+        }
+        Meaning::Mode { layer, operand } => {
+            let field = layout.field(meaning).expect("a field of the tile");
+            let name = |number: u32| match layout.mode(layer, operand, number) {
+                Mode::Constant => Some("constant".to_owned()),
+                Mode::Direct => Some("direct".to_owned()),
+                Mode::Delayed(1) => Some("late by a cycle".to_owned()),
+                Mode::Delayed(cycles) => Some(format!("late by {cycles} cycles")),
+                Mode::Held => Some("held".to_owned()),
+                Mode::Accumulated => Some("accumulated".to_owned()),
+                Mode::Undefined(_) => None,
+            };
+            (0..1 << layout.fields[field].bits).map_while(name).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A line on the effect of a field, with what each of its values chooses.
+fn description(layout: &TileLayout, meaning: Meaning, choices: &[String]) -> String {
+    let numbered: Vec<String> = choices.iter().enumerate().map(|(value, name)| format!("{value} {name}")).collect();
+    let chosen = numbered.join(", ");
     let operand = |layer: Layer, operand: u32| layout.inputs(layer)[operand as usize].name.clone();
     match meaning {
-        Meaning::Select { layer, side, track } => choices(layer, Node::Register { side, track }, "holds still"),
+        Meaning::Select { .. } => chosen,
         Meaning::Pass { .. } => "1 passes around the register, where the hop allows it".to_owned(),
-        Meaning::Connection { layer, port } => {
-            format!("{}: {}", operand(layer, port), choices(layer, Node::Input { port }, "nothing"))
+        Meaning::Connection { layer, port: place } | Meaning::Mode { layer, operand: place } => {
+            format!("{}: {chosen}", operand(layer, place))
         }
         Meaning::Operation => "opcode, see operations.md".to_owned(),
-        Meaning::Mode { layer, operand: place } => {
-            let field = layout.field(meaning).expect("a field of the tile");
-            let modes = (0..1 << layout.fields[field].bits).filter_map(|number| {
-                let name = match layout.mode(layer, place, number) {
-                    Mode::Constant => "constant".to_owned(),
-                    Mode::Direct => "direct".to_owned(),
-                    Mode::Delayed(1) => "late by a cycle".to_owned(),
-                    Mode::Delayed(cycles) => format!("late by {cycles} cycles"),
-                    Mode::Held => "held".to_owned(),
-                    Mode::Accumulated => "accumulated".to_owned(),
-                    Mode::Undefined(_) => return None,
-                };
-                Some(format!("{number} {name}"))
-            });
-            format!("{}: {}", operand(layer, place), modes.collect::<Vec<_>>().join(", "))
-        }
         Meaning::Constant { layer, operand: place } => format!("constant of {}", operand(layer, place)),
         Meaning::Lut => "table of d, e, f".to_owned(),
         Meaning::LutSelected => "the resulting bit is that of the table".to_owned(),
