@@ -53,20 +53,23 @@ fn walk(kind: usize, width: u64, height: u64) -> Walk {
         4 => vec![(2, 1, 0), (width - 1, 1, 0), (height, 0, 1)],
         5 => vec![(width - 1, 1, 0), (2, 1, 0), (height, 0, 1)],
         6 => vec![(width, 1, 0), (3, 0, 0), (height, 0, 1)],
+        7 => vec![(2, 1, 0), (width / 2, 2, 0), (height, 0, 1)],
         _ => vec![(width.div_ceil(3), 3, 0), (height.div_ceil(2), 0, 2)],
     }
 }
 
-/// A box written once, read in some other way.
+/// A box written once, read in some other way from some column on. Rows may be so long that mapping looks at parts of them.
 fn affine_buffer() -> impl Strategy<Value = UnifiedBuffer> {
-    let read = (0_usize..8, 0_i64..60, 1_i64..4, 0_i64..6);
-    ((2_u64..14, 1_u64..8), (1_i64..4, 0_i64..5), prop::collection::vec(read, 1..=2)).prop_map(
+    let read = ((0_usize..9, 0_u64..3), 0_i64..60, 1_i64..4, 0_i64..6);
+    let width = prop_oneof![2 => 2_u64..14, 1 => 14_u64..90];
+    ((width, 1_u64..8), (1_i64..4, 0_i64..5), prop::collection::vec(read, 1..=2)).prop_map(
         |((width, height), (pace, pause), reads)| {
             let row = pace * width as i64 + pause;
             let identity = vec![affine(0, &[1, 0]), affine(0, &[0, 1])];
             let mut buffer = buffer((&[width, height], identity, affine(3, &[pace, row])), Vec::new());
-            for (number, (kind, early, pace, pause)) in reads.into_iter().enumerate() {
-                let walk = walk(kind, width, height);
+            for (number, ((kind, first), early, pace, pause)) in reads.into_iter().enumerate() {
+                let first = first.min(width - 2);
+                let walk = walk(kind, width - first, height);
                 let mut stride = pace;
                 let cycles: Vec<i64> = walk
                     .iter()
@@ -80,7 +83,7 @@ fn affine_buffer() -> impl Strategy<Value = UnifiedBuffer> {
                     |dimension: fn(&(u64, i64, i64)) -> i64| affine(0, &walk.iter().map(dimension).collect::<Vec<_>>());
                 let extents: Vec<u64> = walk.iter().map(|level| level.0).collect();
                 let start = (row * height as i64 + 20 - early).max(0);
-                let access = [along(|level| level.1), along(|level| level.2)];
+                let access = [along(|level| level.1).shifted(first as i64), along(|level| level.2)];
                 let name = format!("out{number}");
                 buffer.ports.push(port(&name, Direction::Read, &extents, &access, affine(start, &cycles)));
             }

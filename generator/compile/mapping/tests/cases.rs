@@ -130,6 +130,24 @@ fn gaps_and_odd_periods_are_kept() {
     assert_eq!(tiles(&delays(&[(31, 2), (20, 154)], 5, &[154, 308, 20])), [2, 2, 3, 1, 3, 2, 2]);
 }
 
+/// Fetches that are a little faster than the reads, so that the last one of a row does not meet the first of the next, come nearer to the
+/// reads with each row of the memory: they are followed to the end.
+#[test]
+fn fetches_that_gain_on_the_reads_do_not_overtake_them() {
+    for width in 5_u64..100 {
+        let row = width as i64;
+        let writes = (&[width, 2][..], vec![affine(0, &[1, 0]), affine(0, &[0, 1])], affine(0, &[1, row]));
+        let pairs = [affine(0, &[1, 1, 0]), affine(0, &[0, 0, 1])];
+        let reads = (&[2, width - 1, 2][..], pairs.to_vec(), affine(2 * row, &[1, 2, 2 * (row - 1)]));
+        let buffer = buffer(writes, vec![reads]);
+        for name in SPECS {
+            if map(&buffer, &spec(name)).is_ok() {
+                proven(&buffer, name);
+            }
+        }
+    }
+}
+
 /// Four tiles hold 8192 words as one memory, and 16 million cycles are proven from few.
 #[test]
 fn long_delays_are_chained() {

@@ -9,6 +9,8 @@
 //!
 //! [`random_program_with_recurrences`] writes such a program whose stages also take results of their own earlier iterations.
 //!
+//! [`random_program_in_parts`] writes one whose rows have any length, read in loops of two parts from some column on.
+//!
 //! [`random_network`] writes one whose reductions are loops: imperfect nests in up to two loops over tiles, with loads,
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
@@ -32,6 +34,7 @@ mod expression;
 mod generate;
 mod networks;
 mod parameters;
+mod parts;
 mod random_access;
 mod recurrences;
 mod reductions;
@@ -44,6 +47,7 @@ pub use generate::{
     random_program_with_recurrences,
 };
 pub use networks::{random_network, random_network_of_wide_elements};
+pub use parts::random_program_in_parts;
 pub use random_access::random_program_of_random_accesses;
 pub use reductions::{random_reductions, random_reductions_of_numbers};
 pub use rows::random_rows;

@@ -219,10 +219,14 @@ fn shortened(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Nest {
             if level < inside {
                 return extent;
             }
-            if level == inside && matches!(walk, Walk::Along(_)) {
-                // Whole turns of the transpose buffer can go, so that lanes and rows stay as they are.
+            if level == inside
+                && let Walk::Along(pace) = walk
+            {
+                // Whole turns of the transpose buffer can go, so that lanes and rows stay as they are, but for fetches that gain
+                // on the reads: each turn brings the last fetch nearer to the reads before it.
+                let gains = pace * word.stride[level].abs() != read.cycle.stride[level] * shape.fetch_width;
                 let turn = (buffer / gcd(word.stride[level], buffer)) as u64;
-                return extent - extent.saturating_sub(4 * turn) / turn * turn;
+                return if gains { extent } else { extent - extent.saturating_sub(4 * turn) / turn * turn };
             }
             // Parts of rows add up over all iterations.
             let whole = word.stride[level] % shape.fetch_width == 0;
