@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-use pushmem_affine::Affine;
+use pushmem_affine::{Affine, LARGEST_VALUE};
 use pushmem_files::{FieldPath, counted};
 
 use crate::buffer::{Port, UnifiedBuffer};
 use crate::order::Overlap;
-
-/// Elements and cycles stay below this, so that sums and products of a few of them fit their types.
-const LIMIT: i128 = 1 << 48;
 
 const NAMES: &str = "give each port a name of its own";
 const DIMENSIONS: &str = "`access` has one function for each dimension of the buffer, the same number for every port";
@@ -71,7 +68,7 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
         return Err(error(port, access, message, DIMENSIONS));
     }
     for (level, place) in port.domain.iter().enumerate() {
-        if place.extent == 0 || i128::from(place.extent) >= LIMIT {
+        if place.extent == 0 || place.extent >= LARGEST_VALUE as u64 {
             let message = format!("loop {} has {} iterations; it must be 1 to 2^48 − 1", place.name, place.extent);
             return Err(error(port, path.key("domain").index(level).key("extent"), message, EXTENT));
         }
@@ -106,10 +103,8 @@ fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<()
             STRIDES,
         ));
     }
-    let range = port.range(function);
-    if *range.start() <= -LIMIT || *range.end() >= LIMIT {
-        let message = format!("values run from {} to {}; they must stay below 2^48", range.start(), range.end());
-        return Err(error(port, path.clone(), message, RANGE));
+    match function.beyond_limits(&port.extents()) {
+        Some(message) => Err(error(port, path.clone(), message, RANGE)),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -66,11 +66,9 @@ pub use print::Printer;
 pub use program::{
     Access, Array, ArrayKind, Level, Load, Loop, Node, Operation, Policy, Program, Share, Table, ranges,
 };
+pub use pushmem_affine::{LARGEST_BOUND, MOST_ITERATIONS};
 pub use random_access::LARGEST_RANDOM_ACCESS;
-pub use read::{
-    Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS,
-    MOST_ITERATIONS, MOST_OPERATIONS,
-};
+pub use read::{Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS};
 pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;
 pub use types::{Type, Word};

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use itertools::Itertools;
+use pushmem_affine::{LARGEST_BOUND, MOST_ITERATIONS};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -30,12 +31,6 @@ pub const LARGEST_RUN: i64 = 1 << 28;
 
 /// The most entries of a table: 2^16.
 pub const LARGEST_TABLE: usize = 1 << 16;
-
-/// Bounds of loops and least indices of arrays are from minus to plus this: 2^24.
-pub const LARGEST_BOUND: i64 = 1 << 24;
-
-/// The most times that an operation may be executed: 2^40.
-pub const MOST_ITERATIONS: i64 = 1 << 40;
 
 /// The most dimensions of an array.
 pub const MOST_DIMENSIONS: usize = 8;

@@ -23,6 +23,12 @@ pub(crate) fn check(
 ) -> Result<(), PartError> {
     stages(program, staged, graph)?;
     graph.kernels.indices().try_for_each(|kernel| check_kernel(program, staged, schedule, datapaths, graph, kernel))?;
+    for result in graph.words.iter().filter_map(|net| net.result.as_ref()) {
+        let content = &staged.pipeline.stages[result.stage];
+        let times = &schedule.stages[result.stage];
+        let comes = counters::counted(&result.words, content, times, content.latency).is_some();
+        require(comes, || name(staged, result.stage), "its net has words in other cycles than its results come")?;
+    }
     for copy in &graph.copies {
         let only_load = datapath(staged, datapaths, copy.stage)
             .is_some_and(|datapath| datapath.nodes()[datapath.result()].kind == NodeKind::Load(copy.load));

@@ -218,3 +218,64 @@ fn faults_of_the_text_are_found_where_they_are() {
         }
     }
 }
+
+/// The places of the numbers of a text that are no parts of names.
+fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_name = |at: usize| bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_';
+    let begins = |&at: &usize| bytes[at].is_ascii_digit() && (at == 0 || !is_name(at - 1));
+    let end = |at: usize| (at..bytes.len()).find(|&at| !is_name(at)).unwrap_or(bytes.len());
+    let sign = |at: usize| at - usize::from(at > 0 && bytes[at - 1] == b'-');
+    (0..bytes.len()).filter(begins).map(|at| sign(at)..end(at)).collect()
+}
+
+/// Each number of a graph in turn becomes an extreme one: the reader refuses it, or the proof does.
+#[test]
+fn graphs_with_extreme_numbers_are_refused() {
+    let extremes = [1 << 25, 1 << 40, (1 << 48) - 1, i128::from(i64::MAX), i128::from(i64::MIN), i128::from(u64::MAX)];
+    for (name, tile) in [("gaussian", "amber"), ("bc_const", "amber"), ("up_sample", "amber"), ("matmul", "amber")] {
+        let compiled = compiled(app(name), tile);
+        let text = compiled.graph.to_string();
+        for (place, extreme) in numbers(&text).into_iter().cartesian_product(extremes) {
+            let mut edited = text.clone();
+            edited.replace_range(place.clone(), &extreme.to_string());
+            let refused = read(&compiled, &edited).map(|graph| compiled.clone().with_graph(graph).is_err());
+            let line = edited[..place.start].lines().count();
+            assert!(refused.unwrap_or(true), "{name}: {extreme} in line {line} of\n{edited}");
+        }
+    }
+}
+
+/// The first number beyond the limits of the language is named where it is.
+#[test]
+fn numbers_beyond_the_limits_are_found_where_they_are() {
+    let compiled = compiled(app("gaussian"), "amber");
+    let text = compiled.graph.to_string();
+    for (right, wrong, found, message) in [
+        (
+            "extents: [64, 64]",
+            "extents: [64, 9223372036854775807]",
+            "9223372036854775807",
+            "a loop of 9223372036854775807 iterations",
+        ),
+        ("extents: [64, 64]", "extents: [1099511627776, 64]", "1099511627776", "a loop of 1099511627776 iterations"),
+        (
+            "extents: [64, 64]",
+            "extents: [33554432, 33554432]",
+            "[33554432, 33554432]",
+            "1125899906842624 iterations of all loops",
+        ),
+        (
+            "stride: [1, 64]",
+            "stride: [1, -9223372036854775808]",
+            "{",
+            "a stride is -9223372036854775808; it must stay below 2^48",
+        ),
+    ] {
+        let edited = text.replacen(right, wrong, 1);
+        assert_ne!(edited, text, "{right}");
+        let error = read(&compiled, &edited).expect_err(wrong);
+        assert_eq!(error.message(), message, "{wrong}");
+        assert!(error.offending_text().is_some_and(|text| text.starts_with(found)), "{:?}", error.offending_text());
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use index_vec::IndexVec;
-use pushmem_affine::{Affine, Domain};
+use pushmem_affine::{Affine, Domain, LARGEST_LOOP, LARGEST_VALUE, MOST_ITERATIONS};
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_nest::{Level, Type, Word};
@@ -247,6 +247,7 @@ type Read<T> = Result<T, Diagnostic>;
 impl Reader<'_> {
     fn graph(mut self, text: GraphText) -> Read<ApplicationGraph> {
         let root = FieldPath::root();
+        self.small(text.cycles, LARGEST_VALUE as u64, &root.key("cycles"))?;
         self.graph.length = text.cycles;
         for (number, counter) in text.counters.into_iter().enumerate() {
             let counter = self.counter(counter, &root.key("counters").index(number))?;
@@ -328,11 +329,19 @@ impl Reader<'_> {
                 return Err(self.document.error(&path.key(key), message).with_help("give one for each loop"));
             }
         }
-        if let Some(level) = extents.iter().position(|&extent| extent == 0) {
+        let extent: Domain = extents.into_iter().collect();
+        if let Some(level) = extent.iter().position(|extent| !(1..=LARGEST_LOOP).contains(extent)) {
             let path = path.key("extents").index(level);
-            return Err(self.document.error(&path, "a loop without iterations").with_help("leave the loop out"));
+            let message = format!("a loop of {} iterations", extent[level]);
+            return Err(self.document.error(&path, message).with_help(format!("a loop has 1 to {LARGEST_LOOP}")));
         }
-        let counter = Counter { loops, extent: extents.into_iter().collect(), cycle };
+        if extent.iterations() > MOST_ITERATIONS as u128 {
+            let message = format!("{} iterations of all loops", extent.iterations());
+            let error = self.document.error(&path.key("extents"), message);
+            return Err(error.with_help(format!("an operation is executed at most {MOST_ITERATIONS} times")));
+        }
+        self.limited(&cycle, &extent, &path.key("cycle"))?;
+        let counter = Counter { loops, extent, cycle };
         let late = counter.gaps().into_iter().any(|gap| gap < 1) || counter.cycle.start < 0;
         match late {
             true => Err(self
@@ -340,6 +349,14 @@ impl Reader<'_> {
                 .error(&path.key("cycle"), "two iterations in one cycle, or a cycle before the first")
                 .with_help("order the loops by their strides, the innermost in time first, from cycle 0 on")),
             false => Ok(counter),
+        }
+    }
+
+    /// Checks that the values of a function stay within the limits of all stages.
+    fn limited(&self, function: &Affine, domain: &Domain, path: &FieldPath) -> Read<()> {
+        match function.beyond_limits(domain) {
+            Some(message) => Err(self.document.error(path, message).with_help("elements and cycles stay below 2^48")),
+            None => Ok(()),
         }
     }
 
@@ -518,9 +535,10 @@ impl Reader<'_> {
     }
 
     fn check_element(&self, element: &Affine, counter: CounterId, path: &FieldPath) -> Read<()> {
-        let (strides, loops) = (element.stride.len(), self.graph.counters[counter].loops.len());
+        let Counter { loops, extent, .. } = &self.graph.counters[counter];
+        let (strides, loops) = (element.stride.len(), loops.len());
         match strides == loops {
-            true => Ok(()),
+            true => self.limited(element, extent, &path.key("element")),
             false => Err(self
                 .document
                 .error(&path.key("element").key("stride"), format!("{strides} strides for {loops} loops"))
@@ -622,11 +640,15 @@ impl Reader<'_> {
     fn kernel(&self, net: WordId, text: KernelText, nets: &Nets, path: &FieldPath) -> Read<KernelNode> {
         let counter = text.counter.map(|number| self.counter_id(number, &path.key("counter"))).transpose()?;
         let levels = counter.map_or(0, |counter| self.graph.counters[counter].loops.len());
-        let variable = |(number, VariableText { level, scale, offset }): (usize, VariableText)| {
+        self.small(text.latency, MOST_DELAY, &path.key("latency"))?;
+        let variable = |(place, VariableText { level, scale, offset }): (usize, VariableText)| {
+            let path = path.key("variables").index(place);
             if let Some(level) = level.filter(|level| *level >= levels) {
-                let path = path.key("variables").index(number).key("level");
-                let error = self.document.error(&path, format!("there is no level {level}"));
+                let error = self.document.error(&path.key("level"), format!("there is no level {level}"));
                 return Err(error.with_help(format!("the counter of the kernel has {levels}, numbered from 0")));
+            }
+            for (key, number) in [("scale", scale), ("offset", offset)] {
+                self.small(number.unsigned_abs(), LARGEST_VALUE as u64, &path.key(key))?;
             }
             Ok(Variable { level, scale, offset })
         };
@@ -639,6 +661,17 @@ impl Reader<'_> {
             operands: self.edges(&text.operands, nets, &path.key("operands"))?,
             variables: text.variables.into_iter().enumerate().map(variable).collect::<Read<_>>()?,
         })
+    }
+
+    /// Checks that the size of a number stays below a limit.
+    fn small(&self, size: u64, limit: u64, path: &FieldPath) -> Read<()> {
+        match size < limit {
+            true => Ok(()),
+            false => Err(self
+                .document
+                .error(path, format!("{size} is too large"))
+                .with_help(format!("the number stays below {limit}"))),
+        }
     }
 
     fn select(&self, texts: &[String], nets: &Nets, path: &FieldPath) -> Read<Vec<Choice>> {
@@ -801,7 +834,7 @@ impl Reader<'_> {
 /// A random-access memory has fewer read ports.
 const MOST_PORTS: usize = 1 << 16;
 
-/// Delays are shorter than this, in cycles: the model keeps the words of all of them.
+/// Delays and latencies are shorter than this, in cycles: the model keeps the words of all of them.
 const MOST_DELAY: u64 = 1 << 32;
 
 /// The index and the condition of a text: `x = 3`, `x in 0..=6`, `x in 0..=6 step 2`.
