@@ -2,12 +2,14 @@
 //!
 //! Fields have the numbers of their order in the schema; one that is of several kinds has two numbers, of which the first is for the kind.
 
-use pushmem_nest::Binary;
+use std::fmt::Display;
 
 use pushmem_float::Format;
+use pushmem_nest::Binary;
 
 use crate::flat::{Bytes, Malformed, Result, Table};
 use crate::floats::Floats;
+use crate::print::stem;
 use crate::syntax::{
     Bound, Call, Called, Constants, Constraint, Definition, Dimension, Element, Execution, Expression, Func,
     FuncSchedule, Kind, Level, Parameter, Pipeline, Reduction, Split, SplitKind, TypeCode,
@@ -54,8 +56,14 @@ fn of_format(bytes: &[u8], format: Format) -> Result<(Pipeline, Vec<Format>)> {
 }
 
 fn func(table: &Table) -> Result<Func> {
+    let name = table.text(0)?;
+    func_of(table, &name)
+        .map_err(|Malformed { at, what }| Malformed { at, what: format!("in the Func `{}`, {what}", stem(&name)) })
+}
+
+fn func_of(table: &Table, name: &str) -> Result<Func> {
     Ok(Func {
-        name: table.text(0)?,
+        name: name.to_owned(),
         types: table.tables(2)?.iter().map(element).collect::<Result<_>>()?,
         arguments: table.texts(5)?,
         schedule: func_schedule(&table.needed(6, "the schedule of a Func")?)?,
@@ -240,7 +248,11 @@ fn entries(table: &Table, element: Element, shape: &[(i64, i64)], strides: &[i64
         Some(i64::from_le_bytes(wide))
     };
     let entries: Option<Vec<i64>> = (0..count).map(value).collect();
-    entries.ok_or_else(|| table.malformed("an entry lies beyond the bytes of the buffer"))
+    let entries = entries.ok_or_else(|| table.malformed("an entry lies beyond the bytes of the buffer"))?;
+    if matches!(element.code, TypeCode::Int | TypeCode::Unsigned) {
+        entries.iter().try_for_each(|&entry| within(table, entry, element, element.holds(entry)))?;
+    }
+    Ok(entries)
 }
 
 fn unknown(table: &Table, what: &str, number: u8) -> Malformed {
@@ -276,8 +288,16 @@ fn expression(kind: u8, table: &Table, depth: usize) -> Result<Expression> {
     }
     let type_of = |field| element(&table.needed(field, "the type of an expression")?);
     let kind = match kind {
-        1 | 2 => Kind::Integer(table.i64(0)?, type_of(1)?),
-        3 => Kind::Real(table.f64(0)?, type_of(1)?),
+        1 | 2 => {
+            let (number, element) = (table.i64(0)?, type_of(1)?);
+            within(table, number, element, element.holds(number))?;
+            Kind::Integer(number, element)
+        }
+        3 => {
+            let (number, element) = (table.f64(0)?, type_of(1)?);
+            within(table, number, element, element.holds_number(number))?;
+            Kind::Real(number, element)
+        }
         4 => Kind::Text(table.text(0)?),
         5 => Kind::Cast(type_of(2)?, boxed(table, 1, inner)?),
         6 => Kind::Reinterpret(type_of(2)?, boxed(table, 1, inner)?),
@@ -298,6 +318,14 @@ fn expression(kind: u8, table: &Table, depth: usize) -> Result<Expression> {
         other => return Err(unknown(table, "a kind of expression", other)),
     };
     Ok(Expression::new(kind))
+}
+
+/// Refuses a constant that its type does not hold: Halide writes none.
+fn within(table: &Table, constant: impl Display, element: Element, is_held: bool) -> Result<()> {
+    match is_held {
+        true => Ok(()),
+        false => Err(table.malformed(format!("the constant {constant} is beyond its type, {element}"))),
+    }
 }
 
 /// The operators of two operands, in the order of the schema.

@@ -189,6 +189,26 @@ impl Element {
         matches!(self.code, TypeCode::Float | TypeCode::BFloat)
     }
 
+    /// Whether an integer is a value of the type. Those of 64 bits without sign are here by their bits.
+    pub fn holds(self, number: i64) -> bool {
+        match self.code {
+            TypeCode::Int => (1..=64).contains(&self.bits) && matches!(number >> (self.bits - 1), 0 | -1),
+            TypeCode::Unsigned => self.bits == 64 || self.bits < 64 && number >> self.bits == 0,
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Handle => false,
+        }
+    }
+
+    /// Whether a number with a fraction is a value of the type.
+    pub fn holds_number(self, number: f64) -> bool {
+        let nearest = match (self.written(), self.code, self.bits) {
+            (Some(format), ..) => format.to_f64(format.from_f64(number)),
+            (_, TypeCode::Float, 32) => f64::from(number as f32),
+            (_, TypeCode::Float, 64) => number,
+            _ => return false,
+        };
+        nearest == number || number.is_nan()
+    }
+
     /// Numbers of a format.
     pub fn of_format(format: Format) -> Self {
         let code = if format == Format::Bfloat16 { TypeCode::BFloat } else { TypeCode::Float };

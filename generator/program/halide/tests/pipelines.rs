@@ -341,6 +341,27 @@ fn every_part_of_a_file_is_needed() {
     }
 }
 
+/// A constant with a bit above those of its type is no constant of it: the reader says so, at its byte.
+#[test]
+fn constants_are_of_their_types() {
+    let mut found = 0;
+    for name in pipelines() {
+        let whole = bytes(&name);
+        for at in (0..whole.len() - 8).step_by(4).filter(|at| whole[*at..][..8] == 3_i64.to_le_bytes()) {
+            let mut changed = whole.clone();
+            changed[at + 4] = 0xff;
+            // Other bytes that look like one are no constant, and may change what is computed.
+            let Err(problem) = import("changed.hlpipe", &changed, Floats::Exact) else { continue };
+            assert!(!problem.is_fault(), "{name}, byte {at}: {}", problem.message());
+            if problem.message().contains("the constant 1095216660483 is beyond its type, ") {
+                assert!(problem.message().contains("at byte "), "{}", problem.message());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
