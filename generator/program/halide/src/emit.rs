@@ -12,7 +12,7 @@ use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::held::unrolled;
 use crate::loops::Loops;
-use crate::plan::{Array, Box, Plan, Point, Stage, Storage};
+use crate::plan::{self, Array, Box, Plan, Point, Stage, Storage, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::regions::ranges;
 use crate::scan::follow_streams;
@@ -140,6 +140,8 @@ pub(crate) struct Emitted {
     places: Vec<(Range<usize>, Span)>,
     /// Names that are others in the nest, each with its place.
     pub renamed: Vec<(Span, String, String)>,
+    /// What the schedule says and the nest does not follow.
+    pub notes: Vec<(Span, String)>,
 }
 
 impl Emitted {
@@ -171,9 +173,11 @@ impl Nest<'_> {
     /// The text.
     pub fn emit(mut self) -> Result<Emitted> {
         let mut blocks = Vec::new();
+        let mut emitted = Emitted::default();
         for stage in &std::mem::take(&mut self.plan.stages) {
             if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
                 self.blocks(stage, &mut blocks)?;
+                emitted.notes.extend(self.unrolled_less(stage));
             }
         }
         self.trim(&mut blocks);
@@ -194,7 +198,6 @@ impl Nest<'_> {
                 blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
             }
         }
-        let mut emitted = Emitted::default();
         emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
         if let Some(schedule) = schedule {
             emitted.text.push_str(&format!("schedule: {}\n", schedule.name()));
@@ -206,6 +209,25 @@ impl Nest<'_> {
             self.block(block, &names, &mut emitted);
         }
         Ok(emitted)
+    }
+
+    /// The loops of a stage whose factor divides no number of their iterations: other copies than the schedule says.
+    fn unrolled_less(&self, stage: &Stage) -> Vec<(Span, String)> {
+        let all = ranges(&self.plan, stage, &self.boxes);
+        let note = |each: &plan::Loop| {
+            let (Unroll::By(factor), (low, high)) = (each.unroll, all[each.variable]) else { return None };
+            let extent = high - low + 1;
+            let copies = unrolled(each.unroll, extent);
+            let name = &self.plan.variables[each.variable].0;
+            (copies < factor.min(extent)).then(|| {
+                let said = format!("`{name}` has {extent} iterations, which {factor} does not divide");
+                (
+                    stage.span,
+                    format!("{said}: it is unrolled by {copies}; choose a factor that divides them, or other extents"),
+                )
+            })
+        };
+        stage.loops.iter().filter_map(note).collect()
     }
 
     /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.

@@ -157,7 +157,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
         let help = "import it with smaller extents and the same schedule, too: that is compared";
         checked.warnings.push(Diagnostic::new(message).with_help(help).as_warning());
     }
-    for (span, note) in &notes {
+    for (span, note) in notes.iter().chain(&emitted.notes) {
         checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());
     }
     Ok(checked)

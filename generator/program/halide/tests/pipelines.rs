@@ -71,6 +71,8 @@ fn nests_say_what_the_schedules_say() {
             "line_buffer_unrolled",
             "for x in 0..16 unroll 2:\n      - by[x, y] = (bx[x, y] + bx[x, y + 1] + bx[x, y + 2]) / 3",
         ),
+        // A limit around an index that takes turns: the copy has all that is limited.
+        ("limited_turns", "output[2*x + x_2, y] = input_moved[x + 2*x_2 - 1, y]"),
         // Zeros around an image are read once, into an array of their own.
         ("same_padding", "constant_exterior[i0, i1] = input[i0, i1]"),
         // Even and odd columns are two reads, each of which streams.
@@ -294,6 +296,16 @@ fn names_of_the_language_get_a_number_and_a_warning() {
     let warnings: Vec<&str> = checked.warnings.iter().map(Diagnostic::message).collect();
     assert_eq!(warnings, ["`for` is called `for_2` in the nest", "`in` is called `in_2` in the nest"]);
     assert!(checked.program.to_string().contains("for_2[x, y] = in_2[x, y] + 1"), "{}", checked.program);
+}
+
+#[test]
+fn copies_that_are_fewer_than_the_schedule_says_are_told() {
+    let bytes = fs::read(folder().join("../warned/unrolled_less.hlpipe")).unwrap();
+    let checked = import("unrolled_less.hlpipe", &bytes, Floats::Exact).unwrap();
+    let [warning] = &checked.warnings[..] else { panic!("{:?}", checked.warnings) };
+    let expected = "`x` has 62 iterations, which 4 does not divide: it is unrolled by 2; choose a factor that divides them, or other extents";
+    assert_eq!(warning.message(), expected);
+    assert!(checked.program.to_string().contains("for x in 0..62 unroll 2"), "{}", checked.program);
 }
 
 #[test]

@@ -6,8 +6,9 @@
 
 use pushmem_nest::{Index, LARGEST_ARRAY, MOST_DIMENSIONS};
 
-use super::{OfSum, Read, Straight, load, values_of};
+use super::{MOST_RUNS, OfSum, Read, Straight, load, values_of};
 use crate::plan::Box;
+use crate::runs::runs;
 
 /// A copy of an array that has several dimensions in the place of one: which, the values of each, those of all dimensions of the
 /// array, and the constant around it.
@@ -16,7 +17,7 @@ pub(super) type SpreadKey = (usize, usize, Box, Box, Option<i64>);
 impl Straight<'_> {
     /// The copy for a read with limits around sums of several terms; nothing for others.
     pub(super) fn unlimited(&mut self, read: &Read) -> Option<(usize, Vec<Index>)> {
-        let part = |index: &Index| match is_of_several(index, read.ranges) {
+        let part = |index: &Index| match is_of_several(index, read.ranges) || has_many_runs(index, read.ranges) {
             true => OfSum::of_part(index, read.ranges),
             false => None,
         };
@@ -88,6 +89,13 @@ impl Straight<'_> {
 /// Whether an index that is no sum of variables depends on several such sums.
 fn is_of_several(index: &Index, ranges: &[(i64, i64)]) -> bool {
     !index.pieces.is_empty() && OfSum::new(index, ranges).is_none()
+}
+
+/// Whether an index of one sum has so many parts that no copy follows it, as a limit around one that takes turns:
+/// `clamp(x / 2 + 2 * (x % 2), 0, 31)`.
+fn has_many_runs(index: &Index, ranges: &[(i64, i64)]) -> bool {
+    let of = OfSum::new(index, ranges).filter(|_| !index.pieces.is_empty());
+    of.is_some_and(|of| runs(&|at| of.at(at), of.range).len() > MOST_RUNS)
 }
 
 /// The terms of an index, each of which depends on one sum of variables or is a sum of variables; two at least.

@@ -768,6 +768,14 @@ def number_remainders():
     return output, [image], [24, 16]
 
 
+@program
+def limited_turns():
+    """A limit around an index that depends on the parity of a column."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = image[hl.clamp(x / 2 - 1 + 2 * (x % 2), 0, 31), y]
+    return output, [image], [64, 6]
+
+
 #: Programs that are refused, in a folder beside this one, some of which end with the type that numbers are narrowed to.
 REFUSED = {}
 
@@ -922,6 +930,15 @@ def many_updates():
     output[x, y] += first[x + r.x, y + r.y]
     first.compute_root()
     return output, [image], [64, 64]
+
+
+@warned
+def unrolled_less():
+    """A factor that does not divide the columns."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = image[x, y] + image[x + 1, y]
+    output.unroll(x, 4)
+    return output, [image], [62, 6]
 
 
 #: Programs in the place of which those of single precision are written, with the type that they are narrowed to.
