@@ -116,6 +116,12 @@ pub(crate) fn unwritten(program: &Program, access: &Access, loops: &[&Loop], var
     }
     let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
     let operations = program.operations();
+    let mut targets = operations.iter().map(|(_, operation)| &operation.target);
+    if targets.any(|target| target.array == access.array && !target.is_known()) {
+        let message = format!("`{name}[{element}]` may be read before it is written at {when}");
+        return Problem::new(access.span, message)
+            .with_help("data decide which elements are written: write first values to all elements above");
+    }
     let is_added_to =
         operations.iter().any(|(_, operation)| operation.reduction.is_some() && operation.target.span == access.span);
     Problem::new(access.span, format!("`{name}[{element}]` is read before it is written at {when}")).with_help(
@@ -172,9 +178,9 @@ enum Address {
     Affine { start: i64, strides: Vec<(usize, i64)> },
     /// For each dimension: index, least index, extent, distance of neighbours.
     General(Vec<(Index, i64, i64, i64)>),
-    /// The indices are values. The first instruction writes this register; for each dimension: register of the index, least index,
-    /// extent, distance of neighbours.
-    Computed { code: Vec<Instruction>, first: Register, dimensions: Vec<(Register, i64, i64, i64)> },
+    /// The indices are values, which are known without data or not. The first instruction writes this register; for each dimension:
+    /// register of the index, least index, extent, distance of neighbours.
+    Computed { is_known: bool, code: Vec<Instruction>, first: Register, dimensions: Vec<(Register, i64, i64, i64)> },
 }
 
 struct CompiledLoad {
@@ -243,8 +249,8 @@ impl<'a> Machine<'a> {
         let depth = operation.loops.len();
         let mut next = self.scratch;
         for (place, load) in operation.loads.iter().enumerate() {
-            if let Address::Computed { code, first, .. } = &load.address {
-                if self.work == Work::Accesses {
+            if let Address::Computed { is_known, code, first, .. } = &load.address {
+                if self.work == Work::Accesses && !is_known {
                     if self.memories[load.array].unwritten > 0 {
                         return Err(self.bad_read(operation, place, Some(0)));
                     }
@@ -275,8 +281,8 @@ impl<'a> Machine<'a> {
             observer.executed(operation.number, &self.registers[..depth], &self.registers[loaded], stored);
         }
         let target = &operation.operation.target;
-        if let Address::Computed { code, first, .. } = &operation.target {
-            if self.work == Work::Accesses {
+        if let Address::Computed { is_known, code, first, .. } = &operation.target {
+            if self.work == Work::Accesses && !is_known {
                 return Ok(());
             }
             self.compute(operation, code, *first)?;
@@ -475,7 +481,7 @@ impl<'a> Compiler<'a> {
             };
             let dimensions = indices.iter().zip(array.min.iter().zip(&array.shape)).map(dimension).collect();
             *free += code.len();
-            return Address::Computed { code, first, dimensions };
+            return Address::Computed { is_known: access.is_known(), code, first, dimensions };
         }
         let mut distance = 1;
         let mut dimensions = Vec::new();

@@ -309,6 +309,12 @@ impl Access {
         self.array == other.array && self.indices == other.indices && self.computed == other.computed
     }
 
+    /// Whether loops and tables alone decide which element it is, and not data.
+    pub(crate) fn is_known(&self) -> bool {
+        let is_load = |part: &&Expression| matches!(part.kind, ExpressionKind::Load(_));
+        !self.computed.iter().flatten().any(|index| index.parts().iter().any(is_load))
+    }
+
     /// Whether all indices are affine functions of the loop variables.
     pub(crate) fn is_affine(&self) -> bool {
         self.computed.is_none() && self.indices.iter().all(|index| index.as_affine().is_some())

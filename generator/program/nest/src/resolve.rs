@@ -584,7 +584,7 @@ impl Resolver<'_, '_> {
         let computed = computed.collect::<Result<Vec<_>, _>>()?;
         let declared = &self.scope.arrays[array];
         for (dimension, index) in computed.iter().enumerate() {
-            let (low, high) = value_range(index, self.scope.ranges);
+            let (low, high) = value_range(index, self.scope.tables, self.scope.ranges);
             let (least, greatest) = (declared.min[dimension], declared.max(dimension));
             let name = &declared.name;
             if high < least || low > greatest {
@@ -653,7 +653,7 @@ impl Resolver<'_, '_> {
             return Ok(constant(0, declared.element, span));
         }
         let last = declared.values.len() as i64 - 1;
-        let (low, high) = value_range(&index, self.scope.ranges);
+        let (low, high) = value_range(&index, self.scope.tables, self.scope.ranges);
         if high < 0 || low > last {
             let message = format!("the index of the table `{}` is {low}; it has entries 0 to {last}", name.text);
             return Err(Problem::new(index.span, message));

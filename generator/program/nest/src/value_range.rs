@@ -5,20 +5,26 @@ use std::collections::HashMap;
 
 use crate::expression::{Expression, ExpressionKind, Part};
 
+use crate::program::Table;
 use crate::types::Type;
 
-/// Bounds of the value, for these least and greatest values of the loop variables. The true range may be smaller.
-pub(crate) fn value_range(expression: &Expression, variables: &[(i64, i64)]) -> (i64, i64) {
+/// Bounds of the value, for these tables, and least and greatest values of the loop variables. The true range may be smaller.
+pub(crate) fn value_range(expression: &Expression, tables: &[Table], variables: &[(i64, i64)]) -> (i64, i64) {
     let mut known = HashMap::new();
     for part in expression.parts() {
-        let range = range_of(part, variables, &known);
+        let range = range_of(part, tables, variables, &known);
         known.insert(Part(part), range);
     }
     known[&Part(expression)]
 }
 
 /// The bounds of a value whose operands have known ones.
-fn range_of(of: &Expression, variables: &[(i64, i64)], known: &HashMap<Part, (i64, i64)>) -> (i64, i64) {
+fn range_of(
+    of: &Expression,
+    tables: &[Table],
+    variables: &[(i64, i64)],
+    known: &HashMap<Part, (i64, i64)>,
+) -> (i64, i64) {
     let whole = (of.value.min(), of.value.max());
     let fitting = |(low, high): (i64, i64)| match of.value.holds(low) && of.value.holds(high) {
         true => (low, high),
@@ -27,7 +33,12 @@ fn range_of(of: &Expression, variables: &[(i64, i64)], known: &HashMap<Part, (i6
     match &of.kind {
         ExpressionKind::Constant(number) => (*number, *number),
         ExpressionKind::Variable(variable) => variables[*variable],
-        ExpressionKind::Load(_) | ExpressionKind::Lookup { .. } | ExpressionKind::Unary { .. } => whole,
+        ExpressionKind::Load(_) | ExpressionKind::Unary { .. } => whole,
+        ExpressionKind::Lookup { table, .. } => {
+            let entries = &tables[*table].values;
+            let bounds = entries.iter().min().zip(entries.iter().max());
+            bounds.filter(|_| of.value.format().is_none()).map_or(whole, |(low, high)| (*low, *high))
+        }
         ExpressionKind::Cast(operand) if operand.value.format().or(of.value.format()).is_some() => whole,
         ExpressionKind::Cast(operand) => fitting(known[&Part(operand)]),
         ExpressionKind::Select { then, otherwise, .. } => {

@@ -61,11 +61,11 @@ pub(super) fn check(program: &Program, problems: &mut Vec<Problem>, warnings: &m
         match (is_written_whole(program, &places, number), array.kind) {
             (Answer::Yes, _) => {}
             (Answer::No(element), ArrayKind::Output) => {
-                problems.push(never_written(&array.name, &element, array.span));
+                problems.push(never_written(array, &element, data_decide(&places, number)));
             }
             (Answer::Unknown, ArrayKind::Output) => open_outputs.push(number),
-            (Answer::No(element), _) if is_written(&places, number) => {
-                warnings.push(never_written(&array.name, &element, array.span).with_help("make the buffer smaller"));
+            (Answer::No(element), _) if is_written(&places, number) && !data_decide(&places, number) => {
+                warnings.push(never_written(array, &element, false).with_help("make the buffer smaller"));
             }
             (Answer::No(_) | Answer::Unknown, _) => {}
         }
@@ -75,9 +75,20 @@ pub(super) fn check(program: &Program, problems: &mut Vec<Problem>, warnings: &m
     }
 }
 
-fn never_written(name: &str, element: &[i64], span: Span) -> Problem {
-    Problem::new(span, format!("`{name}[{}]` is never written", element.iter().join(", ")))
-        .with_help("every element of an output must be written: enlarge the loops or shrink the output")
+/// The message for an element that is never written, unless data decide so.
+fn never_written(array: &Array, element: &[i64], data_decide: bool) -> Problem {
+    let element = format!("`{}[{}]`", array.name, element.iter().join(", "));
+    match data_decide {
+        true => Problem::new(array.span, format!("{element} may never be written"))
+            .with_help("data decide which elements are written: write first values to all elements before"),
+        false => Problem::new(array.span, format!("{element} is never written"))
+            .with_help("every element of an output must be written: enlarge the loops or shrink the output"),
+    }
+}
+
+/// Whether data decide which elements of an array are written.
+fn data_decide(places: &[Place], array: usize) -> bool {
+    places.iter().any(|place| place.operation.target.array == array && !place.operation.target.is_known())
 }
 
 fn is_written(places: &[Place], array: usize) -> bool {
@@ -118,7 +129,7 @@ fn go_through(
                         rest /= extent;
                         index
                     });
-                    problems.push(never_written(&array.name, &element.collect_vec(), array.span));
+                    problems.push(never_written(array, &element.collect_vec(), data_decide(places, output)));
                 }
             }
         }
@@ -235,8 +246,8 @@ fn whole(array: &Array) -> Region {
 fn is_written_whole(program: &Program, places: &[Place], number: usize) -> Answer {
     let writers = places.iter().map(|place| (&place.operation.target, &place.ranges));
     let regions = writers
-        .filter(|(target, _)| target.array == number && target.computed.is_none())
-        .map(|(target, ranges)| exact_region(&target.indices, 0, ranges))
+        .filter(|(target, _)| target.array == number && target.is_known())
+        .map(|(target, ranges)| exact_region(&target.indices, 0, ranges).filter(|_| target.computed.is_none()))
         .collect_vec();
     let known = regions.iter().flatten().cloned().collect_vec();
     match cover(&whole(&program.arrays[number]), &known) {
