@@ -130,7 +130,8 @@ pub fn compile_observed(
         (_, Err(fault @ CompileError::Fault(_))) => Err(fault),
         (Ok(scan), Ok(nests)) if nests.accelerator.length < scan.accelerator.length => Ok(nests),
         (Err(refused), Ok(nests)) => Ok(Compiled { no_scan: Some(refused.into()), ..nests }),
-        // The first refusal is the one of the schedule that the rule chooses.
+        // The first refusal is the one of the schedule that the rule chooses. Who follows its advice needs the other one, too.
+        (Err(scan), Err(nests)) => Err(scan.beside(nests)),
         (scan, _) => scan,
     }
 }
@@ -194,21 +195,24 @@ pub(crate) fn compile_at_levels(
         latency: timing::sram_to_output(tiles.target.rom().sram_latency),
     };
     // The memory of an array has one distance from the stages that write it and those that read it.
-    let Recurrences { loads: recurrent, come_back } = Recurrences::of(&program);
-    let datapath = |((graph, recurrent), comes_back): ((DatapathGraph, &BTreeSet<usize>), &bool)| {
-        let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
-        // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
-        // does a result that comes back: all of its way but the delays is part of the kernel.
-        let comes_back = graph.operation().updates() || *comes_back;
-        let distance = if comes_back { tiles.target.transport } else { 0 };
-        let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
-        // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
-        let writes_ram = program.arrays[graph.operation().target.array].random_access;
-        let datapath = datapath.map(|of| if writes_ram && of.latency() == 0 { of.later(1) } else { of });
-        datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
-    };
+    let Recurrences { loads: recurrent, come_back, registered } = Recurrences::of(&program);
+    let datapath =
+        |(((graph, recurrent), comes_back), registered): (((DatapathGraph, &BTreeSet<usize>), &bool), &bool)| {
+            let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
+            // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
+            // does a result that comes back: all of its way but the delays is part of the kernel.
+            let comes_back = graph.operation().updates() || *comes_back;
+            let distance = if comes_back { tiles.target.transport } else { 0 };
+            let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
+            // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
+            let writes_ram = program.arrays[graph.operation().target.array].random_access;
+            let datapath = datapath.map(|of| if writes_ram && of.latency() == 0 { of.later(1) } else { of });
+            // So is a copy that comes back, though it computes nothing.
+            let datapath = datapath.map(|of| if *registered && of.copied().is_some() { of.registered() } else { of });
+            datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
+        };
     let datapaths: Vec<Datapath> =
-        DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).map(datapath).try_collect()?;
+        DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).zip(&registered).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let passes = Passes {

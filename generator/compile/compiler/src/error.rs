@@ -29,6 +29,22 @@ impl CompileError {
             | CompileError::Fault(diagnostic) => diagnostic,
         }
     }
+
+    /// The same with why another schedule is refused, if that is for something else.
+    pub(crate) fn beside(self, other: CompileError) -> Self {
+        if self.diagnostic().message() == other.diagnostic().message() {
+            return self;
+        }
+        let note = Diagnostic::from(other).as_note();
+        let with_note = |diagnostic: Diagnostic| diagnostic.with_related(vec![note]);
+        match self {
+            CompileError::Refused(diagnostic) => CompileError::Refused(with_note(diagnostic)),
+            CompileError::Unmapped { diagnostic, buffer } => {
+                CompileError::Unmapped { diagnostic: with_note(diagnostic), buffer }
+            }
+            fault @ CompileError::Fault(_) => fault,
+        }
+    }
 }
 
 impl Display for CompileError {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
-use pushmem_nest::{Loop, Operation, Policy, Program};
+use pushmem_nest::{ExpressionKind, Load, Loop, Operation, Policy, Program};
 
 /// The results of a program that come back.
 pub(crate) struct Recurrences {
@@ -14,6 +14,9 @@ pub(crate) struct Recurrences {
     ///
     /// Operations of one unit have none: their kernel takes all operands of an iteration when it begins.
     pub loads: Vec<BTreeSet<usize>>,
+    /// By operation, whether it, or one above it, takes its results in that way, and they are not those of one above as they are: also a
+    /// copy gives them out of a register.
+    pub registered: Vec<bool>,
     /// By operation, whether its results come back to it, be it through the memories of arrays where these are kept, or to an operation
     /// with which it shares a unit. The operations of a unit are all alike.
     pub come_back: Vec<bool>,
@@ -36,8 +39,23 @@ impl Recurrences {
         let comes_to_its_unit =
             |number: usize| nests[number].1.unit().is_some_and(|unit| come_to_their_unit.contains(unit));
         let come_back = (0..nests.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect();
-        Recurrences { loads, come_back }
+        let takes = |reader: usize, array: usize| {
+            loads[reader].iter().any(|&load| nests[reader].1.loads[load].access.array == array)
+        };
+        let is_taken = |number: usize| (0..=number).any(|reader| takes(reader, nests[number].1.target.array));
+        let registered = (0..nests.len()).map(|number| is_taken(number) && !passes_on(&nests, number)).collect();
+        Recurrences { registered, loads, come_back }
     }
+}
+
+/// Whether an operation gives results of the only statement that writes an array, which is above, as they are.
+fn passes_on(nests: &[(Vec<&Loop>, &Operation)], number: usize) -> bool {
+    let operation = nests[number].1;
+    let ExpressionKind::Load(load) = operation.expression.kind else { return false };
+    let Load { access, outside } = &operation.loads[load];
+    let writers = (0..nests.len()).filter(|&writer| nests[writer].1.target.array == access.array);
+    let is_plain = outside.is_none() && access.indices.iter().all(|index| index.as_affine().is_some());
+    is_plain && writers.exactly_one().is_ok_and(|writer| writer < number)
 }
 
 /// By operation, the loads that take results of its own earlier iterations.

@@ -151,6 +151,19 @@ impl Datapath {
         }
     }
 
+    /// The load that is the result as it is, without a register.
+    pub fn copied(&self) -> Option<usize> {
+        match self.nodes[self.result].kind {
+            NodeKind::Load(load) if self.latency == 0 => Some(load),
+            _ => None,
+        }
+    }
+
+    /// The same with a result that comes out of a register, also of a load.
+    pub fn registered(self) -> Datapath {
+        Datapath { latency: self.latency.max(1), ..self }
+    }
+
     /// The number of cycles from the operands to the result, which comes out of registers: 0 if it is a load, a constant
     /// or some bits of one of them, which need none.
     pub fn latency(&self) -> u64 {

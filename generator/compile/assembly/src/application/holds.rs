@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
 }
 
 /// How many cycles earlier than at the latest a register can be loaded: the reads of the word before are over then.
-fn slack(held: &HeldRead) -> i64 {
+pub(super) fn slack(held: &HeldRead) -> i64 {
     held.gap().saturating_sub(1 + held.span)
 }
 

@@ -5,7 +5,7 @@ use pushmem_extraction::Origin;
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Policy, Word};
 
-use super::plan::{Outcome, ReadSource, at, copied_load};
+use super::plan::{Outcome, ReadSource, at};
 use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
 use pushmem_graph::{
@@ -32,7 +32,7 @@ impl Builder<'_> {
         let Origin::Operation { operation, .. } = self.scheduled.extraction.origins[stage] else {
             unreachable!("an input has a result of its own");
         };
-        match (copied_load(&self.scheduled.datapaths[operation]), self.outcomes[stage]) {
+        match (self.scheduled.datapaths[operation].copied(), self.outcomes[stage]) {
             (Some(load), _) => self.graph.copies.push(CopyNode { stage, load, nets: Vec::new() }),
             (None, Outcome::Constant(number)) => {
                 let words = self.scheduled.words_of(stage).iter().rev();
@@ -55,7 +55,7 @@ impl Builder<'_> {
     pub(super) fn add_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
         let operands = self.operands(stage, reads);
         let datapath = self.datapath(stage);
-        match copied_load(datapath) {
+        match datapath.copied() {
             Some(load) => {
                 let words = datapath.operands().into_iter().zip(operands);
                 let words = words.filter(|((of, _), _)| *of == load).map(|((_, word), edge)| (word, edge));

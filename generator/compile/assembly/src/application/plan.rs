@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_extraction::Origin;
-use pushmem_files::Diagnostic;
-use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_files::{Diagnostic, counted};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Access, Boundary, Stage, is_outside, takes_own_results};
+use pushmem_schedule::{Access, Boundary, Loop, Stage, Subscript, is_outside, takes_own_results};
 use pushmem_tile::TileSpec;
 use rayon::prelude::*;
 
+use super::holds::slack;
 use super::{Scheduled, Tiles};
 use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
@@ -102,10 +102,35 @@ pub(super) struct KeptArray {
 
 /// The source of each read, and the arrays that are kept for them.
 pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
-    match scheduled.program.policy() {
+    let (sources, arrays) = match scheduled.program.policy() {
         Policy::Stencil => streamed(scheduled, tiles),
         Policy::Dnn => stored(scheduled, tiles),
+    }?;
+    check_times(scheduled, &sources)?;
+    Ok((sources, arrays))
+}
+
+/// Checks what the passes behind this one rely on: the schedule reads no word before it is there, and none that waits in a register is
+/// replaced before its last read.
+fn check_times(scheduled: Scheduled, sources: &Sources) -> Result<(), AssemblyError> {
+    for (stage, sources) in sources.iter().enumerate() {
+        for (read, source) in sources.iter().enumerate() {
+            let early = source.cases().filter_map(|case| match case.tap {
+                Tap::Stage { delay, .. } if delay < 0 => {
+                    Some(format!("{} before it is there", counted(-delay, "cycle")))
+                }
+                _ => None,
+            });
+            let late = source.held().filter(|held| slack(held) < 0);
+            let late = late.map(|held| format!("{} after the next one is loaded", counted(-slack(held), "cycle")));
+            if let Some(when) = early.chain(late).next() {
+                let message = format!("the schedule reads this word {when}");
+                let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
+                return Err(AssemblyError::Program(Box::new(diagnostic.as_fault("program"))));
+            }
+        }
     }
+    Ok(())
 }
 
 /// The sources of reads that follow their writes at constant distances, or at one of a few, and of those whose words wait.
@@ -369,14 +394,29 @@ fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), A
     if arrays::is_stored(access) {
         return Ok(());
     }
-    let diagnostic = scheduled
-        .program
-        .diagnostic(scheduled.span_of_read(stage, read), "this read of a kept array has no affine addresses")
-        .with_help(
-            "an index of an array in a memory is a sum of loops times constants, or, in `outside`, one loop times a constant: \
-             write the elements that this statement reads to a buffer, in a nest of its own before",
-        );
+    let stage_loops = &scheduled.extraction.pipeline.stages[stage].loops;
+    let divided = access.subscripts.iter().find_map(|subscript| divided_loop(subscript, stage_loops));
+    let help = match divided {
+        Some((Loop { name, extent, .. }, by)) => format!(
+            "divide the loop `{name}` in place of its index: `for {name} in 0..{}:`, and in it `for {name}_{by} in 0..{by}:`, with `{by}*{name} + \
+             {name}_{by}` for what `{name}` was, and `{name}` for `{name}/{by}`",
+            extent / by.unsigned_abs()
+        ),
+        None => "an index of an array in a memory is a sum of loops times constants, or, in `outside`, one loop times a constant: give each \
+                 part of the array that has such indices a nest of its own"
+            .to_owned(),
+    };
+    let message = "this read of a kept array has no affine addresses";
+    let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message).with_help(help);
     Err(AssemblyError::Program(Box::new(diagnostic)))
+}
+
+/// The loop whose index a subscript divides, and by how much, if two loops in its place have no quotient.
+fn divided_loop<'a>(subscript: &Subscript, loops: &'a [Loop]) -> Option<(&'a Loop, i64)> {
+    let level = subscript.single_loop().ok()??;
+    let (of, by) = (&loops[level], subscript.divisor);
+    let is_plain = subscript.coefficients[level] == 1 && subscript.boundary == Boundary::None && of.min == 0;
+    (is_plain && by > 1 && subscript.constant % by == 0 && of.extent % by.unsigned_abs() == 0).then_some((of, by))
 }
 
 fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) -> Diagnostic {
@@ -406,7 +446,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
             Origin::Input { .. } => own,
             Origin::Operation { operation, .. } => {
                 let datapath = &scheduled.datapaths[*operation];
-                let copied = copied_load(datapath).and_then(|load| match &reads[stage][load] {
+                let copied = datapath.copied().and_then(|load| match &reads[stage][load] {
                     ReadSource::Taps(cases) => Some(cases.as_slice()),
                     ReadSource::Held(_) | ReadSource::HeldEach(_) | ReadSource::RandomAccess => None,
                 });
@@ -428,7 +468,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
 /// written in the same cycle. They have kernels with registers.
 ///
 /// # Errors
-/// When such a stage only passes on what comes back.
+/// When such a stage has no register.
 pub(super) fn carried(
     scheduled: Scheduled,
     reads: &Sources,
@@ -440,7 +480,7 @@ pub(super) fn carried(
     };
     let mut carried: BTreeSet<usize> = (0..outcomes.len()).filter(writes_ram).collect();
     for (stage, sources) in reads.iter().enumerate() {
-        for (read, source) in sources.iter().enumerate().filter(|&(read, _)| scheduled.uses(stage, read)) {
+        for (read, source) in sources.iter().enumerate().filter(|(read, _)| scheduled.uses(stage, *read)) {
             let taps = source.cases().filter_map(|case| match case.tap {
                 Tap::Stage { producer, .. } => Some(producer),
                 Tap::Outside | Tap::Port { .. } => None,
@@ -451,12 +491,11 @@ pub(super) fn carried(
             });
             for producer in places.filter(|&producer| producer >= stage) {
                 if let Origin::Operation { operation, .. } = &scheduled.extraction.origins[producer]
-                    && copied_load(&scheduled.datapaths[*operation]).is_some()
+                    && scheduled.datapaths[*operation].copied().is_some()
                 {
-                    let message = "this word comes from a statement that only passes on words of later iterations";
+                    let message = "this word comes back through a statement without a register";
                     let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
-                    let diagnostic = diagnostic.with_help("read the array that the words are from");
-                    return Err(AssemblyError::Program(Box::new(diagnostic)));
+                    return Err(AssemblyError::Program(Box::new(diagnostic.as_fault("program"))));
                 }
                 carried.insert(producer);
             }
@@ -475,21 +514,22 @@ impl ReadSource {
             ReadSource::RandomAccess => Box::new(std::iter::empty()),
         }
     }
+
+    /// The registers in which its words wait.
+    fn held(&self) -> Box<dyn Iterator<Item = &HeldRead> + '_> {
+        match self {
+            ReadSource::Held(held) => Box::new(std::iter::once(held)),
+            ReadSource::HeldEach(words) => Box::new(words.iter().map(|word| &word.held)),
+            ReadSource::Taps(_) | ReadSource::RandomAccess => Box::new(std::iter::empty()),
+        }
+    }
 }
 
 /// The place of the result of a stage some cycles ago.
 pub(super) fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
-    let delay = u64::try_from(delay).expect("the schedule reads after the write");
+    let delay = u64::try_from(delay).expect("delays are checked, and words that wait are loaded when they are there");
     match outcomes[stage] {
         Outcome::At(place) => Outcome::At(Place { delay: place.delay + delay, ..place }),
         constant @ Outcome::Constant(_) => constant,
-    }
-}
-
-/// The load that a datapath only passes on.
-pub(super) fn copied_load(datapath: &Datapath) -> Option<usize> {
-    match datapath.nodes()[datapath.result()].kind {
-        NodeKind::Load(load) => Some(load),
-        _ => None,
     }
 }

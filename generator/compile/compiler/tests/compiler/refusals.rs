@@ -3,9 +3,10 @@
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, check_inputs};
 use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, compile};
+use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_mapping::map;
-use pushmem_nest::Policy;
+use pushmem_nest::{Policy, Program};
 
 use crate::common::{app, apps, compare, compiled, program, spec, target, try_compile};
 
@@ -159,5 +160,93 @@ nest:
         );
         assert_eq!(warning.message(), expected);
         assert!(warning.help().unwrap().contains("a stage of another rate"));
+    }
+}
+
+/// A permutation by a table writes each element once.
+#[test]
+fn elements_that_a_table_chooses_are_written() {
+    let scatter = |order: &str| {
+        format!(
+            "name: scatter\ninputs: {{a: {{type: u16, shape: [4]}}}}\noutputs: {{o: {{type: u16, shape: [4]}}}}\nbuffers: {{m: {{type: u16, \
+             shape: [4]}}}}\ntables: {{order: {{type: u16, values: {order}}}}}\nnest:\n  - for x in 0..4:\n    - m[order[x]] = a[x]\n  \
+             - for x in 0..4:\n    - o[x] = m[x] + 1\n"
+        )
+    };
+    for tile in ["amber", "dual_port"] {
+        compare(&compiled(program(&scatter("[2, 0, 3, 1]")), tile));
+    }
+    let read = |order: &str| Program::from_document(&Document::parse("scatter.yaml", scatter(order)).unwrap());
+    assert!(read("[2, 0, 3, 1]").unwrap().warnings.is_empty());
+    let error = read("[2, 0, 3, 3]").unwrap_err();
+    assert_eq!(error.message(), "`m[1]` is read before it is written at x = 1");
+}
+
+/// Statements that only pass on words of their own earlier iterations, or of those below.
+#[test]
+fn copies_of_earlier_results_have_registers() {
+    let own = "  - for y in 0..7:\n    - o[y] = outside(o[y-1], 1)\n";
+    let exchanged = "  - for y in 0..7:\n    - b[y] = outside(o[y-1], 3) + a[y]\n    - o[y] = b[y]\n";
+    let below = "  - for y in 0..7:\n    - b[y] = outside(o[y-1], 5)\n    - o[y] = b[y]\n";
+    for nest in [own, exchanged, below] {
+        let text = format!(
+            "name: v\ninputs: {{a: {{type: u16, shape: [7]}}}}\noutputs: {{o: {{type: u16, shape: [7]}}}}\nbuffers: {{b: {{type: u16, shape: \
+             [7]}}}}\nnest:\n{nest}"
+        );
+        for tile in ["amber", "dual_port"] {
+            let compiled = compiled(program(&text), tile);
+            compare(&compiled);
+            // The register of the sum, or of the first copy, is enough.
+            assert!(compiled.recurrence.as_ref().is_none_or(|of| of.interval == 1), "{nest}");
+        }
+    }
+}
+
+/// Who follows the help has a program that builds.
+#[test]
+fn a_divided_index_of_a_kept_array_is_a_divided_loop() {
+    let enlarged = |loops: &str, statement: &str| {
+        format!(
+            "name: nearest\nschedule: dnn\ninputs: {{a: {{type: i8, shape: [8, 8]}}}}\noutputs: {{o: {{type: i8, shape: [16, 16]}}}}\nbuffers: \
+             {{m: {{type: i8, shape: [8, 8]}}, up: {{type: i8, shape: [16, 16]}}}}\nnest:\n  - for y in 0..8:\n    - for x in 0..8:\n      \
+             - m[x, y] = a[x, y]\n{loops}{statement}  - for y in 0..16:\n    - for x in 0..16:\n      - o[x, y] = up[x, y] + 1\n"
+        )
+    };
+    let quotients = enlarged("  - for y in 0..16:\n    - for x in 0..16:\n", "      - up[x, y] = m[x/2, y/2]\n");
+    let error = try_compile(program(&quotients), "amber").unwrap_err();
+    let help = error.diagnostic().help().unwrap_or_default();
+    let expected = "divide the loop `x` in place of its index: `for x in 0..8:`, and in it `for x_2 in 0..2:`, with `2*x + x_2` for what \
+                    `x` was, and `x` for `x/2`";
+    assert_eq!(help, expected);
+    let loops = "  - for y in 0..8:\n    - for y_2 in 0..2:\n      - for x in 0..8:\n        - for x_2 in 0..2:\n";
+    let followed = enlarged(loops, "          - up[2*x + x_2, 2*y + y_2] = m[x, y]\n");
+    for tile in ["amber", "dual_port"] {
+        compare(&compiled(program(&followed), tile));
+    }
+}
+
+/// Where no schedule serves a program that names none, each says why.
+#[test]
+fn both_schedules_say_why_they_refuse() {
+    let paths = program(
+        "name: paths
+inputs: {energy: {type: u8, shape: [48, 32]}}
+outputs: {o: {type: u16, shape: [48, 32]}}
+buffers: {p: {type: u16, shape: [48, 32]}}
+nest:
+  - for y in 0..32:
+    - for x in 0..48:
+      - p[x, y] = energy[x, y]
+  - for y in 1..32:
+    - for x in 0..48:
+      - p[x, y] = energy[x, y] + min(p[clamp(x-1, 0, 47), y-1], p[x, y-1])
+  - for y in 0..32:
+    - for x in 0..48:
+      - o[x, y] = p[x, y]
+",
+    );
+    let shown = format!("{:?}", try_compile(paths, "amber").unwrap_err().diagnostic());
+    for message in ["overwrites elements of `p`", "of its earlier iterations at an index that has"] {
+        assert!(shown.contains(message), "{shown}");
     }
 }
