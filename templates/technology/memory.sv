@@ -11,11 +11,18 @@
 {%- if assembly.banks > 1 %}
 // {{ assembly.banks }} banks of {{ binding.depth * assembly.lanes }} rows; only the bank that is meant is selected.
 {%- endif %}
-// Timing: as of the wrapper, pushmem_sram.
+// Parameters: those of the model that it stands for, pushmem_sram; the tile gives them the values that they have here.
+// Timing: as of that model.
 {%- if self.asserts() %}
 `include "pushmem_assert.svh"
 {% endif %}
-module {{ memory.name }} (
+module {{ memory.name }} #(
+    parameter int unsigned Width      = {{ memory.width }},
+    parameter int unsigned Depth      = {{ memory.depth }},
+    parameter int unsigned ReadPorts  = {{ memory.reads }},
+    parameter int unsigned WritePorts = {{ memory.writes }},
+    parameter int unsigned Latency    = {{ memory.latency }}
+) (
     input  logic clk_i,
     input  logic enable_i,
     input  logic [{{ memory.writes - 1 }}:0]  write_i,
@@ -25,6 +32,10 @@ module {{ memory.name }} (
     input  logic [{{ memory.reads * memory.address_bits() - 1 }}:0] read_address_i,
     output logic [{{ memory.reads * memory.width - 1 }}:0] read_row_o
 );
+    if (Width != {{ memory.width }} || Depth != {{ memory.depth }} || ReadPorts != {{ memory.reads }} || WritePorts != {{ memory.writes }} || Latency != {{ memory.latency }}) begin : gen_other
+        $error("{{ memory.name }}: the tile has a memory of another shape");
+    end
+
 {%- for used in assembly.used() %}
 {%- let n = used.number %}
     // Port {{ n }} of the macros {{ used.purpose() }}.

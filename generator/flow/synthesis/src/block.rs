@@ -92,6 +92,7 @@ impl BlockKind {
                 BlockKind::Controllers
             }
             _ if is_memory() => BlockKind::Sram,
+            _ if of_a_tile(|spec| format!("{}_bist", spec.name)) => BlockKind::SelfTest,
             _ if of_a_tile(registers_module) => BlockKind::Registers,
             _ if of_a_tile(tile_module) => BlockKind::Rest,
             _ if design.processing_elements.iter().any(|name| name == module) => BlockKind::ProcessingElements,

@@ -330,12 +330,12 @@ max time borrow                         2.35000
     fn a_path_between_edges_has_half_a_cycle() {
         let half = "\
 SECTION registers, fall to rise
-Startpoint: u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro (falling edge-triggered flip-flop clocked by clk)
+Startpoint: u_sram/gen_bank[0].gen_column[0].u_macro (falling edge-triggered flip-flop clocked by clk)
 Endpoint: u_transpose_buffer_0/gen_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 
    2.50000    2.50000   clock clk (fall edge)
-   0.00000    2.50000 v u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro/CLK (macro)
-   0.80000    3.30000 v u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro/Q[0] (macro)
+   0.00000    2.50000 v u_sram/gen_bank[0].gen_column[0].u_macro/CLK (macro)
+   0.80000    3.30000 v u_sram/gen_bank[0].gen_column[0].u_macro/Q[0] (macro)
    0.00000    3.30000 ^ u_transpose_buffer_0/words\\\\DFFPOSX1/D (DFFPOSX1)
               3.30000   data arrival time
 

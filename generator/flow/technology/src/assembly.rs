@@ -86,11 +86,6 @@ impl Assembly {
         Ok(made)
     }
 
-    /// Whether a macro was named for it; without, it is one in the memory's own shape.
-    pub(crate) fn is_bound(&self) -> bool {
-        self.binding != Binding::in_shape_of(&self.memory)
-    }
-
     /// How many macros there are.
     pub fn macros(&self) -> u32 {
         self.columns * self.banks

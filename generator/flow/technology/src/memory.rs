@@ -48,12 +48,6 @@ impl TileSram {
         address_bits_for(self.depth)
     }
 
-    /// Whether the wrappers of both have the same parameters, so that one module must serve both.
-    pub fn same_wrapper(&self, other: &TileSram) -> bool {
-        let parameters = |memory: &TileSram| (memory.width, memory.depth, memory.writes, memory.reads, memory.latency);
-        parameters(self) == parameters(other)
-    }
-
     /// Its ports, in words.
     pub fn ports(&self) -> String {
         if self.exclusive {

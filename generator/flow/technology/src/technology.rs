@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, replace_identifiers};
 
 use crate::assembly::Assembly;
 use crate::binding::{Active, Binding, Edge, Kit, Output, Pin};
@@ -13,14 +13,9 @@ use crate::clock_gate::ClockGate;
 /// The most iterations of a loop that Verilator unrolls, unless it is told otherwise.
 const UNROLLED: u32 = 64;
 
-/// The file of the SRAM wrapper.
-const WRAPPER: &str = "pushmem_sram.sv";
-
-#[derive(Template)]
-#[template(path = "pushmem_sram.sv", escape = "none")]
-struct Wrapper<'a> {
-    assemblies: &'a [Assembly],
-}
+/// The beginning of the names of the generator's own modules, and the rest of that of the SRAM wrapper.
+const LIBRARY: &str = "pushmem_";
+const WRAPPER: &str = "sram";
 
 #[derive(Template)]
 #[template(path = "memory.sv", escape = "none")]
@@ -55,32 +50,11 @@ pub struct Technology {
 }
 
 impl Technology {
-    /// The memories of a design; each wrapper has one.
+    /// The memories of a design, one for each tile.
     ///
     /// # Errors
-    /// When two tiles need the same wrapper, but different macros were named for them, or their macros are of different kits.
-    pub fn new(memories: Vec<Assembly>) -> Result<Self, Diagnostic> {
-        let mut assemblies: Vec<Assembly> = Vec::new();
-        for one in memories {
-            let Some(other) = assemblies.iter_mut().find(|other| other.memory.same_wrapper(&one.memory)) else {
-                assemblies.push(one);
-                continue;
-            };
-            // A macro that was named counts before one in the memory's own shape, and ports that read and write at once
-            // can do so one after the other, too.
-            let rank = |assembly: &Assembly| (assembly.is_bound(), !assembly.memory.exclusive);
-            let compatible = !(one.is_bound() && other.is_bound()) || one.binding == other.binding;
-            let serves = |chosen: &Assembly, left: &Assembly| !chosen.memory.exclusive || left.memory.exclusive;
-            let (chosen, left) = if rank(&one) > rank(other) { (&one, &*other) } else { (&*other, &one) };
-            if !compatible || !serves(chosen, left) {
-                let (one, two) = (&other.memory.tile, &one.memory.tile);
-                let message = format!("`{one}` and `{two}` have memories of the same shape, but different macros");
-                return Err(Diagnostic::new(message).with_help("bind a macro that serves both to both"));
-            }
-            if rank(&one) > rank(other) {
-                *other = one;
-            }
-        }
+    /// When two bindings describe one macro, or macros are of different kits.
+    pub fn new(assemblies: Vec<Assembly>) -> Result<Self, Diagnostic> {
         for (number, left) in assemblies.iter().enumerate() {
             let differs = |right: &&Assembly| right.binding.name == left.binding.name && right.binding != left.binding;
             if assemblies[number..].iter().any(|right| differs(&right)) {
@@ -101,28 +75,51 @@ impl Technology {
         Technology { clock_gate, ..self }
     }
 
-    /// Puts the memories in place of the model of the wrapper among SystemVerilog files, name and text of each, and the cell
-    /// in place of that of the clock gate.
+    /// Puts the memory of each tile in place of the model of the wrapper among SystemVerilog files, name and text of each, and the cell
+    /// in place of that of the clock gate. A tile names its own memory then, so that its files are the same in every design.
     pub fn bind(&self, files: Vec<(String, String)>) -> Vec<(String, String)> {
-        let bound = |file: (String, String)| match &self.clock_gate {
-            _ if file.0 == WRAPPER => self.files(),
-            Some(gate) => gate.bind(file),
-            None => vec![file],
+        let text_of = |assembly: &Assembly| {
+            let file = format!("{}_tile.sv", assembly.memory.tile);
+            files.iter().find(|(name, _)| *name == file).map(|(_, text)| text.clone())
         };
-        files.into_iter().flat_map(bound).collect()
+        let users = self.assemblies.iter().filter_map(|assembly| Some((assembly, text_of(assembly)?))).collect_vec();
+        // Modules of the library with the wrapper in them, as the self-test, are a tile's own where the tile has one.
+        let around = files.iter().filter(|(name, text)| own_part(name).is_some() && names(text, WRAPPER));
+        let around = around.filter_map(|(name, _)| own_part(name)).chain([WRAPPER]).map(str::to_owned).collect_vec();
+        let is_own = |part: &str| users.iter().any(|(_, text)| names(text, part));
+        let stays = around.iter().any(|part| part != WRAPPER && !is_own(part));
+        let bound = |(name, text): (String, String)| {
+            let part = own_part(&name)
+                .filter(|part| around.iter().any(|other| other == part) && (is_own(part) || *part == WRAPPER));
+            let of = |assembly: &Assembly, text: &str| own_memory(assembly, text, &around);
+            match part {
+                Some(WRAPPER) => {
+                    let model = (stays || users.is_empty()).then(|| (name.clone(), text.clone()));
+                    self.memories(users.iter().map(|(user, _)| *user)).into_iter().chain(model).collect()
+                }
+                Some(part) => {
+                    let users = users.iter().filter(|(_, text)| names(text, part));
+                    users.map(|(user, _)| (format!("{}_{part}.sv", user.memory.tile), of(user, &text))).collect()
+                }
+                None => match users.iter().find(|(user, _)| name == format!("{}_tile.sv", user.memory.tile)) {
+                    Some((user, text)) => vec![(name, of(user, text))],
+                    None => self.clock_gate.as_ref().map_or_else(
+                        || vec![(name.clone(), text.clone())],
+                        |gate| gate.bind((name.clone(), text.clone())),
+                    ),
+                },
+            }
+        };
+        files.iter().cloned().flat_map(bound).collect()
     }
 
-    /// The models of the macros, the memories, and the wrapper that chooses among them: name and text of each file.
-    fn files(&self) -> Vec<(String, String)> {
-        let models = self.bindings().map(|binding| (binding, render(&Model { binding })));
-        let mut files = models.map(|(binding, text)| (format!("{}.sv", binding.name), text)).collect_vec();
-        files.extend(
-            self.assemblies
-                .iter()
-                .map(|assembly| (format!("{}.sv", assembly.memory.name), render(&MemoryModule { assembly }))),
-        );
-        files.push((WRAPPER.to_owned(), render(&Wrapper { assemblies: &self.assemblies })));
-        files
+    /// The models of the macros of these memories, and the memories: name and text of each file.
+    fn memories<'a>(&self, users: impl Iterator<Item = &'a Assembly> + Clone) -> Vec<(String, String)> {
+        let macros = users.clone().map(|assembly| &assembly.binding).unique_by(|binding| &binding.name);
+        let models = macros.map(|binding| (format!("{}.sv", binding.name), render(&Model { binding })));
+        let memories =
+            users.map(|assembly| (format!("{}.sv", assembly.memory.name), render(&MemoryModule { assembly })));
+        models.chain(memories).collect()
     }
 
     /// The files that synthesis reads instead of the models: name and text of each. Names are those of the models.
@@ -161,6 +158,23 @@ impl Technology {
 
 fn render(template: &impl Template) -> String {
     template.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// The name of a module of the library, or of its file, without its beginning.
+fn own_part(name: &str) -> Option<&str> {
+    name.strip_suffix(".sv").unwrap_or(name).strip_prefix(LIBRARY)
+}
+
+/// Whether a text names this module of the library.
+fn names(text: &str, part: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    words.any(|word| own_part(word) == Some(part))
+}
+
+/// A text with the modules that a tile has of its own in place of those of the library.
+fn own_memory(assembly: &Assembly, text: &str, own: &[String]) -> String {
+    let named = |part: &str| format!("{}_{part}", assembly.memory.tile);
+    replace_identifiers(text, |word| own_part(word).filter(|part| own.iter().any(|other| other == part)).map(named))
 }
 
 /// A range of SystemVerilog before a name; nothing for a single bit.
@@ -244,5 +258,47 @@ impl ModelPort<'_> {
     /// loops that it does not unroll.
     fn loops(&self, parts: u32) -> Vec<(u32, u32)> {
         (0..parts).step_by(UNROLLED as usize).map(|first| (first, (first + UNROLLED).min(parts))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pushmem_files::Document;
+    use pushmem_tile::TileSpec;
+
+    use super::*;
+    use crate::TileSram;
+
+    fn assembly(name: &str, rows: u32) -> Assembly {
+        let text = format!("name: {name}\nkind: rom\nrows: {rows}\n");
+        let spec = TileSpec::from_document(&Document::parse("tile.yaml", text).unwrap()).unwrap();
+        let memory = TileSram::of(&spec).unwrap();
+        Assembly::new(memory.clone(), Binding::in_shape_of(&memory), None).unwrap()
+    }
+
+    fn module(name: &str, uses: &str) -> (String, String) {
+        (format!("{name}.sv"), format!("module {name};\n    {uses} u_memory ();\nendmodule\n"))
+    }
+
+    /// The files of a tile do not depend on the tiles beside it. Others keep the model.
+    #[test]
+    fn each_tile_names_its_own_memory() {
+        let library = [module("pushmem_sram", ""), module("pushmem_bist", "pushmem_sram")];
+        let one = module("one_tile", "pushmem_bist");
+        let both = Technology::new(vec![assembly("one", 64), assembly("two", 64)]).unwrap();
+        let alone = Technology::new(vec![assembly("one", 64)]).unwrap();
+        let names = |files: &[(String, String)]| files.iter().map(|(name, _)| name.clone()).collect_vec();
+        let of_one = alone.bind([&library[..], std::slice::from_ref(&one)].concat());
+        assert_eq!(names(&of_one), ["one_sram_64x16.sv", "one_sram.sv", "one_bist.sv", "one_tile.sv"]);
+        assert_eq!(both.bind([&library[..], std::slice::from_ref(&one)].concat()), of_one);
+        assert!(
+            of_one[2].1.contains("module one_bist;\n    one_sram u_memory")
+                && of_one[3].1.contains("one_bist u_memory")
+        );
+        let two = module("two_tile", "pushmem_sram");
+        let of_both = both.bind([&library[..], &[one, two, module("pushmem_bank", "pushmem_sram")]].concat());
+        assert!(of_one.iter().all(|file| of_both.contains(file)), "{of_both:?}");
+        assert!(of_both.contains(&library[0]) && of_both.contains(&module("two_tile", "two_sram")), "{of_both:?}");
+        assert!(of_both.contains(&module("pushmem_bank", "pushmem_sram")), "{of_both:?}");
     }
 }
