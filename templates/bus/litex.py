@@ -86,11 +86,22 @@ class {{ self.class() }}(LiteXModule):
             {% if port.output %}o{% else %}i{% endif %}_{{ port.name }}=self.{{ port.name }},
 {%- endfor %}
         )
-        for line in (FOLDER / "filelist_bus.f").read_text().split():
-            if line.startswith("+incdir+"):
-                platform.add_verilog_include_path(str(FOLDER / line.removeprefix("+incdir+")))
-            else:
-                platform.add_source(str(FOLDER / line), language="systemverilog")
+        self.add_sources(platform)
+
+    @staticmethod
+    def add_sources(platform):
+        """Adds the files of the shell to a platform. A module that another accelerator has, too, is there once."""
+        known = {Path(source[0]).name: Path(source[0]) for source in platform.sources}
+        for line in (FOLDER / "filelist.f").read_text().split():
+            path = FOLDER / line.removeprefix("+incdir+")
+            other = known.get(path.name)
+            if path.is_dir():
+                platform.add_verilog_include_path(str(path))
+            elif other is None:
+                platform.add_source(str(path), language="systemverilog")
+            elif other.read_bytes() != path.read_bytes():
+                raise ValueError(f"{path} and {other} are two modules of one name: write both folders with one version of pushmem and the "
+                                 "same options, or one with --prefix")
 
 {%- if shell.rows.is_some() %}
     def add_to(self, soc, name, origin, buffer_origin):

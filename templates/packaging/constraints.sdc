@@ -1,7 +1,7 @@
 # Timing constraints of {{ design.top }}. Times are in ns; a tool with another unit says so here.
 set_units -time ns
 
-create_clock -name clk -period {{ timing.period() }} [get_ports clk_i]
+create_clock -name clk -period {{ timing.period() }} [get_ports {{ design.clock }}]
 set_clock_uncertainty -setup {{ timing.share(timing.clock_uncertainty_percent) }} [get_clocks clk]
 set_clock_uncertainty -hold {{ timing.hold_uncertainty() }} [get_clocks clk]
 
@@ -17,11 +17,11 @@ set_output_delay -min 0 -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 {%- if design.reset == Reset::Asynchronous && timing.reset_is_false_path %}
 
 # Reset is asynchronous. Something outside lifts it in step with the clock.
-set_false_path -from [get_ports rst_ni]
+set_false_path -from [get_ports {{ design.reset_port }}]
 {%- else %}
 
-set_input_delay -max {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports rst_ni]
-set_input_delay -min 0 -clock clk [get_ports rst_ni]
+set_input_delay -max {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports {{ design.reset_port }}]
+set_input_delay -min 0 -clock clk [get_ports {{ design.reset_port }}]
 {%- endif %}
 {%- if clock_gates %}
 
@@ -44,7 +44,7 @@ set_case_analysis 0 [get_ports {{ TEST_ENABLE }}]
 if {[info exists ::env(TIME_DERATING_CONSTRAINT)]} {
     set inputs [list]
     foreach input [all_inputs] {
-        if {[get_property $input full_name] ne "clk_i"} {
+        if {[get_property $input full_name] ne "{{ design.clock }}"} {
             lappend inputs $input
         }
     }

@@ -28,7 +28,7 @@ class Register(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The registers of a tile."""
+    """The registers of a tile, or of a shell."""
 
     base: int
     digest: str
@@ -51,9 +51,9 @@ class Block(NamedTuple):
         """The values of the fields in a word of a register."""
         return {name: field.of(word) for name, field in self.registers[register].fields.items()}
 
-{% for map in self.maps() %}
-{{ map.tile.to_uppercase() }} = {
-{%- for register in map.registers %}
+{% for kind in self.kinds() %}
+{{ kind.kind.to_uppercase() }} = {
+{%- for register in kind.registers %}
     "{{ register.name }}": Register(0x{{ "{:03x}"|format(register.offset) }}, {% if register.access == Access::ReadOnly %}False{% else %}True{% endif %}, {
 {%- for field in register.fields %}
         "{{ field.name }}": Field({{ field.low }}, {{ field.bits }}, 0x{{ "{:x}"|format(field.reset) }}),
@@ -62,9 +62,9 @@ class Block(NamedTuple):
 {%- endfor %}
 }
 {% endfor %}
-# The tiles by their names.
+# The blocks by their names.
 BLOCKS = {
 {%- for block in design.blocks %}
-    "{{ block.name }}": Block(0x{{ "{:x}"|format(block.base) }}, "{{ block.map.spec_digest }}", {{ block.map.tile.to_uppercase() }}),
+    "{{ block.name }}": Block(0x{{ "{:x}"|format(block.base) }}, "{{ block.digest }}", {{ block.kind.to_uppercase() }}),
 {%- endfor %}
 }

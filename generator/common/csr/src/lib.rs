@@ -131,7 +131,19 @@ impl<Meaning> Register<Meaning> {
 
     /// The register in SystemRDL 2.0, as a part of an address map.
     pub fn to_system_rdl(&self) -> String {
-        SystemRdl { register: self }.render().expect("templates write to memory").trim().to_owned()
+        self.system_rdl(false)
+    }
+
+    /// The same; nothing is said of the values of a volatile one, which hardware changes at any time, after a reset.
+    fn system_rdl(&self, volatile: bool) -> String {
+        SystemRdl { register: self, volatile }.render().expect("templates write to memory").trim().to_owned()
+    }
+
+    /// The register without what its fields configure.
+    pub fn without_meaning(self) -> Register<()> {
+        let Register { name, offset, access, description, fields } = self;
+        let fields = fields.into_iter().map(Field::without_meaning).collect();
+        Register { name, offset, access, description, fields }
     }
 }
 
@@ -139,6 +151,31 @@ impl<Meaning> Register<Meaning> {
 #[template(path = "register.rdl", escape = "none")]
 struct SystemRdl<'a, Meaning> {
     register: &'a Register<Meaning>,
+    volatile: bool,
+}
+
+/// Registers as an address map in SystemRDL 2.0, which is its text.
+#[derive(Template)]
+#[template(path = "address_map.rdl", escape = "none")]
+pub struct AddressMap<'a, Meaning> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its name for people.
+    pub title: &'a str,
+    /// What it is.
+    pub description: &'a str,
+    /// Its registers.
+    pub registers: &'a [Register<Meaning>],
+    /// Whether hardware changes them at any time.
+    pub volatile: bool,
+    /// What follows the registers, in SystemRDL.
+    pub rest: &'a str,
+}
+
+impl<Meaning> AddressMap<'_, Meaning> {
+    fn text_of(&self, register: &Register<Meaning>) -> String {
+        register.system_rdl(self.volatile)
+    }
 }
 
 /// Names as C macros.

@@ -115,6 +115,9 @@ pub fn needed(files: &[File], module: &str, without: &[String]) -> Vec<String> {
     files.iter().zip(&modules).filter(is_found).map(|((name, _), _)| name.clone()).collect()
 }
 
+/// The list of all files of a design: the block that a chip uses is what they make, and assertions are bound to its tiles.
+pub const FILE_LIST: &str = "filelist.f";
+
 /// The option of file lists for the folder of headers.
 pub const INCLUDE_FOLDER: &str = "+incdir+";
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_systemverilog::{File, Port, file_list, ports_of};
+use pushmem_systemverilog::{File, Port, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
@@ -39,10 +39,8 @@ pub struct Adapter {
     pub module: String,
     /// Path and text of its modules, used ones before their users.
     pub rtl: Vec<File>,
-    /// The list of all files, those of the block among them: its name and text.
-    pub file_list: File,
-    /// The interface of the bus in IP-XACT, if it has a definition there.
-    pub bus_interface: Option<String>,
+    /// The interface of the bus in IP-XACT; nothing if it has no definition there.
+    pub interfaces: String,
 }
 
 /// The adapter, in Veryl.
@@ -107,11 +105,7 @@ pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, BusError> {
     // The block has the header of the macros, too.
     let is_new = |(path, _): &File| block.rtl.iter().all(|(other, _)| other != path);
     let rtl = files.into_iter().filter(is_new).collect_vec();
-    let paths = block.rtl.iter().chain(&rtl).map(|(path, _)| path.as_str()).collect_vec();
-    Ok(Adapter {
-        file_list: ("filelist_bus.f".to_owned(), file_list(paths)),
-        bus_interface: view.subordinate().bus_interface(),
-        module: view.module,
-        rtl,
-    })
+    let interface = view.subordinate().bus_interface();
+    let within = |text: String| format!("  <ipxact:busInterfaces>\n{text}\n  </ipxact:busInterfaces>");
+    Ok(Adapter { interfaces: interface.map_or_else(String::new, within), module: view.module, rtl })
 }

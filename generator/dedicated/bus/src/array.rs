@@ -294,8 +294,7 @@ impl<'a> Hosted<'a> {
         registers: Vec<Register<()>>,
         firmware: impl FnOnce(&Description) -> Vec<File>,
     ) -> Result<Shell, BusError> {
-        let Shell { module, files } = shell(&self.accelerator(), view, registers, firmware)?;
-        Ok(Shell { module, files: self.rtl.iter().cloned().chain(files).collect() })
+        Ok(shell(&self.accelerator(), view, registers, firmware)?.with(&self.rtl))
     }
 }
 

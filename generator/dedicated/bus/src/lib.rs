@@ -1,8 +1,8 @@
 //! Shells that connect an accelerator to the buses of a system.
 //!
 //! [`axis`] wraps the module of an accelerator by the list of its ports: its streams become AXI4-Stream with frames, its control and
-//! configuration registers of an AXI4-Lite subordinate, and ports that are neither pass as they are. Beside the RTL there are what tools want
-//! to know of the shell: IP-XACT, a package of FuseSoC, the kernel description of Vitis, and the registers in C.
+//! configuration registers of an AXI4-Lite subordinate, and ports that are neither pass as they are. Beside the RTL there are the kernel
+//! description of Vitis and the registers in C; a [`Shell`] has what packages tell of it.
 //!
 //! [`axi`] gives each stream a manager of AXI4 instead, which reads or writes an image in memory: addresses and strides are arguments of a run.
 //! Firmware has a driver, and SoCs of LiteX a module.
@@ -35,10 +35,10 @@ use std::ops::Deref;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::{Access, Register, WORD_BYTES, upper};
+use pushmem_csr::{Register, WORD_BYTES, upper};
 use pushmem_images::Element;
 use pushmem_rtl::name_resets;
-use pushmem_systemverilog::{File, Port, file_list, files_of, is_header, ports_of};
+use pushmem_systemverilog::{FILE_LIST, File, Port, file_list, files_of, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Source};
 
@@ -170,13 +170,42 @@ pub enum BusError {
     Veryl(#[from] CompileError),
 }
 
-/// The files of a shell.
+/// A shell, with what packages tell of it.
 #[derive(Clone, Debug)]
 pub struct Shell {
     /// Name of its module.
     pub module: String,
-    /// Path and text of each file, the modules of the shell among them.
+    /// Path and text of each file: the list of all modules, and the modules of the shell among them.
     pub files: Vec<File>,
+    /// A description in a few words.
+    pub about: String,
+    /// The identity, which firmware reads in a register.
+    pub identity: u32,
+    /// Its registers, and those in the window of the host of an array.
+    pub registers: Vec<Register<()>>,
+    /// Byte address of the configuration port of the accelerator, if it has one.
+    pub window: Option<u64>,
+    /// Its interfaces in IP-XACT, with the address space of managers.
+    pub interfaces: String,
+    /// The memory map of the rows of a global buffer in IP-XACT; nothing without one.
+    pub memory_map: String,
+}
+
+/// The ports of the clock and of the reset of a shell, as kernels of Vitis have them.
+pub const CLOCK: &str = "ap_clk";
+/// See [`CLOCK`].
+pub const RESET: &str = "ap_rst_n";
+
+impl Shell {
+    /// Its modules, path and text of each.
+    pub fn rtl(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|(path, _)| path.starts_with("rtl/"))
+    }
+
+    /// The shell with modules that it is around among its files.
+    fn with(self, rtl: &[File]) -> Self {
+        Shell { files: rtl.iter().cloned().chain(self.files).collect(), ..self }
+    }
 }
 
 /// A stream of the accelerator.
@@ -324,16 +353,18 @@ struct Description<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "component.xml")]
-struct Component<'a>(&'a Description<'a>);
+#[template(path = "interfaces.xml")]
+struct Interfaces<'a>(&'a Description<'a>);
+
+#[derive(Template)]
+#[template(path = "global_buffer.xml")]
+struct Buffer<'a> {
+    rows: &'a Rows,
+}
 
 #[derive(Template)]
 #[template(path = "kernel.xml")]
 struct Kernel<'a>(&'a Description<'a>);
-
-#[derive(Template)]
-#[template(path = "fusesoc.core", escape = "none")]
-struct FuseSoc<'a>(&'a Description<'a>);
 
 #[derive(Template)]
 #[template(path = "registers.h", escape = "none")]
@@ -471,7 +502,13 @@ fn shell(
     let description = Description { registers, ports, sources, version: accelerator.version, shell: view };
     files.extend(description.files());
     files.extend(firmware(&description));
-    Ok(Shell { module: view.module.clone(), files })
+    let interfaces = format!("  {}", render(&Interfaces(&description)).trim_end());
+    let memory_map = view.rows.as_ref().map(|rows| format!("    {}", render(&Buffer { rows }).trim_end()));
+    let memory_map = memory_map.unwrap_or_default();
+    let window = description.window().filter(|_| !view.programmed);
+    let about = format!("{} behind {}", description.of_hardware(), description.buses());
+    let (module, identity, registers) = (view.module.clone(), view.identity, description.registers);
+    Ok(Shell { module, files, about, identity, registers, window, interfaces, memory_map })
 }
 
 /// The SystemVerilog files of modules, in the folder `rtl`.
@@ -653,9 +690,7 @@ impl Description<'_> {
     fn files(&self) -> Vec<File> {
         let module = &self.shell.module;
         vec![
-            ("filelist_bus.f".to_owned(), file_list(self.sources.iter().map(String::as_str))),
-            (format!("{module}.core"), render(&FuseSoc(self))),
-            (format!("{module}.xml"), render(&Component(self))),
+            (FILE_LIST.to_owned(), file_list(self.sources.iter().map(String::as_str))),
             ("kernel.xml".to_owned(), render(&Kernel(self))),
             (format!("{module}_registers.h"), render(&Header(self))),
         ]
@@ -703,12 +738,6 @@ impl Description<'_> {
         self.shell.images.iter().flat_map(of_image).collect()
     }
 
-    /// Bytes of the registers, without the window.
-    fn register_bytes(&self) -> u32 {
-        let end = self.registers.iter().map(|register| register.offset + WORD_BYTES).max().unwrap_or(WORD_BYTES);
-        end.next_power_of_two()
-    }
-
     /// The hardware that the shell is of, for people.
     fn of_hardware(&self) -> String {
         let of = self.shell.of_hardware();
@@ -727,13 +756,6 @@ impl Description<'_> {
     fn signals(&self, prefix: &str) -> Vec<(String, &str)> {
         let of = |port: &'_ Port| port.name.strip_prefix(prefix).map(upper);
         self.ports.iter().filter_map(|port| Some((of(port)?, port.name.as_str()))).collect()
-    }
-
-    fn access(&self, access: Access) -> &'static str {
-        match access {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite | Access::Request => "read-write",
-        }
     }
 }
 

@@ -417,7 +417,5 @@ pub fn buffered_axi(buffer: &GlobalBuffer) -> Result<Shell, BusError> {
     let mut registers = rows_registers();
     registers.extend(access_registers(window(CONFIG_BITS) as u32, true));
     registers.push(tail_register(window(CONFIG_BITS) as u32, "the last word of all banks"));
-    let Shell { module, files } =
-        shell(&accelerator, &view, registers, |description| description.buffered_driver(buffer))?;
-    Ok(Shell { module, files: rtl.into_iter().chain(files).collect() })
+    Ok(shell(&accelerator, &view, registers, |description| description.buffered_driver(buffer))?.with(&rtl))
 }

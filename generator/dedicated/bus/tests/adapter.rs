@@ -50,9 +50,9 @@ fn the_configuration_port_is_behind_the_bus_and_other_ports_are_as_they_were() {
             ("data_in_0_i", false, 16),
         ];
         assert_eq!(passed, expected, "{begin}");
-        let list: Vec<&str> = adapter.file_list.1.lines().collect();
+        let list: Vec<&str> = adapter.rtl.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(list.last(), Some(&format!("rtl/{}.sv", adapter.module).as_str()));
-        assert!(list.contains(&"rtl/pond_tile.sv"), "{list:?}");
+        assert!(!list.contains(&"rtl/pond_tile.sv"), "{list:?}");
     }
 }
 
@@ -73,11 +73,11 @@ fn addresses_are_as_wide_as_the_registers_need() {
 #[test]
 fn buses_of_arm_have_an_interface_in_ip_xact() {
     let rtl = files(32, "");
-    let interface = |bus| adapter(&block(&rtl), bus).unwrap().bus_interface;
-    let apb = interface(RegisterBus::Apb).unwrap();
+    let interface = |bus| adapter(&block(&rtl), bus).unwrap().interfaces;
+    let apb = interface(RegisterBus::Apb);
     assert!(apb.contains("name=\"APB4_rtl\"") && apb.contains("<ipxact:name>PSELx</ipxact:name>"), "{apb}");
-    assert!(interface(RegisterBus::AxiLite).unwrap().contains("<ipxact:name>AWVALID</ipxact:name>"));
-    assert_eq!(interface(RegisterBus::TileLink), None);
+    assert!(interface(RegisterBus::AxiLite).contains("<ipxact:name>AWVALID</ipxact:name>"));
+    assert_eq!(interface(RegisterBus::TileLink), "");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_shell_has_the_managers_that_were_asked_for() {
     for register in ["ARRAY_ADDRESS_OFFSET 0x1000u", "IN_1_STREAM_OFFSET 0x1100u", "OUT_0_SIZE_6_OFFSET 0x11b8u"] {
         assert!(header.contains(register), "{register}");
     }
-    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    let list: Vec<&str> = text(&shell.files, "filelist.f").lines().collect();
     let place = |path: &str| list.iter().position(|line| *line == path).unwrap_or_else(|| panic!("no {path}"));
     assert!(place("rtl/quartet_array.sv") < place("rtl/quartet_host.sv"));
     assert_eq!(list.last(), Some(&"rtl/quartet_axi.sv"));

@@ -83,10 +83,10 @@ fn a_shell_has_a_subordinate_for_the_rows() {
     assert!(!header.contains("AUTO_RESTART"));
     let kernel = text(&shell.files, "kernel.xml");
     assert!(kernel.contains(r#"name="s_axi_buffer" mode="slave" range="0x8000" dataWidth="64""#), "{kernel}");
-    assert!(text(&shell.files, "quartet_axi.xml").contains("<ipxact:range>'h6000</ipxact:range>"));
+    assert!(shell.memory_map.contains("<ipxact:range>'h6000</ipxact:range>"));
     let host = text(&shell.files, "rtl/quartet_host.sv");
     assert!(host.contains("32'hffff1001"), "{host}");
-    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    let list: Vec<&str> = text(&shell.files, "filelist.f").lines().collect();
     assert_eq!(list.last(), Some(&"rtl/quartet_axi.sv"));
 }
 

@@ -63,7 +63,7 @@ fn a_shell_has_a_stream_for_each_of_the_accelerators() {
     assert_eq!(bits("m_axis_out_tlast"), Some((true, 1)));
     assert_eq!(bits("s_axi_control_awaddr"), Some((false, 13)));
     // The list has the accelerator before the shell, and each file once.
-    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    let list: Vec<&str> = text(&shell.files, "filelist.f").lines().collect();
     let place = |path: &str| list.iter().position(|line| *line == path).unwrap();
     assert!(place("rtl/blur.sv") < place("rtl/pushmem_bus_control.sv"));
     assert_eq!(list.last(), Some(&"rtl/blur_axis.sv"));
@@ -181,7 +181,7 @@ fn a_shell_with_images_has_a_manager_for_each_stream() {
     assert_eq!(bits("m_axi_out_bresp"), Some((false, 2)));
     let top = text(&shell.files, "rtl/blur_axi.sv");
     assert!(top.contains("pushmem_axi_reader #") && top.contains("pushmem_axi_writer #"), "{top}");
-    let list = text(&shell.files, "filelist_bus.f");
+    let list = text(&shell.files, "filelist.f");
     assert!(list.contains("pushmem_axi_bursts.sv") && !list.contains("stream_in_frame"), "{list}");
 }
 

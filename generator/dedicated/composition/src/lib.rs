@@ -20,7 +20,7 @@ use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_graph::{Accelerator, Beats, WORD_BITS};
 use pushmem_nest::Program;
-use pushmem_systemverilog::{VERYL_KEYWORDS, file_list, is_header, with_headers};
+use pushmem_systemverilog::{FILE_LIST, VERYL_KEYWORDS, file_list, is_header, with_headers};
 use pushmem_tile::TileSpec;
 use pushmem_waves::View;
 
@@ -170,7 +170,7 @@ pub fn compose(
     let filelist = file_list(rtl.iter().map(|(path, _)| path.as_str()));
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![
-        ("filelist.f".to_owned(), filelist),
+        (FILE_LIST.to_owned(), filelist),
         ("Makefile".to_owned(), testbench::makefile(&top_module, &tiles)),
         (format!("{top_module}.h"), header),
     ];

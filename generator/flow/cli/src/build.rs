@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_bus::tile_files;
+use pushmem_bus::{Shell, tile_files};
 use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
@@ -48,7 +48,7 @@ pub struct Build {
     fit: Fit,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "stall_latency"])]
     pub array: Option<PathBuf>,
     /// Clock period in picoseconds that the array is to have: refused where its timing model has a longer path.
     #[arg(long, value_name = "PS", requires = "array")]
@@ -307,18 +307,22 @@ impl Build {
                 let page = outcome.page(&files);
                 let mut written = folder::contents(&files, compiled, &outcome.report, outcome.to_json(), page);
                 let blocks = folder::blocks(compiled)?;
-                self.package.add(&mut written, technology.as_ref(), |technology| Design {
-                    testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
-                    blocks,
-                    ..package::accelerator(compiled, &files, technology)
-                })?;
-                if let Some(ShellOptions { memory, tiling }) = shell {
-                    let shell = folder::shell(compiled, &files, *memory)?;
-                    shell.files.into_iter().for_each(|(path, text)| written.add(path, text));
-                    if let Some(tiling) = tiling {
+                let around = shell.map(|options| folder::shell(compiled, &files, options.memory)).transpose()?;
+                let design = |technology| {
+                    let testbench = files.harness.iter().map(|(path, _)| path.clone()).collect();
+                    let within = Design { testbench, blocks, ..package::accelerator(compiled, &files, technology) };
+                    match &around {
+                        Some(around) => package::shell(around, within),
+                        None => within,
+                    }
+                };
+                self.package.add(&mut written, &technology, around.is_some(), design)?;
+                if let Some(Shell { module, files, .. }) = around {
+                    files.into_iter().for_each(|(path, text)| written.add(path, text));
+                    if let Some(tiling) = shell.and_then(|options| options.tiling.as_ref()) {
                         let tiling_of_shell = tiling.of_images(folder::images(compiled));
                         let in_words = tiling_of_shell.in_words(&compiled.program);
-                        let files = tile_files(&tiling_of_shell, &in_words, &shell.module, None);
+                        let files = tile_files(&tiling_of_shell, &in_words, &module, None);
                         self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
                     }
                 }

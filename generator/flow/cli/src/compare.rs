@@ -11,7 +11,7 @@ use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_nest::ArrayKind;
-use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
+use pushmem_systemverilog::{FILE_LIST, INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +128,7 @@ impl Compare {
             write_file(&temporary.path().join(name), text.as_bytes())?;
         }
         let plain = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-        let listed = read(&self.folder.join("filelist.f"))?;
+        let listed = read(&self.folder.join(FILE_LIST))?;
         let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
         let headers = files.rtl.iter().map(|(path, _)| path.as_str()).filter(|path| is_header(path));
         let modules = listed.lines().filter(|line| !line.starts_with(INCLUDE_FOLDER));

@@ -12,7 +12,7 @@ use pushmem_pe::PeSpec;
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{package_of, tile_module};
 use pushmem_simulation::rtl_files;
-use pushmem_systemverilog::{File, files_of};
+use pushmem_systemverilog::{FILE_LIST, File, file_list, files_of};
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
@@ -131,7 +131,7 @@ impl Generate {
         let rtl = rtl_folder::add(&mut folder, rtl);
         arrays::add_views(&mut folder, spec, self.veryl);
         self.package
-            .add(&mut folder, technology.as_ref(), |technology| package::array(spec, rtl.clone(), technology))?;
+            .add(&mut folder, &technology, false, |technology| package::array(spec, rtl.clone(), technology))?;
         Origin::of_array(spec).sign(&mut folder);
         if let Some(prefix) = &self.prefix {
             origin::rename_modules(&mut folder, prefix);
@@ -210,18 +210,16 @@ impl Generate {
         let mut rtl = rtl_folder::add(&mut folder, rtl);
         let adapter = self.bus.map(|bus| self.adapter(spec, &map, &rtl, bus.into())).transpose()?;
         if let Some(adapter) = &adapter {
-            let files = adapter.rtl.iter().chain([&adapter.file_list]);
-            files.for_each(|(path, text)| folder.add(path.as_str(), text.as_str()));
+            adapter.rtl.iter().for_each(|(path, text)| folder.add(path.as_str(), text.as_str()));
             rtl.extend(adapter.rtl.iter().cloned());
+            folder.add(FILE_LIST, file_list(rtl.iter().map(|(path, _)| path.as_str())));
         }
-        self.package.add(&mut folder, technology.as_ref(), |technology| {
-            let design = Design {
-                blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
-                ..package::tile(spec, rtl.clone(), technology)
-            };
+        self.package.add(&mut folder, &technology, false, |technology| {
+            let blocks = vec![Block::of_tile(&spec.name, 0, map.clone())];
+            let design = Design { blocks, ..package::tile(spec, rtl.clone(), technology) };
             match &adapter {
-                Some(Adapter { module, bus_interface, .. }) => {
-                    Design { top: module.clone(), bus_interface: bus_interface.clone(), ..design }
+                Some(Adapter { module, interfaces, .. }) => {
+                    Design { top: module.clone(), interfaces: interfaces.clone(), ..design }
                 }
                 None => design,
             }

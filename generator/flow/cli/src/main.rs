@@ -10,6 +10,7 @@ mod encode;
 mod explain;
 mod generate;
 mod import;
+mod join;
 mod kinds;
 mod man;
 mod map;
@@ -97,6 +98,8 @@ enum Command {
     Map(map::Map),
     /// Write the RTL and the register map of a tile, a processing element or an array.
     Generate(generate::Generate),
+    /// Join the RTL of several folders for one chip: each module once.
+    Join(join::Join),
     /// Turn the configuration of a tile into register writes, that of an array into a bitstream.
     Encode(encode::Encode),
     /// Turn register writes or a bitstream back into a configuration.
@@ -150,6 +153,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Import(command) => command.run(),
         Command::Map(command) => command.run(),
         Command::Generate(command) => command.run(),
+        Command::Join(command) => command.run(),
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Simulate(command) => command.run(),

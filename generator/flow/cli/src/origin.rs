@@ -3,18 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{OutputFolder, replace_identifiers};
 use pushmem_pe::PeSpec;
 use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
 use pushmem_systemverilog::{ASSERTION_MACROS, is_header};
+use pushmem_technology::TileSram;
 use pushmem_tile::TileSpec;
 
 /// The licence of generated files, which asks for nothing: they are of those who generate them.
 const LICENCE: &str = "0BSD";
-
-/// The prefix of the modules of the library, which depend on the version of the program alone.
-const LIBRARY: &str = "pushmem_";
 
 /// Files, and folders of files, that keep the names of what they were made from.
 const SOURCES: [&str; 13] = [
@@ -33,8 +32,13 @@ const SOURCES: [&str; 13] = [
     "stages",
 ];
 
+/// The folders of modules.
+const MODULES: [&str; 3] = ["rtl", "stubs", "veryl"];
+
 /// Where a design comes from.
 pub struct Origin<'a> {
+    /// Its name, with which those of its own modules begin.
+    pub name: &'a str,
     /// The specification or program that it was made from, with a digest.
     pub design: String,
     /// The tiles in it, whose modules are the same in every design.
@@ -44,19 +48,19 @@ pub struct Origin<'a> {
 impl<'a> Origin<'a> {
     /// Of a tile.
     pub fn of_tile(spec: &'a TileSpec) -> Self {
-        Origin { design: tile(spec), tiles: vec![spec] }
+        Origin { name: &spec.name, design: tile(spec), tiles: vec![spec] }
     }
 
     /// Of an array.
     pub fn of_array(spec: &'a ArraySpec) -> Self {
         let design = format!("Array `{}`, digest {}", spec.name, spec.digest());
-        Origin { design, tiles: spec.memories().collect() }
+        Origin { name: &spec.name, design, tiles: spec.memories().collect() }
     }
 
     /// Of a processing element.
-    pub fn of_processing_element(spec: &PeSpec) -> Self {
+    pub fn of_processing_element(spec: &'a PeSpec) -> Self {
         let design = format!("Processing element `{}`, digest {}", spec.name, spec.digest());
-        Origin { design, tiles: Vec::new() }
+        Origin { name: &spec.name, design, tiles: Vec::new() }
     }
 
     /// Puts a header on every file whose format has comments.
@@ -82,16 +86,22 @@ impl<'a> Origin<'a> {
         format!("{before}{header}{}{behind}", comment.gap())
     }
 
-    /// The origin of a file; none for a module of the library, which is the same in every design.
+    /// The origin of a file; none for a module that other designs have, too, with the same text.
     fn source(&self, path: &Path) -> Option<String> {
-        let stem = path.file_stem()?.to_str()?;
-        let modules =
-            |spec: &TileSpec| [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)];
-        match self.tiles.iter().find(|spec| modules(spec).iter().any(|module| module == stem)) {
-            Some(spec) => Some(tile(spec)),
-            None if stem.starts_with(LIBRARY) => None,
-            None => Some(self.design.clone()),
+        if !MODULES.iter().any(|folder| path.starts_with(folder)) {
+            return Some(self.design.clone());
         }
+        let stem = path.file_stem()?.to_str()?;
+        let modules = |spec: &TileSpec| {
+            let memory = TileSram::of(spec).map(|memory| memory.name);
+            let own = [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)];
+            own.into_iter().chain(memory).collect_vec()
+        };
+        if let Some(spec) = self.tiles.iter().find(|spec| modules(spec).iter().any(|module| module == stem)) {
+            return Some(tile(spec));
+        }
+        let is_own = stem.strip_prefix(self.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+        is_own.then(|| self.design.clone())
     }
 }
 
@@ -197,10 +207,11 @@ mod tests {
 
     #[test]
     fn files_say_where_they_come_from() {
-        let origin = Origin { design: "Program `p`, digest 12".to_owned(), tiles: Vec::new() };
+        let origin = Origin { name: "p", design: "Program `p`, digest 12".to_owned(), tiles: Vec::new() };
         let mut folder = OutputFolder::new();
         folder.add("rtl/pushmem_delay.sv", "// Delay.\n");
         folder.add("rtl/p.sv", "// P.\n");
+        folder.add("rtl/pe.sv", "// Of others, too.\n");
         folder.add("p.core", "CAPI=2:\nname: p\n");
         folder.add("words.hex", "00\n");
         origin.sign(&mut folder);
@@ -211,6 +222,7 @@ mod tests {
             )
         };
         assert_eq!(text(&folder, "rtl/pushmem_delay.sv"), head("//") + "\n// Delay.\n");
+        assert_eq!(text(&folder, "rtl/pe.sv"), head("//") + "\n// Of others, too.\n");
         assert_eq!(text(&folder, "rtl/p.sv"), head("//") + "// Program `p`, digest 12\n\n// P.\n");
         assert_eq!(text(&folder, "p.core"), format!("CAPI=2:\n{}# Program `p`, digest 12\n\nname: p\n", head("#")));
         assert_eq!(text(&folder, "words.hex"), "00\n");

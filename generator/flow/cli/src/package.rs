@@ -1,16 +1,19 @@
 //! The files of chip flows beside the RTL: arguments of `generate` and `build`.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::Args;
+use pushmem_bus::Shell;
 use pushmem_compiler::Compiled;
 use pushmem_composition::Files;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_interconnect::array_module;
-use pushmem_packaging::{Design, Timing, package};
+use pushmem_packaging::{Block, Design, Timing, description, package};
 use pushmem_resources::ArrayMap;
 use pushmem_rtl::tile_module;
+use pushmem_systemverilog::File;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
 
@@ -48,81 +51,82 @@ fn name_binding(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 /// A tile for chip flows, without registers.
-pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
-    Design {
-        name: spec.name.clone(),
-        top: tile_module(spec),
-        about: format!("Memory tile `{}`", spec.name),
-        rtl,
-        tiles: vec![spec],
-        processing_elements: Vec::new(),
-        bus_interface: None,
-        memory_map: None,
-        testbench: Vec::new(),
-        reset: spec.reset,
-        technology,
-        blocks: Vec::new(),
-        hop_limit: None,
-    }
+pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<File>, technology: &'a Technology) -> Design<'a> {
+    let about = format!("Memory tile `{}`", spec.name);
+    let design = Design::new(&tile_module(spec), about, rtl, spec.reset, technology);
+    Design { name: spec.name.clone(), tiles: vec![spec], ..design }
 }
 
 /// An array for chip flows.
-pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
-    let memory_map = Some(ArrayMap::of(spec).to_ip_xact(spec));
-    Design { memory_map, ..array_without_registers(spec, rtl, technology) }
+pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<File>, technology: &'a Technology) -> Design<'a> {
+    let about = format!("Reconfigurable array `{}`", spec.name);
+    let memory_map = ArrayMap::of(spec).to_ip_xact(spec);
+    Design { name: spec.name.clone(), memory_map, ..of_array(spec, &array_module(spec), about, rtl, technology) }
 }
 
-fn array_without_registers<'a>(
+/// A module of an array, whose files are those of the array.
+fn of_array<'a>(
     spec: &'a ArraySpec,
-    rtl: Vec<(String, String)>,
+    top: &str,
+    about: String,
+    rtl: Vec<File>,
     technology: &'a Technology,
 ) -> Design<'a> {
     Design {
-        name: spec.name.clone(),
-        top: array_module(spec),
-        about: format!("Reconfigurable array `{}`", spec.name),
-        rtl,
         tiles: spec.memories().collect(),
         processing_elements: vec![spec.pe.name.clone()],
-        bus_interface: None,
-        memory_map: None,
-        testbench: Vec::new(),
-        reset: spec.reset(),
-        technology,
-        blocks: Vec::new(),
         hop_limit: Some(spec.hop_limit),
+        ..Design::new(top, about, rtl, spec.reset(), technology)
     }
 }
 
 /// An accelerator for chip flows, without testbench and registers.
 pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Technology) -> Design<'a> {
-    Design {
-        name: files.top_module.clone(),
-        top: files.top_module.clone(),
-        about: format!("Accelerator `{}`", compiled.accelerator.name),
-        rtl: files.rtl.clone(),
-        tiles: folder::tiles(compiled),
-        processing_elements: Vec::new(),
-        bus_interface: None,
-        memory_map: None,
-        testbench: Vec::new(),
-        reset: compiled.accelerator.target.memory().reset,
-        technology,
-        blocks: Vec::new(),
-        hop_limit: None,
-    }
+    let about = format!("Accelerator `{}`", compiled.accelerator.name);
+    let reset = compiled.accelerator.target.memory().reset;
+    let design = Design::new(&files.top_module, about, files.rtl.clone(), reset, technology);
+    Design { tiles: folder::tiles(compiled), ..design }
 }
 
 /// A tile of an array for chip flows, without registers. The files are those of the array.
-pub fn array_tile<'a>(
-    spec: &'a ArraySpec,
-    kind: TileKind,
-    rtl: Vec<(String, String)>,
-    technology: &'a Technology,
-) -> Design<'a> {
-    let top = pushmem_interconnect::tile_module(spec, kind);
+pub fn array_tile<'a>(spec: &'a ArraySpec, kind: TileKind, rtl: Vec<File>, technology: &'a Technology) -> Design<'a> {
     let about = format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name);
-    Design { name: top.clone(), top, about, ..array_without_registers(spec, rtl, technology) }
+    of_array(spec, &pushmem_interconnect::tile_module(spec, kind), about, rtl, technology)
+}
+
+/// The shell around a design, which is the block that a chip uses. The testbench stays that of the design.
+pub fn shell<'a>(shell: &Shell, within: Design<'a>) -> Design<'a> {
+    let Shell { module, about, window, interfaces, memory_map, .. } = shell;
+    let new = shell.rtl().filter(|(path, _)| within.rtl.iter().all(|(other, _)| other != path)).cloned();
+    let rtl = within.rtl.iter().cloned().chain(new).collect();
+    let in_window = within.blocks.into_iter().zip(window.iter().cycle());
+    let in_window = in_window.map(|(block, window)| Block { base: window + block.base, ..block });
+    let blocks = [of_shell(shell)].into_iter().chain(in_window).collect();
+    Design {
+        name: module.clone(),
+        top: module.clone(),
+        about: about.clone(),
+        rtl,
+        clock: pushmem_bus::CLOCK,
+        reset_port: pushmem_bus::RESET,
+        blocks,
+        interfaces: interfaces.clone(),
+        memory_map: memory_map.clone(),
+        ..within
+    }
+}
+
+/// The registers of a shell.
+fn of_shell(shell: &Shell) -> Block {
+    Block {
+        name: "shell".to_owned(),
+        base: 0,
+        kind: shell.module.clone(),
+        digest: format!("{:08x}", shell.identity),
+        registers: shell.registers.clone(),
+        contents: None,
+        is_volatile: true,
+    }
 }
 
 impl Package {
@@ -174,26 +178,30 @@ impl Package {
         self.is_any().then(read).transpose()
     }
 
-    /// Adds the package of a design, if it is wanted. `design` makes it of timing constraints.
+    /// Adds the package of a design, if it is wanted; of a shell at least what tells of it. `design` makes it with the parts of the chip's
+    /// technology.
     ///
     /// # Errors
     /// When the timing constraints cannot be read.
     pub fn add<'a>(
         &self,
         folder: &mut OutputFolder,
-        technology: Option<&'a Technology>,
+        technology: &'a Option<Technology>,
+        is_shell: bool,
         design: impl FnOnce(&'a Technology) -> Design<'a>,
     ) -> Result<(), Diagnostic> {
-        let Some(technology) = technology else { return Ok(()) };
+        static NONE: LazyLock<Technology> = LazyLock::new(Technology::default);
+        let technology = technology.as_ref().unwrap_or(&NONE);
+        let mut files: Vec<File> = Vec::new();
         if self.package {
-            for (path, text) in package(&design(technology), &self.timing()?) {
-                folder.add(path, text);
-            }
+            files.extend(package(&design(technology), &self.timing()?));
         } else {
-            for (file, text) in technology.stubs() {
-                folder.add(format!("stubs/{file}"), text);
+            if is_shell {
+                files.extend(description(&design(technology), &self.timing()?));
             }
+            files.extend(technology.stubs().into_iter().map(|(file, text)| (format!("stubs/{file}"), text)));
         }
+        files.into_iter().for_each(|(path, text)| folder.add(path, text));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_files::OutputFolder;
-use pushmem_systemverilog::{File, file_list, is_header};
+use pushmem_systemverilog::{FILE_LIST, File, file_list, is_header};
 
 /// Adds SystemVerilog files, by their names, to the folder `rtl`, and `filelist.f`, which names them. Returns their paths and texts.
 pub fn add(folder: &mut OutputFolder, files: Vec<File>) -> Vec<File> {
@@ -10,7 +10,7 @@ pub fn add(folder: &mut OutputFolder, files: Vec<File>) -> Vec<File> {
     for (path, text) in &files {
         folder.add(path.as_str(), text.as_str());
     }
-    folder.add("filelist.f", file_list(files.iter().map(|(path, _)| path.as_str())));
+    folder.add(FILE_LIST, file_list(files.iter().map(|(path, _)| path.as_str())));
     files
 }
 

@@ -647,10 +647,11 @@ fn the_configuration_port_of_a_tile_has_a_bus() {
     let out = folder.path("out");
     succeeds(&["generate", SMALL, "-o", &out, "--bus", "apb", "--package", "--prefix", "v1_"]);
     let read = |path: &str| fs::read_to_string(folder.path(&format!("out/{path}"))).unwrap();
-    let (of_tile, all) = (read("filelist.f"), read("filelist_bus.f"));
-    let new: Vec<&str> = all.lines().filter(|line| !of_tile.contains(line)).collect();
-    assert_eq!(new.last(), Some(&"rtl/v1_small_tile_apb.sv"));
-    assert!(of_tile.lines().all(|line| all.contains(line)) && new.iter().all(|path| read(path).contains("module v1_")));
+    let list = read("filelist.f");
+    let modules: Vec<&str> = list.lines().filter(|line| !line.starts_with('+')).collect();
+    assert_eq!(modules.last(), Some(&"rtl/v1_small_tile_apb.sv"));
+    assert!(modules.contains(&"rtl/v1_small_tile.sv") && modules.contains(&"rtl/v1_pushmem_apb.sv"), "{list}");
+    assert!(modules.iter().all(|path| read(path).contains(&format!(" v1_{}", &path[7..path.len() - 3]))), "{list}");
     assert!(read("small.core").contains("toplevel: v1_small_tile_apb"));
     assert!(read("small.xml").contains("<ipxact:name>s_apb_config</ipxact:name>"));
     for (spec, message, help) in [
@@ -905,7 +906,7 @@ fn build_writes_a_shell_for_a_bus() {
     succeeds(&["build", BLUR, "-o", &out, "--bus", "axis", "--prefix", "v1_"]);
     let written = files(Path::new(&out));
     let text = |name: &str| written.get(&Path::new(&out).join(name)).unwrap_or_else(|| panic!("no {name}")).clone();
-    let list = fs::read_to_string(Path::new(&out).join("filelist_bus.f")).unwrap();
+    let list = fs::read_to_string(Path::new(&out).join("filelist.f")).unwrap();
     assert!(
         list.lines().filter(|line| !line.starts_with('+')).all(|line| Path::new(&out).join(line).is_file()),
         "{list}"
@@ -957,7 +958,7 @@ fn build_writes_a_shell_with_images_and_its_driver() {
     let out = folder.path("blur");
     succeeds(&["build", BLUR, "-o", &out, "--bus", "axi", "--bus-width", "128", "--prefix", "v1_"]);
     let text = |name: &str| fs::read_to_string(Path::new(&out).join(name)).unwrap_or_else(|_| panic!("no {name}"));
-    assert!(text("filelist_bus.f").ends_with("rtl/v1_brighten_blur_axi.sv\n"));
+    assert!(text("filelist.f").ends_with("rtl/v1_brighten_blur_axi.sv\n"));
     assert!(text("kernel.xml").contains("name=\"m_axi_input\" mode=\"master\""));
     // The driver's files have the names that they include.
     assert!(text("driver/brighten_blur_axi_driver.c").contains("#include \"../brighten_blur.h\""));
@@ -980,7 +981,7 @@ fn build_writes_a_shell_for_an_array() {
     succeeds(&[&["build", "apps/pointwise.yaml", "-o", &point], &streams[..]].concat());
     let text =
         |out: &str, name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap_or_else(|_| panic!("no {name}"));
-    let list = text(&blur, "filelist_bus.f");
+    let list = text(&blur, "filelist.f");
     assert!(list.ends_with("rtl/small_axi.sv\n"), "{list}");
     for name in list.lines().filter(|line| !line.starts_with('+')).chain(["driver/small_axi_driver.c", "kernel.xml"]) {
         assert_eq!(text(&blur, name), text(&point, name), "{name}");
@@ -1013,6 +1014,82 @@ fn build_writes_a_shell_for_an_array() {
     ends(2, &mut pushmem(&["build", BLUR, "-o", &blur, "--bus", "axi", "--bus-readers", "1"]));
     let programs = ["build", BLUR, "apps/pointwise.yaml", "-o", &blur, "--array", "amber", "--bus", "axi"];
     assert!(fails(&programs).err.contains("a shell for a bus belongs to one program"));
+}
+
+/// The block that a chip uses is the top of every file of the package, with its registers and those of tiles in its window.
+#[test]
+fn packages_are_of_the_shell() {
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    let timing = folder.file("timing.yaml", "configuration_cycles: 2\n");
+    let text = |name: &str| fs::read_to_string(Path::new(&out).join(name)).unwrap_or_else(|_| panic!("no {name}"));
+    succeeds(&["build", BLUR, "-o", &out, "--bus", "axi", "--package", "--timing", &timing]);
+    let shell = "brighten_blur_axi";
+    assert!(
+        text("config.json").contains("\"DESIGN_NAME\": \"brighten_blur_axi\"")
+            && text("config.json").contains("ap_clk")
+    );
+    for file in
+        ["Bender.yml", "filelist.f", "filelist_synthesis.f", "config.mk", "synthesis.tcl", &format!("{shell}.core")]
+    {
+        assert!(text(file).contains(&format!("rtl/{shell}.sv")), "{file}");
+    }
+    let constraints = text(&format!("{shell}.sdc"));
+    assert!(constraints.contains("create_clock -name clk -period 5.0 [get_ports ap_clk]"), "{constraints}");
+    assert!(constraints.contains("_memory/u_registers}") && constraints.contains("{u_accelerator/u_"), "{constraints}");
+    let core = text(&format!("{shell}.core"));
+    assert!(["\n  lint:", "\n  sim:", "\n  synth:"].iter().all(|target| core.contains(target)), "{core}");
+    let registers = text("registers.rdl");
+    assert!(
+        registers.contains("addrmap brighten_blur_axi_map {") && registers.contains("_memory @ 0x1000;"),
+        "{registers}"
+    );
+    // The same of an array, whose shell is in the folder of a program; without a shell there is no block for a chip.
+    let array = ["build", BLUR, "-o", &out, "--array", "small", "--package"];
+    succeeds(&[&array[..], &["--bus", "axis"]].concat());
+    assert!(
+        text("small_axis.sdc").contains("[get_ports ap_clk]")
+            && text("rtl/small_rom_tile.sv").contains("small_rom_sram #(")
+    );
+    let refused = fails(&array);
+    assert!(
+        refused.err.contains("no block of `small`") && refused.err.contains("generate ARRAY --package"),
+        "{}",
+        refused.err
+    );
+}
+
+/// Modules of one name have one text in all folders, those around memories in macros, too; where they differ, nothing is written.
+#[test]
+fn blocks_of_a_chip_share_their_modules() {
+    let folder = Folder::new();
+    let [blur, curve, plain, chip] = ["blur", "curve", "plain", "chip"].map(|name| folder.path(name));
+    succeeds(&["build", BLUR, "-o", &blur, "--bus", "axi", "--package"]);
+    // A tile of another kind.
+    succeeds(&["build", "apps/camera_pipeline.yaml", "-o", &curve, "--bus", "axis", "--package"]);
+    let said = succeeds(&["join", &blur, &curve, "-o", &chip, "--json"]).out;
+    assert!(said.contains("\"shared\""), "{said}");
+    for list in ["filelist.f", "filelist_synthesis.f"] {
+        let text = fs::read_to_string(Path::new(&chip).join(list)).unwrap();
+        let paths: Vec<&str> = text.lines().filter(|line| !line.starts_with('+')).collect();
+        let modules = paths.iter().map(|path| Path::new(path).file_stem().unwrap().to_str().unwrap());
+        let modules: std::collections::BTreeSet<&str> = modules.collect();
+        assert_eq!(modules.len(), paths.len(), "{text}");
+        for module in ["amber_sram", "rom_sram", "amber_tile", "brighten_blur_axi", "camera_pipeline_axis"] {
+            assert!(modules.contains(module), "{module} in {text}");
+        }
+        assert!(paths.iter().all(|path| Path::new(&chip).join(path).is_file()), "{text}");
+    }
+    succeeds(&["build", BLUR, "-o", &plain, "--bus", "axi"]);
+    let other = folder.path("other");
+    let bare = fails(&["join", &blur, &plain, "-o", &other]);
+    assert!(
+        bare.err.contains("`rtl/amber_tile.sv` of") && bare.err.contains("two modules of one name"),
+        "{}",
+        bare.err
+    );
+    assert!(!Path::new(&other).exists());
+    ends(2, &mut pushmem(&["join", &blur, "-o", &other]));
 }
 
 const TWO_INPUTS: &str = "

@@ -2,14 +2,14 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_rtl::{checker_module, configuration_outputs, registers_module, tile_module};
+use pushmem_rtl::{checker_module, configuration_outputs, registers_module};
 use pushmem_systemverilog::{Port, file_list, include_folders, is_header, ports_of};
 use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
-use crate::registers::{Block, Component, Python};
+use crate::registers::{Block, Component, Python, system_rdl};
 use crate::timing::Timing;
 
 /// A tile, an accelerator or an array, as a chip flow sees it.
@@ -29,22 +29,32 @@ pub struct Design<'a> {
     pub processing_elements: Vec<String>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
+    /// The module that the testbench is for.
+    pub tested: String,
+    /// The port of its clock.
+    pub clock: &'a str,
+    /// The port of its reset.
+    pub reset_port: &'a str,
     /// How its flip-flops are reset.
     pub reset: Reset,
     /// The macros of the memories.
     pub technology: &'a Technology,
-    /// Its registers, where they are those of tiles at their addresses.
+    /// Its registers, where they have byte addresses.
     pub blocks: Vec<Block>,
-    /// The interface of a bus in IP-XACT, by which its registers are written and read.
-    pub bus_interface: Option<String>,
-    /// The memory map of an array in IP-XACT.
-    pub memory_map: Option<String>,
+    /// Its interfaces in IP-XACT, with the address spaces of managers.
+    pub interfaces: String,
+    /// Memory maps in IP-XACT beside its registers: of an array its configuration, of a global buffer its rows.
+    pub memory_map: String,
     /// The most hops of an array that a word passes between two registers.
     pub hop_limit: Option<u32>,
 }
 
-/// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
-const UNTIMED: [&str; 3] = ["clk_i", "rst_ni", TEST_ENABLE];
+/// The ports of the clock and of the reset, of all designs but shells.
+const CLOCK: &str = "clk_i";
+const RESET: &str = "rst_ni";
+
+/// The list of the files for synthesis.
+pub const SYNTHESIS_LIST: &str = "filelist_synthesis.f";
 
 /// The nets of the supplies, as all platforms of OpenROAD-flow-scripts name them.
 const POWER_NET: &str = "VDD";
@@ -78,6 +88,16 @@ struct FuseSoc<'a> {
     /// Headers of the testbench, and its other files.
     headers: Vec<&'a String>,
     harness: Vec<&'a String>,
+}
+
+/// The script by which Yosys reads a design for FuseSoC.
+const SYNTHESIS: &str = "synthesis.tcl";
+
+#[derive(Template)]
+#[template(path = "synthesis.tcl", escape = "none")]
+struct Synthesis<'a> {
+    design: &'a Design<'a>,
+    sources: &'a Sources,
 }
 
 #[derive(Template)]
@@ -127,26 +147,38 @@ struct Supplies<'a> {
     bindings: Vec<&'a Binding>,
 }
 
-/// The files of a package, without the RTL: path and text of each.
-pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
-    let ports = design.rtl.iter().rev().find(|(path, _)| file_name(path) == format!("{}.sv", design.top));
-    let (_, text) = ports.expect("the top module is among the files");
-    let ports = ports_of(&design.top, text).expect("the top module has its ports on lines of their own");
-    let sources = Sources::of(design);
+/// The files that tell tools of a design, whatever its memories are made of: path and text of each.
+pub fn description(design: &Design, timing: &Timing) -> Vec<(String, String)> {
+    let Parts { ports, sources, constraints } = Parts::of(design, timing);
     let name = &design.name;
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
+    let mut files = vec![
+        (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
+        (SYNTHESIS.to_owned(), render(&Synthesis { design, sources: &sources })),
+        (format!("{name}.sdc"), render(&constraints)),
+        (format!("{name}.xml"), render(&Component { design, ports: &ports })),
+    ];
+    if !design.blocks.is_empty() {
+        files.push((format!("{name}_registers.py"), render(&Python { design })));
+        files.push(("registers.rdl".to_owned(), system_rdl(&design.top, &design.about, &design.blocks)));
+    }
+    files
+}
+
+/// The files of a package, without the RTL: path and text of each.
+pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
+    let Parts { sources, constraints, .. } = Parts::of(design, timing);
+    let name = &design.name;
     let listed = sources.headers.iter().chain(sources.synthesis()).map(String::as_str).collect_vec();
     let kit = design.technology.kit();
-    let constraints = Constraints::of(design, timing, &ports, text);
     // The timing constraints name pins of register files, which the flows would dissolve.
     let keeps_hierarchy = !constraints.register_files.is_empty();
     let powered = design.technology.bindings().filter(|binding| !binding.views.power.is_empty()).collect_vec();
     let supplies = format!("{name}_supplies.tcl");
-    let mut files = vec![
-        (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
+    let mut files = description(design, timing);
+    files.extend([
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
-        ("filelist_synthesis.f".to_owned(), file_list(listed)),
-        (format!("{name}.sdc"), render(&constraints)),
+        (SYNTHESIS_LIST.to_owned(), file_list(listed)),
         (
             "config.mk".to_owned(),
             render(&OpenRoad {
@@ -161,7 +193,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
             }),
         ),
         ("config.json".to_owned(), libre_lane(design, timing, &sources, keeps_hierarchy)),
-    ];
+    ]);
     if !powered.is_empty() {
         files.push((supplies, render(&Supplies { design, bindings: powered })));
     }
@@ -169,13 +201,76 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
         files.push(("memories.conf".to_owned(), macros::list(design.technology)));
         files.push(("memories.json".to_owned(), macros::json(design.technology)));
     }
-    files.push((format!("{name}.xml"), render(&Component { design, ports: &ports })));
-    if !design.blocks.is_empty() {
-        files.push((format!("{name}_registers.py"), render(&Python { design })));
-    }
     let stubs = design.technology.stubs().into_iter();
     files.extend(stubs.map(|(file, text)| (format!("stubs/{file}"), text)));
     files
+}
+
+/// The parts of a design that several files are printed from.
+struct Parts<'a> {
+    ports: Vec<Port>,
+    sources: Sources,
+    constraints: Constraints<'a>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(design: &'a Design<'a>, timing: &'a Timing) -> Self {
+        let ports = design.module(&design.top).and_then(|text| ports_of(&design.top, text));
+        let ports = ports.expect("the top module is among the files, with its ports on lines of their own");
+        let constraints = Constraints::of(design, timing, &ports);
+        Parts { ports, sources: Sources::of(design), constraints }
+    }
+}
+
+impl<'a> Design<'a> {
+    /// A design of these files that has nothing else.
+    pub fn new(top: &str, about: String, rtl: Vec<(String, String)>, reset: Reset, technology: &'a Technology) -> Self {
+        Design {
+            name: top.to_owned(),
+            top: top.to_owned(),
+            about,
+            rtl,
+            tiles: Vec::new(),
+            processing_elements: Vec::new(),
+            testbench: Vec::new(),
+            tested: top.to_owned(),
+            clock: CLOCK,
+            reset_port: RESET,
+            reset,
+            technology,
+            blocks: Vec::new(),
+            interfaces: String::new(),
+            memory_map: String::new(),
+            hop_limit: None,
+        }
+    }
+
+    /// The text of a module, which has a file of its name.
+    fn module(&self, name: &str) -> Option<&str> {
+        let file = format!("{name}.sv");
+        self.rtl.iter().rev().find(|(path, _)| file_name(path) == file).map(|(_, text)| text.as_str())
+    }
+
+    /// The register files of tiles whose registers stay as they are from one flush to the next, as instances below a module: those of the module
+    /// itself, and those of modules that it has one instance of.
+    fn stable_register_files(&self, module: &str) -> Vec<String> {
+        let Some(text) = self.module(module) else { return Vec::new() };
+        let kind = |module: &str| self.tiles.iter().find(|spec| registers_module(spec) == module);
+        let below = |(module, name): (&str, &str)| match kind(module) {
+            // The active registers change at a flush, so that they are used in the next cycle.
+            Some(spec) if spec.shadow_registers => Vec::new(),
+            Some(_) => vec![name.to_owned()],
+            None => self.stable_register_files(module).iter().map(|inner| format!("{name}/{inner}")).collect(),
+        };
+        instances(text).flat_map(below).collect()
+    }
+}
+
+/// The instances of a module outside of generate blocks, as they were printed: module and name of each.
+fn instances(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let outside = text.lines().filter(|line| line.starts_with("    ") && !line.starts_with("     "));
+    let heads = outside.filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
+    heads.map(|(module, name)| (module.trim(), name.trim()))
 }
 
 impl Sources {
@@ -217,27 +312,20 @@ impl Sources {
 }
 
 impl<'a> Constraints<'a> {
-    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port], text: &str) -> Self {
+    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port]) -> Self {
         let bits = |port: &Port| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
         let chosen = |output: bool| ports.iter().filter(move |port| port.output == output).map(bits);
-        let inputs = chosen(false).filter(|name| !UNTIMED.contains(&name.as_str())).collect();
-        // A tile's own, or those of an accelerator's tiles.
-        let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
-        let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
-        let early = instances.filter(|_| timing.registers_are_early());
-        let register_files = early.filter_map(|(module, name)| {
-            // The active registers change at a flush, so that they are used in the next cycle.
-            let stable = design.tiles.iter().filter(|spec| !spec.shadow_registers);
-            let is = |named: fn(&TileSpec) -> String| stable.clone().any(|spec| named(spec) == module);
-            let own = is(registers_module).then(|| name.to_owned());
-            own.or_else(|| is(tile_module).then(|| format!("{name}/u_registers")))
-        });
+        // The clock, the reset, and the port that only tests change have constraints of their own.
+        let untimed = [design.clock, design.reset_port, TEST_ENABLE];
+        let inputs = chosen(false).filter(|name| !untimed.contains(&name.as_str())).collect();
+        let early = timing.registers_are_early();
+        let register_files = if early { design.stable_register_files(&design.top) } else { Vec::new() };
         Constraints {
             design,
             timing,
             inputs,
             outputs: chosen(true).collect(),
-            register_files: register_files.collect(),
+            register_files,
             configuration_outputs: design.tiles.iter().flat_map(|spec| configuration_outputs(spec)).unique().collect(),
             clock_gates: ports.iter().any(|port| port.name == TEST_ENABLE),
         }
@@ -270,7 +358,7 @@ fn libre_lane(design: &Design, timing: &Timing, sources: &Sources, keeps_hierarc
         "VERILOG_FILES": sources.synthesis().into_iter().map(|path| here(path)).collect_vec(),
         "VERILOG_INCLUDE_DIRS": sources.include_folders().into_iter().map(here).collect_vec(),
         "USE_SLANG": true,
-        "CLOCK_PORT": "clk_i",
+        "CLOCK_PORT": design.clock,
         "CLOCK_PERIOD": period,
         "PNR_SDC_FILE": sdc,
         "SIGNOFF_SDC_FILE": sdc,
@@ -325,6 +413,6 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn render(template: &impl Template) -> String {
+pub(crate) fn render(template: &impl Template) -> String {
     template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }

@@ -1,21 +1,64 @@
-//! The register map for tools: IP-XACT and Python.
+//! The register map for tools: IP-XACT, SystemRDL and Python.
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_registers::{Access, RegisterMap, WORD_BYTES};
+use pushmem_csr::{Access, AddressMap, Register, WORD_BYTES};
+use pushmem_registers::{Contents, RegisterMap};
 use pushmem_systemverilog::Port;
 
-use crate::package::Design;
+use crate::package::{Design, render};
 
-/// The registers of a tile in the address space of a design.
+/// Registers in the address space of a design: those of a tile, or of a shell.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Name of the tile in the design.
+    /// Name of the block in the design.
     pub name: String,
-    /// Address of its first register.
+    /// Byte address of its first register.
     pub base: u64,
-    /// Its registers.
-    pub map: RegisterMap,
+    /// The kind of block, which has these registers: the name of a tile or of a shell.
+    pub kind: String,
+    /// The digest of what the registers were made from, as software compares it.
+    pub digest: String,
+    /// The registers by increasing offset.
+    pub registers: Vec<Register<()>>,
+    /// The contents of a memory behind them, where there are some.
+    pub contents: Option<Contents>,
+    /// Whether hardware changes the registers; else it only clears those that ask for something.
+    pub is_volatile: bool,
+}
+
+impl Block {
+    /// The registers of a tile of this name at an address.
+    pub fn of_tile(name: &str, base: u64, map: RegisterMap) -> Self {
+        let RegisterMap { tile, spec_digest, registers, contents } = map;
+        let registers = registers.into_iter().map(Register::without_meaning).collect();
+        let (name, kind, digest) = (name.to_owned(), tile, spec_digest);
+        Block { name, base, kind, digest, registers, contents, is_volatile: false }
+    }
+
+    /// Bytes of its registers.
+    fn register_bytes(&self) -> u32 {
+        self.registers.iter().map(|register| register.offset + WORD_BYTES).max().unwrap_or(WORD_BYTES)
+    }
+
+    /// Whether hardware changes a register.
+    fn changes(&self, register: &Register<()>) -> bool {
+        self.is_volatile || register.access == Access::Request
+    }
+
+    /// The address map of its kind, in SystemRDL.
+    fn address_map(&self) -> String {
+        let Block { kind: title, digest, registers, contents, is_volatile, .. } = self;
+        let (name, description) = (&format!("{title}_registers"), &format!("Digest {digest}."));
+        let rest = &contents.as_ref().map_or_else(String::new, Contents::to_system_rdl);
+        let map = AddressMap { name, title, description, registers, volatile: *is_volatile, rest };
+        render(&map).trim_end().to_owned()
+    }
+}
+
+/// The kinds of blocks, each once.
+fn kinds(blocks: &[Block]) -> Vec<&Block> {
+    blocks.iter().unique_by(|block| &block.kind).collect()
 }
 
 /// IEEE 1685-2014.
@@ -33,15 +76,26 @@ pub(crate) struct Python<'a> {
 }
 
 impl Python<'_> {
-    /// The kinds of tiles, each once.
-    fn maps(&self) -> Vec<&RegisterMap> {
-        self.design.blocks.iter().map(|block| &block.map).unique_by(|map| &map.tile).collect()
+    fn kinds(&self) -> Vec<&Block> {
+        kinds(&self.design.blocks)
     }
 }
 
-impl Component<'_> {
-    /// Bytes of the registers of a block.
-    fn register_bytes(&self, map: &RegisterMap) -> u32 {
-        map.registers.len() as u32 * WORD_BYTES
+#[derive(Template)]
+#[template(path = "registers.rdl", escape = "none")]
+struct SystemRdl<'a> {
+    top: &'a str,
+    about: &'a str,
+    blocks: &'a [Block],
+}
+
+impl SystemRdl<'_> {
+    fn kinds(&self) -> Vec<&Block> {
+        kinds(self.blocks)
     }
+}
+
+/// The registers of a design with this top module at their addresses, in SystemRDL 2.0.
+pub(crate) fn system_rdl(top: &str, about: &str, blocks: &[Block]) -> String {
+    render(&SystemRdl { top, about, blocks })
 }

@@ -39,18 +39,9 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
     let rtl = technology.bind(rtl).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
     let design = Design {
         name: spec.name.clone(),
-        top: tile_module(spec),
-        about: "A tile".to_owned(),
-        rtl,
         tiles: vec![spec],
-        processing_elements: Vec::new(),
-        bus_interface: None,
-        memory_map: None,
-        testbench: Vec::new(),
-        reset: spec.reset,
-        technology,
-        blocks: vec![Block { name: spec.name.clone(), base: 0, map }],
-        hop_limit: None,
+        blocks: vec![Block::of_tile(&spec.name, 0, map)],
+        ..Design::new(&tile_module(spec), "A tile".to_owned(), rtl, spec.reset, technology)
     };
     let timing = Timing::of_document(&Document::parse("timing.yaml", timing).unwrap()).unwrap();
     package(&design, &timing).into_iter().collect()

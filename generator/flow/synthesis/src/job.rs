@@ -185,19 +185,8 @@ mod tests {
         let technology = Technology::new(vec![Assembly::new(memory, binding, Some(&document)).unwrap()]).unwrap();
         let rtl = rtl_files(&spec).unwrap().into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
         let package = Package {
-            name: "rom".to_owned(),
-            top: "rom_tile".to_owned(),
-            about: String::new(),
-            rtl: technology.bind(rtl),
             tiles: vec![&spec],
-            testbench: Vec::new(),
-            reset: Reset::default(),
-            technology: &technology,
-            processing_elements: Vec::new(),
-            bus_interface: None,
-            memory_map: None,
-            blocks: Vec::new(),
-            hop_limit: None,
+            ..Package::new("rom_tile", String::new(), technology.bind(rtl), Reset::default(), &technology)
         };
         let library = Library { name: "cells".to_owned(), path: cells };
         let design = Design {

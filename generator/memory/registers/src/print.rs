@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use pushmem_csr::{Access, WORD_BYTES, upper};
+use pushmem_csr::{Access, AddressMap, WORD_BYTES, upper};
 
-use crate::map::RegisterMap;
+use crate::map::{Contents, RegisterMap};
 
 #[derive(Template)]
 #[template(path = "registers.h", escape = "none")]
@@ -13,9 +13,9 @@ struct CHeader<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "registers.rdl", escape = "none")]
-struct SystemRdl<'a> {
-    map: &'a RegisterMap,
+#[template(path = "contents.rdl", escape = "none")]
+struct ContentsRdl<'a> {
+    contents: &'a Contents,
 }
 
 #[derive(Template)]
@@ -39,12 +39,27 @@ impl RegisterMap {
 
     /// A SystemRDL 2.0 description.
     pub fn to_system_rdl(&self) -> String {
-        render(&SystemRdl { map: self })
+        let RegisterMap { tile, spec_digest, registers, contents } = self;
+        let description = format!(
+            "Configuration of the tile's controllers. Specification digest {spec_digest}.
+            An access to an address at which there is nothing changes nothing, reads 0 and raises config_error_o in the next cycle."
+        );
+        let (name, title) = (&format!("{tile}_registers"), &format!("{tile} memory tile"));
+        let rest = &contents.as_ref().map_or_else(String::new, Contents::to_system_rdl);
+        let map = AddressMap { name, title, description: &description, registers, volatile: false, rest };
+        format!("// Registers of the memory tile `{tile}`, SystemRDL 2.0.\n{}", render(&map))
     }
 
     /// Tables for people.
     pub fn to_markdown(&self) -> String {
         render(&Markdown { map: self })
+    }
+}
+
+impl Contents {
+    /// The window in SystemRDL 2.0, as a part of an address map.
+    pub fn to_system_rdl(&self) -> String {
+        render(&ContentsRdl { contents: self }).trim_end().to_owned()
     }
 }
 

@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 use crate::application::arrays;
 use crate::origin::Origin;
+use crate::package::{self, Package};
 
 /// The streams of a shell where none are asked for: as many columns as a small array has.
 const STREAMS: u32 = 4;
@@ -178,53 +179,61 @@ fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Di
     refused.with_help(help(error))
 }
 
-/// Adds the RTL of the array and of its shell, and what firmware needs for the program, of so many cycles, and its images. Returns the name of the
-/// shell.
+/// Adds the RTL of the array and of its shell, its package, and what firmware needs for the program, of so many cycles, and its images.
+/// Returns the name of the shell.
 ///
 /// # Errors
-/// As [`Shape::check`] and [`check`].
-pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape, cycles: u64) -> Result<String, Diagnostic> {
-    let Work { compiled, mapped, target, .. } = *work;
-    let spec = &target.spec;
-    let files = arrays::rtl_files(spec)?.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
-    let with_global_buffer = with_global_buffer_module(spec);
-    if let Some(buffer) = global_buffer(spec, &with_global_buffer, &files, &BankDriverNames::of(spec)) {
-        return add_buffered(folder, work, &buffer, cycles);
-    }
-    let array_module = array_module(spec);
-    let array = shape.array(spec, &array_module, &files);
-    let shell = match shape.memory {
-        Some(memory) => array_axi(&array, memory),
-        None => array_axis(&array),
-    };
-    let Shell { module, files } = shell.map_err(|error| no_shell(spec, &error))?;
-    let of_program = program(compiled, mapped, target).files(&array, &module, shape.memory.is_some());
-    let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
-    add_signed(folder, spec, files.into_iter().chain(of_program));
-    add_words(folder, if shape.memory.is_some() { images(work) } else { streams(work) });
-    // Where `make` works.
-    folder.add_workspace("build");
-    Ok(module)
-}
-
-/// The same of an array with its global buffer.
-fn add_buffered(
+/// As [`Shape::check`], [`check`] and those of packages.
+pub fn add(
     folder: &mut OutputFolder,
     work: &Work,
-    buffer: &GlobalBuffer,
+    shape: Shape,
     cycles: u64,
+    chip: &Package,
 ) -> Result<String, Diagnostic> {
     let Work { compiled, mapped, target, .. } = *work;
     let spec = &target.spec;
-    let Shell { module, files } = buffered_axi(buffer).map_err(|error| no_shell(spec, &error))?;
-    let of_program = buffered_program(compiled, mapped, target, cycles).files(buffer, &module);
-    let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
-    let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
-    let of_banks = registers.into_iter().chain(bank_driver(spec));
-    let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text));
-    add_signed(folder, spec, files.into_iter().chain(of_program).chain(of_banks));
-    add_words(folder, images(work));
-    add_rows(folder, work);
+    let technology = chip.technology_of_array(spec)?;
+    let rtl = arrays::rtl_files(spec)?;
+    let rtl = match &technology {
+        Some(technology) => technology.bind(rtl),
+        None => rtl,
+    };
+    let files = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+    let (with_global_buffer, names) = (with_global_buffer_module(spec), BankDriverNames::of(spec));
+    let (shell, firmware) = match global_buffer(spec, &with_global_buffer, &files, &names) {
+        Some(buffer) => {
+            let shell = buffered_axi(&buffer).map_err(|error| no_shell(spec, &error))?;
+            let of_program = buffered_program(compiled, mapped, target, cycles).files(&buffer, &shell.module);
+            let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
+            let of_banks = registers.into_iter().chain(bank_driver(spec));
+            let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text)).collect_vec();
+            add_rows(folder, work);
+            (shell, of_program.map(|files| files.into_iter().chain(of_banks).collect_vec()))
+        }
+        None => {
+            let array_module = array_module(spec);
+            let array = shape.array(spec, &array_module, &files);
+            let shell = match shape.memory {
+                Some(memory) => array_axi(&array, memory),
+                None => array_axis(&array),
+            };
+            let shell = shell.map_err(|error| no_shell(spec, &error))?;
+            let of_program = program(compiled, mapped, target).files(&array, &shell.module, shape.memory.is_some());
+            (shell, of_program)
+        }
+    };
+    let firmware = firmware.map_err(|error| not_behind(compiled, spec, &error))?;
+    let mut signed = OutputFolder::new();
+    chip.add(&mut signed, &technology, true, |technology| {
+        package::shell(&shell, package::array(spec, files.clone(), technology))
+    })?;
+    let Shell { module, files, .. } = shell;
+    files.into_iter().chain(firmware).for_each(|(path, text)| signed.add(path, text));
+    sign(folder, spec, signed);
+    let is_of_images = shape.memory.is_some() || spec.global_buffer.is_some();
+    add_words(folder, if is_of_images { images(work) } else { streams(work) });
+    // Where `make` works.
     folder.add_workspace("build");
     Ok(module)
 }
@@ -332,6 +341,11 @@ fn in_hexadecimal(spec: &ArraySpec, rows: &[(u32, HostAccess)]) -> String {
 fn add_signed(folder: &mut OutputFolder, spec: &ArraySpec, files: impl IntoIterator<Item = File>) {
     let mut signed = OutputFolder::new();
     files.into_iter().for_each(|(path, text)| signed.add(path, text));
+    sign(folder, spec, signed);
+}
+
+/// The same of a folder.
+fn sign(folder: &mut OutputFolder, spec: &ArraySpec, mut signed: OutputFolder) {
     Origin::of_array(spec).sign(&mut signed);
     signed.files().for_each(|(path, text)| folder.add(path, text));
 }

@@ -117,7 +117,8 @@ fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
 pub fn origin(compiled: &Compiled) -> Origin<'_> {
     let digest = Sha256::digest(compiled.program.to_string());
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Origin { design: format!("Program `{}`, digest {digest}", compiled.accelerator.name), tiles: tiles(compiled) }
+    let name = &compiled.accelerator.name;
+    Origin { name, design: format!("Program `{name}`, digest {digest}"), tiles: tiles(compiled) }
 }
 
 /// The registers of its tiles.
@@ -127,11 +128,8 @@ pub fn origin(compiled: &Compiled) -> Origin<'_> {
 pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
     let bytes = tile_bytes(&compiled.accelerator).map_err(|error| refused(&compiled.program, &error))?;
     let tiles = compiled.accelerator.configured().into_iter().zip(0..);
-    let block = |(tile, number): (Configured, u64)| Block {
-        name: tile.name.to_owned(),
-        base: number * bytes,
-        map: RegisterMap::of(tile.spec),
-    };
+    let block =
+        |(tile, number): (Configured, u64)| Block::of_tile(tile.name, number * bytes, RegisterMap::of(tile.spec));
     Ok(tiles.map(block).collect())
 }
 

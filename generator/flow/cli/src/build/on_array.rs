@@ -82,6 +82,7 @@ impl Build {
         }
         let shell = self.shell(&program)?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
+        self.check_package(&target.spec)?;
         // Before the compile, which may be long.
         let shape = shell.as_ref().map(|shell| self.array_shape(shell));
         shape.iter().try_for_each(|shape| shape.check(&target.spec))?;
@@ -148,7 +149,7 @@ impl Build {
                 array_shell::add_testbench(&mut written, &work, cycles)?;
             }
             if let Some(shell) = &shell {
-                let module = array_shell::add(&mut written, &work, self.array_shape(shell), cycles)?;
+                let module = array_shell::add(&mut written, &work, self.array_shape(shell), cycles, &self.package)?;
                 if let Some(tiling) = &shell.tiling {
                     let in_words = tiling.in_words(&compiled.program);
                     let files = tile_files(tiling, &in_words, &module, Some(&mapped.lowered.netlist.name));
@@ -199,6 +200,19 @@ pub(super) struct Ran {
 }
 
 impl Build {
+    /// Whether what a chip makes of the array is read, and there is a shell for it.
+    ///
+    /// # Errors
+    /// When there is none, and as [`Package::technology_of_array`](crate::package::Package::technology_of_array).
+    fn check_package(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
+        if self.package.is_any() && self.bus.is_none() {
+            let message = format!("without `--bus` there is no block of `{}` here that a chip uses", spec.name);
+            let help = "`pushmem generate ARRAY --package` has the array for a chip; with `--bus axi` it has its shell";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
+        self.package.technology_of_array(spec).map(drop)
+    }
+
     /// The timing model of the array, if a clock is asked for.
     pub(super) fn timing(&self, spec: &ArraySpec) -> Result<Option<TimingModel>, Diagnostic> {
         self.clock.map(|_| arrays::timing_model(spec, self.timing_model.as_deref())).transpose()

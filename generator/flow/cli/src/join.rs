@@ -1,0 +1,116 @@
+//! `pushmem join`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_files::{Code, Diagnostic, OutputFolder};
+use pushmem_packaging::SYNTHESIS_LIST;
+use pushmem_systemverilog::{ASSERTIONS, FILE_LIST, INCLUDE_FOLDER, file_list};
+use serde::Serialize;
+
+use crate::output;
+
+#[derive(Args)]
+pub struct Join {
+    /// Folders that `build` and `generate` wrote, two or more.
+    #[arg(required = true, num_args = 2.., value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// Folder to write, replaced if a former run wrote it.
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The report, for programs.
+#[derive(Serialize)]
+struct Report {
+    /// Modules and packages.
+    modules: usize,
+    /// Those of them that several folders have.
+    shared: usize,
+}
+
+/// Files of several folders, each once.
+#[derive(Default)]
+struct Joined<'a> {
+    /// Text of each file, and the folder that it was read from first.
+    files: HashMap<String, (String, &'a Path)>,
+    /// Files that several folders have.
+    shared: Vec<String>,
+}
+
+impl Join {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let mut joined = Joined::default();
+        let all = self.folders.iter().map(|folder| joined.listed(folder, FILE_LIST)).collect::<Result<Vec<_>, _>>()?;
+        let packaged = self.folders.iter().filter(|folder| folder.join(SYNTHESIS_LIST).exists()).collect_vec();
+        if let Some(bare) = self.folders.iter().find(|folder| !packaged.is_empty() && !packaged.contains(folder)) {
+            let message = format!("`{}` has no `{SYNTHESIS_LIST}`, which other folders have", bare.display());
+            return Err(Diagnostic::new(message).with_help("write it with `--package`, as the others"));
+        }
+        let of_synthesis = packaged.into_iter().map(|folder| joined.listed(folder, SYNTHESIS_LIST));
+        let of_synthesis = of_synthesis.collect::<Result<Vec<_>, _>>()?;
+
+        let mut folder = OutputFolder::new();
+        for (list, paths) in [(FILE_LIST, all), (SYNTHESIS_LIST, of_synthesis)] {
+            // A module is behind those that it uses in each list, and so in their union.
+            let paths = paths.into_iter().flatten().unique().collect_vec();
+            if !paths.is_empty() {
+                folder.add(list, file_list(paths.iter().map(String::as_str)));
+            }
+        }
+        let modules = joined.files.keys().filter(|path| path.ends_with(".sv")).count();
+        joined.files.into_iter().for_each(|(path, (text, _))| folder.add(path, text));
+        folder.write(&self.output)?;
+        let report = Report { modules, shared: joined.shared.into_iter().unique().count() };
+        output::result(self.json, &report, || {
+            let Report { modules, shared } = report;
+            format!("{}: {modules} modules, {shared} of them in several folders\n", self.output.display())
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl<'a> Joined<'a> {
+    /// The paths of a list of a folder, with its headers before them. Their files are added.
+    ///
+    /// # Errors
+    /// When a file is missing, or another folder has another file of its path.
+    fn listed(&mut self, folder: &'a Path, list: &str) -> Result<Vec<String>, Diagnostic> {
+        let text = read(folder, list)?;
+        let headers = text.lines().filter_map(|line| line.strip_prefix(INCLUDE_FOLDER));
+        let headers = headers.map(|within| format!("{within}/{}", ASSERTIONS.0));
+        let modules = text.lines().filter(|line| !line.starts_with(INCLUDE_FOLDER)).map(str::to_owned);
+        let paths = headers.chain(modules).collect_vec();
+        for path in &paths {
+            let text = read(folder, path)?;
+            match self.files.get(path) {
+                None => drop(self.files.insert(path.clone(), (text, folder))),
+                Some((_, first)) if *first == folder => {}
+                Some((other, _)) if *other == text => self.shared.push(path.clone()),
+                Some((_, first)) => {
+                    let (first, folder) = (first.display(), folder.display());
+                    let message = format!("`{path}` of `{first}` and of `{folder}` are two modules of one name");
+                    let help = "write both with one version of pushmem and the same `--package`, `--sram` and `--clock-gate`; modules that are to \
+                                differ have other names with `--prefix`";
+                    return Err(Diagnostic::new(message).with_help(help));
+                }
+            }
+        }
+        Ok(paths)
+    }
+}
+
+fn read(folder: &Path, path: &str) -> Result<String, Diagnostic> {
+    let file = folder.join(path);
+    fs::read_to_string(&file).map_err(|error| {
+        let help = "give folders that `pushmem build -o` and `pushmem generate -o` wrote";
+        Diagnostic::new(format!("cannot read {}: {error}", file.display())).or_code(Code::Request).with_help(help)
+    })
+}
