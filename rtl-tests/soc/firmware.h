@@ -33,4 +33,10 @@ struct test {
 extern const struct test tests[];
 extern const unsigned test_count;
 
+/* Runs them; returns the number of failures. */
+int run_tests(void);
+/* The handler of its interrupt. */
+void take_interrupt(void);
+void say(const char *text);
+
 #endif

@@ -1,9 +1,10 @@
-"""Builds a LiteX SoC with a VexRiscv core and what pushmem made, compiles the driver and the firmware beside this file for the core, and
+"""Builds a LiteX SoC with a VexRiscv core and what pushmem made, compiles the drivers and the firmware beside this file for the core, and
 runs it in Verilator.
 
 Usage: build/venv/bin/python rtl-tests/soc/soc.py [--bus wishbone|axi] OUT FOLDER...
 
-FOLDER is what `pushmem build PROGRAM -o FOLDER --bus axi` wrote; several are programs of one array, which it loads one after another.
+FOLDER is what `pushmem build PROGRAM -o FOLDER --bus axi` wrote. Those of one array are programs that it loads one after another; others
+are accelerators side by side, which the firmware uses in their order.
 OUT is a folder for the SoC. Exit code: 0 when all words are those of the testbenches.
 """
 
@@ -27,6 +28,8 @@ from migen import ClockDomain
 HERE = Path(__file__).resolve().parent
 COMPILER = "riscv64-unknown-elf-"
 ORIGIN, BUFFER_ORIGIN = 0x9000_0000, 0xa000_0000
+# Between the addresses of one hardware and the next.
+APART = 0x100_0000
 ROM_BYTES, RAM_BYTES = 0x4_0000, 0x8_0000
 # Bytes of an element in memory, by its type.
 ELEMENT_BYTES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2}
@@ -52,16 +55,20 @@ class Clock(LiteXModule):
 class Soc(SoCCore):
     """A processor with memory, a serial port, a timer, and the hardware under test."""
 
-    def __init__(self, module, bus: str):
+    def __init__(self, modules, bus: str):
         platform = SimPlatform("SIM", PADS)
         self.crg = Clock(platform)
         super().__init__(platform, clk_freq=1_000_000, cpu_type="vexriscv", cpu_variant="standard", bus_standard=bus, uart_name="sim",
                          integrated_rom_size=ROM_BYTES, integrated_sram_size=0x2000, integrated_main_ram_size=RAM_BYTES, ident="")
-        [name] = [name for name in vars(module) if name.endswith("Axi")]
-        self.hardware = getattr(module, name)(platform)
-        # An array with a global buffer has its banks beside its registers.
-        banks = {"buffer_origin": BUFFER_ORIGIN} if hasattr(self.hardware, "buffer") else {}
-        self.hardware.add_to(self, "hardware", origin=ORIGIN, **banks)
+        self.hardware = []
+        for number, module in enumerate(modules):
+            [name] = [name for name in vars(module) if name.endswith("Axi")]
+            hardware = getattr(module, name)(platform)
+            self.add_module(f"hardware_{number}", hardware)
+            # An array with a global buffer has its banks beside its registers.
+            banks = {"buffer_origin": BUFFER_ORIGIN + number * APART} if hasattr(hardware, "buffer") else {}
+            hardware.add_to(self, f"hardware_{number}", origin=ORIGIN + number * APART, **banks)
+            self.hardware.append(hardware)
 
 
 def load(path: Path):
@@ -120,13 +127,21 @@ class Program:
                 f"{name}_dimensions, {name}_shape, {name}_words}}")
 
 
-def hardware_header(module: str, programs: list[Program], has_banks: bool) -> str:
-    """The names of the driver, and the functions that differ between accelerators, arrays, and those with banks."""
+# What the firmware of one hardware has of its own.
+OWN = ["tests", "test_count", "run_tests", "take_interrupt", "say"]
+
+
+def hardware_header(number: int, module: str, programs: list[Program], has_banks: bool) -> str:
+    """The names of the hardware of a number and of its driver, and the functions that differ between accelerators, arrays, and those with
+    banks."""
     of_array = programs[0].loaded is not None
     table = f"(const struct {module}_program *)(test)->program"
     names = {"DEVICE": f"struct {module}", "DRIVER(name)": f"{module}_##name", "CODE(name)": f"{module.upper()}_##name",
              "MOST_DIMENSIONS": f"{module.upper()}_DIMENSIONS"}
     names |= {f"DRIVER_{part.upper()}": f"{module}_{part}" for part in ["image", "job", "port"]}
+    names |= {name: f"{name}_{number}" for name in OWN}
+    names |= {f"HARDWARE_{part}": f"HARDWARE_{number}_{part}" for part in ["BASE", "BUFFER_BASE", "INTERRUPT"]}
+    names["HARDWARE_ENABLE_ADDR"] = f"CSR_HARDWARE_{number}_EV_ENABLE_ADDR"
     text = f'#include "{module}_driver.h"\n#include "soc.h"\n'
     text += "".join(f"#define {name} {value}\n" for name, value in names.items())
     text += f"#define configure(device, test) {module}_configure(device{', ' + table if of_array else ''})\n"
@@ -142,32 +157,53 @@ def soc_header(soc: Soc) -> str:
     text = export.get_csr_header(soc.csr_regions, soc.constants, soc.csr_regions["ctrl"].origin, with_access_functions=False)
     text = re.sub(r"(?m)^#include.*\n", "", text)
     text += export.get_mem_header(soc.mem_regions)
-    text += export.get_soc_header(soc.constants, with_access_functions=False)
-    return text + "#define HARDWARE_ENABLE_ADDR CSR_HARDWARE_EV_ENABLE_ADDR\n"
+    return text + export.get_soc_header(soc.constants, with_access_functions=False)
 
 
-def compile_firmware(soc: Soc, module: str, programs: list[Program], out: Path) -> bytes:
-    """The contents of the ROM."""
-    (out / "soc.h").write_text(soc_header(soc))
-    (out / "hardware.h").write_text(hardware_header(module, programs, hasattr(soc.hardware, "buffer")))
+def main_source(count: int) -> str:
+    """Runs the tests of each hardware, of which one has interrupts at a time."""
+    text = "".join(f"int run_tests_{number}(void);\nvoid take_interrupt_{number}(void);\n" for number in range(count))
+    text += "void say_0(const char *text);\nstatic void (*taker)(void);\n"
+    text += "void take_interrupt(void);\nvoid take_interrupt(void) { taker(); }\n"
+    text += "int main(void)\n{\n    int failures = 0;\n"
+    text += "".join(f"    taker = take_interrupt_{number};\n    failures += run_tests_{number}();\n" for number in range(count))
+    return text + '    say_0(failures == 0 ? "PASS\\n" : "FAIL\\n");\n    return failures;\n}\n'
+
+
+def words_source(programs: list[Program]) -> str:
+    """The tables of the programs of one hardware."""
     text = '#include "firmware.h"\n'
     if programs[0].loaded:
         text += "static size_t in_order(size_t beat, size_t lane) { return beat + lane; }\n"
-    distinct = list({program.name: program for program in programs}.values())
-    text += "".join(program.tables() for program in distinct)
+    text += "".join(program.tables() for program in {program.name: program for program in programs}.values())
     text += f"const struct test tests[] = {{{', '.join(program.entry() for program in programs)}}};\n"
-    text += f"const unsigned test_count = {len(programs)};\n"
-    (out / "words.c").write_text(text)
+    return text + f"const unsigned test_count = {len(programs)};\n"
+
+
+def compile_firmware(soc: Soc, programs_of: dict[str, list[Program]], out: Path) -> bytes:
+    """The contents of the ROM, for the programs of each module."""
+    (out / "soc.h").write_text(soc_header(soc))
+    (out / "main.c").write_text(main_source(len(programs_of)))
     regions = "".join(f"    {name} : ORIGIN = 0x{region.origin:x}, LENGTH = 0x{region.size:x}\n"
                       for name, region in soc.mem_regions.items() if name in ["rom", "sram"])
     (out / "regions.ld").write_text(f"MEMORY\n{{\n{regions}}}\n")
-    sources = [HERE / "start.S", HERE / "firmware.c", out / "words.c", programs[0].folder / "driver" / f"{module}_driver.c"]
-    sources += [program.folder / "driver" / f"{program.loaded}_program.c" for program in distinct if program.loaded]
-    sources += programs[0].folder.glob("global_buffer/*.c")
-    folders = [out, HERE, *(program.folder / "driver" for program in distinct)]
     # The names of 2018's instruction set, in which the control registers are a part of the base.
     flags = ["-march=rv32i2p0_m", "-mabi=ilp32", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib"]
-    run([f"{COMPILER}gcc", *flags, *(f"-I{folder}" for folder in folders), f"-L{out}", "-T", HERE / "firmware.ld", *sources, "-lgcc",
+    objects = []
+    for number, (module, programs) in enumerate(programs_of.items()):
+        own = out / f"hardware_{number}"
+        own.mkdir(exist_ok=True)
+        (own / "hardware.h").write_text(hardware_header(number, module, programs, hasattr(soc.hardware[number], "buffer")))
+        (own / "words.c").write_text(words_source(programs))
+        distinct = list({program.name: program for program in programs}.values())
+        sources = [HERE / "firmware.c", own / "words.c", programs[0].folder / "driver" / f"{module}_driver.c"]
+        sources += [program.folder / "driver" / f"{program.loaded}_program.c" for program in distinct if program.loaded]
+        sources += programs[0].folder.glob("global_buffer/*.c")
+        folders = [out, own, HERE, *(program.folder / "driver" for program in distinct)]
+        for source in sources:
+            objects.append(own / f"{source.stem}.o")
+            run([f"{COMPILER}gcc", *flags, *(f"-I{folder}" for folder in folders), "-c", source, "-o", objects[-1]])
+    run([f"{COMPILER}gcc", *flags, f"-I{out}", f"-L{out}", "-T", HERE / "firmware.ld", HERE / "start.S", out / "main.c", *objects, "-lgcc",
          "-o", out / "firmware.elf"])
     run([f"{COMPILER}objcopy", "-O", "binary", out / "firmware.elf", out / "firmware.bin"])
     return (out / "firmware.bin").read_bytes()
@@ -205,11 +241,15 @@ def main() -> None:
     out, folders = options.out.resolve(), [folder.resolve() for folder in options.folders]
     out.mkdir(parents=True, exist_ok=True)
     logging.disable(logging.INFO)
-    [path] = folders[0].glob("*_litex.py")
-    soc = Soc(load(path), options.bus)
+    modules, programs_of = {}, {}
+    for folder in folders:
+        [path] = folder.glob("*_litex.py")
+        name = path.stem.removesuffix("_litex")
+        modules.setdefault(name, load(path))
+        programs_of.setdefault(name, []).append(Program(folder))
+    soc = Soc(modules.values(), options.bus)
     soc.finalize()
-    module = path.stem.removesuffix("_litex")
-    code = compile_firmware(soc, module, [Program(folder) for folder in folders], out)
+    code = compile_firmware(soc, programs_of, out)
     soc.init_rom("rom", [int.from_bytes(code[at:at + 4], "little") for at in range(0, len(code), 4)])
     verilate(soc, out)
     sys.exit(subprocess.run([out / "model" / "simulation", str(MOST_CYCLES)], cwd=out).returncode)
