@@ -793,7 +793,10 @@ fn json_can_be_parsed() {
     assert!(report["violations"][0].as_str().is_some_and(|first| first.starts_with("cycle 0: ")), "{report}");
     let names = parsed(&succeeds(&["doctor", "--json"]).out);
     let names: Vec<_> = names["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-    let [simulation, others] = [["verilator", "g++", "python3", "yosys", "sta"], ["vcd2fst", "nextpnr-ecp5", "nextpnr-gowin", "halide", "chromium"]];
+    let [simulation, others] = [
+        ["verilator", "g++", "python3", "yosys", "sta"],
+        ["vcd2fst", "nextpnr-ecp5", "nextpnr-gowin", "halide", "chromium"],
+    ];
     assert_eq!(names, [simulation, others].concat());
 }
 

@@ -96,7 +96,8 @@ fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnosti
     let outputs = run_model(compiled, &inputs)?;
     let files = folder::files(compiled, None, &inputs, &outputs)?;
     let shell = folder::shell(compiled, &files, Some(Memory::default()))?;
-    let tiles = tile_files(&tiling.in_words(&compiled.program), &shell.module, None);
+    let in_words = tiling.in_words(&compiled.program);
+    let tiles = tile_files(tiling, &in_words, &shell.module, None);
     let mut written = OutputFolder::new();
     for (path, text) in files.all() {
         written.add(path.as_str(), text.as_str());
