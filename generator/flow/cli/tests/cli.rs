@@ -949,7 +949,7 @@ fn a_host_has_elements_of_the_type_of_the_program() {
     let pointwise = "name: sums\ninputs: {c: {type: u32, shape: [8, 4]}}\noutputs: {o: {type: u32, shape: [8, 4]}}\nnest:\n\
         - for y in 0..4:\n  - for x in 0..8:\n    - o[x, y] = c[x, y] + 1\n";
     let (program, out) = (folder.file("sums.yaml", pointwise), folder.path("sums"));
-    succeeds(&["build", &program, "-o", &out, "--bus", "axi", "--image", "16x8"]);
+    succeeds(&["build", &program, "-o", &out, "--bus", "axi", "--image-size", "16x8"]);
     let plan = parsed(&fs::read_to_string(Path::new(&out).join("tiles.json")).unwrap());
     assert_eq!(plan["images"][0]["type"], "u32", "{plan}");
     assert_eq!(plan["images"][0]["size"], serde_json::json!([16, 8]), "{plan}");
