@@ -114,6 +114,22 @@ def listed(folder: Path, of: str = "filelist.f") -> list[str]:
     return (folder / of).read_text().split()
 
 
+def header_registers(header: Path, name: str) -> list[dict]:
+    """The registers of a header in C whose macros begin with a name: name, offset and fields of each, as in registers.json."""
+    found: list[dict] = []
+    macros = re.findall(rf"(?m)^#define {name.upper()}_(\w+)_(OFFSET|SHIFT|MASK) (0x[0-9a-f]+|[0-9]+)u?$", header.read_text())
+    for macro, kind, text in macros:
+        number = int(text, 0)
+        if kind == "OFFSET":
+            found.append({"name": macro.lower(), "offset": number, "fields": []})
+        elif kind == "SHIFT":
+            field = macro.lower().removeprefix(f"{found[-1]['name']}_")
+            found[-1]["fields"].append({"name": field, "low": number, "reset": 0})
+        else:
+            found[-1]["fields"][-1]["bits"] = number.bit_count()
+    return found
+
+
 def include_folders(folder: Path) -> list[str]:
     """The options for the folders of headers, for a tool that runs elsewhere."""
     options = [line.removeprefix(INCLUDE_FOLDER) for line in listed(folder) if line.startswith(INCLUDE_FOLDER)]
