@@ -532,7 +532,6 @@ fn a_moved_schedule_that_shows_other_words_is_noticed() {
             only_stale += usize::from(violations.iter().all(is_stale));
         }
     }
-    println!("{only_stale} {only_unfetched}");
     assert!(only_stale > 40, "{only_stale}");
     assert!(only_unfetched < 20, "{only_unfetched}");
 }
@@ -559,7 +558,8 @@ fn a_row_that_is_fetched_again_is_not_stale() {
     }
 }
 
-/// A row that is written again between two fetches: the words of one are not those of the other.
+/// A row that is written again between two fetches: the words of one are not those of the other. Half a row late, the words are in
+/// another order that loops can have, until no row is left.
 #[test]
 fn a_row_that_is_written_again_is_stale() {
     let controllers = |late: i32| {
@@ -576,23 +576,27 @@ fn a_row_that_is_written_again_is_stale() {
         let mut tile = flushed(&spec, &configuration(&controllers(late), &spec));
         shown(&mut tile);
         let violations = tile.take_violations();
-        assert_eq!(violations.is_empty(), late == 0, "{late}: {violations:?}");
+        assert_eq!(violations.is_empty(), [0, 2].contains(&late), "{late}: {violations:?}");
+        let is_noticed = !violations.is_empty() || !tile.unfetched_words().is_empty();
+        assert_eq!(is_noticed, late > 0, "{late}");
         assert!(violations.iter().all(|violation| violation.kind == ViolationKind::StaleRead));
     }
 }
 
-/// The reads overtake the writes of the row. That a word is stale shows only when its row is fetched.
+/// The second half of the rows comes late, after the words that are read in its place. That they are stale shows when it is fetched.
 #[test]
 fn a_row_that_is_written_before_it_is_fetched_again_is_stale() {
-    let controllers = "in2agg_0: {extent: [4, 8], cycle: {stride: [1, 5]}, agg: {stride: [1, 4]}}, \
-        agg2sram_0: {extent: [8], cycle: {start: 4, stride: [5]}, agg: {stride: [1]}, sram: {stride: [0]}}, \
-        sram2tb_0: {extent: [8], cycle: {start: 6, stride: [5]}, sram: {stride: [0]}, tb: {stride: [0]}}, \
-        tb2out_0: {extent: [4, 8], cycle: {start: 9, stride: [1, 4]}, tb: {stride: [1, 0]}}";
+    let controllers = "in2agg_0: {extent: [4, 4, 2], cycle: {stride: [1, 5, 28]}, agg: {stride: [1, 4, 0]}}, \
+        agg2sram_0: {extent: [4, 2], cycle: {start: 4, stride: [5, 28]}, agg: {stride: [1, 0]}, sram: {stride: [0, 0]}}, \
+        sram2tb_0: {extent: [4, 2], cycle: {start: 6, stride: [5, 28]}, sram: {stride: [0, 0]}, tb: {stride: [0, 0]}}, \
+        tb2out_0: {extent: [4, 8], cycle: {start: 9, stride: [1, 5]}, tb: {stride: [1, 0]}}";
     let spec = tile("amber");
     let found = violations(&mut flushed(&spec, &configuration(controllers, &spec)));
-    assert_eq!(found[0], "cycle 17: tb2out_0 reads tb word 0 of fetch 1 in place of fetch 2");
-    let early = "cycle 29: tb2out_0 reads tb word 0 of fetch 4 in place of fetch 5";
-    assert!(found.iter().any(|found| found == early), "{found:?}");
+    let early =
+        (0..4).map(|word| format!("cycle {}: tb2out_0 reads tb word {word} of fetch 3 in place of fetch 4", 29 + word));
+    let expected =
+        ["cycle 34: tb2out_0 reads tb word 0 of fetch 3 in place of fetch 5".to_owned()].into_iter().chain(early);
+    assert_eq!(found[..5], expected.collect_vec());
 }
 
 /// A word after the last row: nothing tells what it is meant to be.
