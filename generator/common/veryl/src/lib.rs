@@ -198,6 +198,7 @@ fn settings(reset: Reset) -> Metadata {
     build.omit_project_prefix = true;
     build.sourcemap_target = SourceMapTarget::None;
     build.exclude_std = true;
+    build.emit_cond_type = true;
     let format = &mut metadata.format;
     format.max_width = MAX_WIDTH;
     format.vertical_align = true;

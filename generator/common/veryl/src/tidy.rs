@@ -6,6 +6,7 @@
 /// - `input var logic x  ,` becomes `input logic x,` (some tools do not know `var` here), and `logic x  ;` `logic x;`.
 /// - `always_ff @ (`, `begin :name`, `( x )` and `.port (x   )` become `always_ff @(`, `begin : name`, `(x)` and `.port (x)`.
 /// - `always_comb y = a;` becomes `assign y = a;`.
+/// - `for (int k = 0; …; k++)` becomes `for (int unsigned k = 0; …; k++)`: limits and widths have no sign.
 /// - `\`ifndef SYNTHESIS` around embedded SystemVerilog goes: that text says itself what synthesis should not see.
 /// - Parentheses that say nothing go: `y = ((a) ? (b) : (c));` becomes `y = a ? b : c;`.
 pub(crate) fn tidy(text: &str) -> String {
@@ -115,6 +116,10 @@ fn tidy_code(code: &str, comment_follows: bool) -> String {
         }
     }
     code = code.replace("always_ff @ (", "always_ff @(").replace("begin :", "begin : ");
+    let counts_up = code.contains("++") || code.contains(" += ");
+    if counts_up {
+        code = code.replace("for (int ", "for (int unsigned ");
+    }
     if let Some((declaration, value)) = code.split_once("; always_comb ") {
         code = format!("{}; assign {value}", declaration.trim_end());
     }
@@ -276,6 +281,8 @@ mod tests {
             ("    .enable_i     (~stall_i     ),", "    .enable_i     (~stall_i),"),
             ("always_ff @(posedge a) begin", "always_ff @(posedge a) begin"),
             ("m #(.W (1  )) u_m (", "m #(.W (1)) u_m ("),
+            ("for (int k = 0; k < N; k++) begin", "for (int unsigned k = 0; k < N; k++) begin"),
+            ("for (int k = N - 1; k >= 0; k--) begin", "for (int k = N - 1; k >= 0; k--) begin"),
         ];
         for (before, after) in tidied {
             assert_eq!(tidy(before), format!("{after}\n"), "{before}");

@@ -33,7 +33,7 @@ module counter #(
     always_comb begin
         logic ripple;
         ripple = advance;
-        for (int i = 0; i < LEVELS; i++) begin
+        for (int unsigned i = 0; i < LEVELS; i++) begin
             carry[i] = ripple;
             ripple   = ripple && at_limit[i];
         end
@@ -59,7 +59,7 @@ module counter #(
     // which level is outermost
     always_comb begin
         level = '0;
-        for (int i = 0; i < LEVELS; i++) begin
+        for (int unsigned i = 0; i < LEVELS; i++) begin
             if (carry[i]) begin
                 level = LEVEL_BITS'(i);
             end

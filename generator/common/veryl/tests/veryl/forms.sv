@@ -1,14 +1,14 @@
 /* Forms of the house subset
    in one module. */
 module forms #(
-    parameter  int unsigned          W     = 16,
-    parameter  int unsigned          D     = 64,
-    parameter  int unsigned          LANES = 4,
-    parameter  logic        [16-1:0] START = 16'd3,
-    parameter  int unsigned          STYLE = 0, // which parity
-    parameter  logic        [64-1:0] TABLE = 64'h0123_4567_89ab_cdef,
-    localparam int unsigned          AW    = $clog2(D),
-    localparam int unsigned          LW    = (LANES > 1) ? $clog2(LANES) : 1
+    parameter  int unsigned W     = 16,
+    parameter  int unsigned D     = 64,
+    parameter  int unsigned LANES = 4,
+    parameter  logic [15:0] START = 16'd3,
+    parameter  int unsigned STYLE = 0, // which parity
+    parameter  logic [63:0] TABLE = 64'h0123_4567_89ab_cdef,
+    localparam int unsigned AW    = $clog2(D),
+    localparam int unsigned LW    = (LANES > 1) ? $clog2(LANES) : 1
 ) (
     input  logic                   clk,
     input  logic                   rst_n,
@@ -42,7 +42,7 @@ module forms #(
     input  logic [2:0]             spare
 );
     // States of the walker.
-    typedef enum logic [2-1:0] {
+    typedef enum logic [1:0] {
         State_Idle,
         State_Run,
         State_Done
@@ -142,7 +142,7 @@ module forms #(
         found = 1'b0;
         first = 8'd0;
         /* block comment inside */
-        for (int i = 0; i < LANES; i++) begin
+        for (int unsigned i = 0; i < LANES; i++) begin
             logic hit;
             hit = wdata[i * W+:W] == a; // at the end of a line
             if (hit && !found) begin

@@ -39,7 +39,7 @@ impl Context<'_> {
         let data = (0..tiles).map(|tile| self.read_data(tile)).collect_vec();
         body.extend(data.iter().map(|data| format!("    logic [31:0] {data};")));
         body.push("    always_comb begin".to_owned());
-        body.push("        case (config_tile_q)".to_owned());
+        body.push("        unique case (config_tile_q)".to_owned());
         let case = |(tile, data): (usize, &String)| {
             format!("            {}: config_read_data_o = {data};", literal(bits, tile as u64))
         };

@@ -53,7 +53,7 @@ impl Context<'_> {
                 body.push("    always_comb begin".to_owned());
                 body.push("        bist_fail_address_o = '0;".to_owned());
                 body.push("        bist_fail_bits_o = '0;".to_owned());
-                body.push("        case (bist_select_i)".to_owned());
+                body.push("        unique case (bist_select_i)".to_owned());
                 for (number, (place, _)) in tested.iter().enumerate() {
                     body.push(format!("            {}: begin", literal(bits, number as u64)));
                     body.extend(shown(*place).map(|shown| format!("                {shown}")));
