@@ -13,7 +13,7 @@ mod specialized;
 pub use model::{Configuration, Operand, Pe};
 pub use modes::{ENABLE, Mode, Modes};
 pub use operation::{FloatOperation, Operation, Outcome};
-pub use rtl::generate;
+pub use rtl::{generate, module};
 pub use semantics::{Numbers, Semantics, Tokens};
 pub use spec::{PeSpec, bits_for, check_stem};
 pub use specialized::Evaluations;

@@ -16,8 +16,14 @@ const LIBRARY: [(&str, &str); 3] = [
     ("accumulator", include_str!("../../../../templates/array/library/accumulator.veryl")),
 ];
 
+/// The name of the module of a processing element: that of the specification, which ends in `_pe`.
+pub fn module(spec: &PeSpec) -> String {
+    let name = &spec.name;
+    if name.ends_with("_pe") { name.clone() } else { format!("{name}_pe") }
+}
+
 /// The SystemVerilog of a processing element: one module a file, each file named as its module, used modules before their
-/// users. The last is the processing element, `NAME`.
+/// users. The last is [`module`].
 ///
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
@@ -32,7 +38,7 @@ pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
         pushmem_float::used(is_unit).into_iter().map(|module| Source { name: module.name, text: module.text });
     let mut sources: Vec<Source> = library.chain(numbers).collect();
     let text = pe.render().expect("templates write to memory");
-    sources.push(Source { name: spec.name.clone(), text: format!("{}\n", text.trim()) });
+    sources.push(Source { name: pe.module.clone(), text: format!("{}\n", text.trim()) });
     pushmem_veryl::compile(sources, Reset::Asynchronous)
 }
 
@@ -58,7 +64,7 @@ const SIGNED_PRODUCT: [Operation; 2] = [Operation::MultiplyMiddleSigned, Operati
 #[template(path = "pe.veryl", escape = "none")]
 struct Pe<'a> {
     spec: &'a PeSpec,
-    module: &'a str,
+    module: String,
     w: u32,
     /// How many words and bits are operands.
     words: u32,
@@ -163,7 +169,7 @@ impl<'a> Pe<'a> {
             .collect();
         Self {
             spec,
-            module: &spec.name,
+            module: module(spec),
             w,
             words: spec.word_operands(),
             bits: spec.bit_operands(),

@@ -32,7 +32,7 @@ fn late_products(spec: PeSpec) -> PeSpec {
 fn rtl_of_all_operations_is_clean_veryl() {
     for word_bits in [4, 8, 16, 32] {
         let files = generate(&all(word_bits, 2)).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(files.last().unwrap().name, "all");
+        assert_eq!(files.last().unwrap().name, "all_pe");
     }
 }
 

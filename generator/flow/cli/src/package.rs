@@ -74,7 +74,7 @@ fn of_array<'a>(
 ) -> Design<'a> {
     Design {
         tiles: spec.memories().collect(),
-        processing_elements: vec![spec.pe.name.clone()],
+        processing_elements: vec![pushmem_pe::module(&spec.pe)],
         hop_limit: Some(spec.hop_limit),
         ..Design::new(top, about, rtl, spec.reset(), technology)
     }

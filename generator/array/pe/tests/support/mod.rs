@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use pushmem_pe::{Configuration, Mode, Operand, Operation, Pe, PeSpec, generate};
+use pushmem_pe::{Configuration, Mode, Operand, Operation, Pe, PeSpec, generate, module};
 use pushmem_systemverilog::files_of;
 use pushmem_testing::{Sources, quiet, verilator};
 use rand::Rng;
@@ -55,7 +55,7 @@ impl Bench {
         let files = files(spec);
         files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
         let mut lint = Command::new(verilator);
-        lint.args(["--lint-only", "-Wall", "--top-module", &spec.name]);
+        lint.args(["--lint-only", "-Wall", "--top-module", &module(spec)]);
         quiet(lint.args(files.iter().map(|(name, _)| name)).current_dir(&folder));
     }
 
@@ -222,7 +222,7 @@ fn bench(spec: &PeSpec) -> String {
     format!(
         "/* verilator lint_off UNUSEDSIGNAL */\nmodule bench (\n    input logic clk,\n{ports}    output logic [31:0] result,\n    \
          output logic result_bit\n);\n{padding}    {} u_pe ({});\nendmodule\n",
-        spec.name,
+        module(spec),
         connections.join(", ")
     )
 }
