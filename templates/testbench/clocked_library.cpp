@@ -29,70 +29,28 @@ constexpr std::size_t OUTPUTS = {{ outputs.words }};
 constexpr unsigned LONGEST_WAIT = 256;
 {%- endif %}
 
-// Ports begin at a word each; those of an array follow each other without gaps. Places are constants where they are inlined.
+// Ports begin at a word each.
 template <typename Port>
-void put(Port& port, const svBitVecVal* words, unsigned) {
+void put(Port& port, const svBitVecVal* words) {
     uint64_t value = words[0];
     if (sizeof(Port) > 4) value |= static_cast<uint64_t>(words[1]) << 32;
     port = static_cast<Port>(value);
 }
 
 template <std::size_t WORDS>
-void put(VlWide<WORDS>& port, const svBitVecVal* words, unsigned) {
+void put(VlWide<WORDS>& port, const svBitVecVal* words) {
     for (std::size_t word = 0; word < WORDS; ++word) port[word] = words[word];
 }
 
-template <typename Element, typename Array>
-[[gnu::always_inline]] inline void put_elements(Array& port, std::size_t elements, const svBitVecVal* words, unsigned bits) {
-    for (std::size_t place = 0; place < elements; ++place) {
-        const std::size_t low = place * bits % 32;
-        uint64_t value = words[place * bits / 32];
-        if (low + bits > 32) value |= static_cast<uint64_t>(words[place * bits / 32 + 1]) << 32;
-        port[place] = static_cast<Element>(value >> low & (UINT64_MAX >> (64 - bits)));
-    }
-}
-
-// Newer versions of Verilator have a class for arrays.
-template <typename Element, std::size_t ELEMENTS>
-[[gnu::always_inline]] inline void put(VlUnpacked<Element, ELEMENTS>& port, const svBitVecVal* words, unsigned bits) {
-    put_elements<Element>(port, ELEMENTS, words, bits);
-}
-
-template <typename Element, std::size_t ELEMENTS>
-[[gnu::always_inline]] inline void put(Element (&port)[ELEMENTS], const svBitVecVal* words, unsigned bits) {
-    put_elements<Element>(port, ELEMENTS, words, bits);
-}
-
 template <typename Port>
-void get(const Port& port, svBitVecVal* words, unsigned) {
+void get(const Port& port, svBitVecVal* words) {
     words[0] = static_cast<uint32_t>(port);
     if (sizeof(Port) > 4) words[1] = static_cast<uint32_t>(static_cast<uint64_t>(port) >> 32);
 }
 
 template <std::size_t WORDS>
-void get(const VlWide<WORDS>& port, svBitVecVal* words, unsigned) {
+void get(const VlWide<WORDS>& port, svBitVecVal* words) {
     for (std::size_t word = 0; word < WORDS; ++word) words[word] = port[word];
-}
-
-template <typename Array>
-[[gnu::always_inline]] inline void get_elements(const Array& port, std::size_t elements, svBitVecVal* words, unsigned bits) {
-    std::memset(words, 0, (elements * bits + 31) / 32 * sizeof *words);
-    for (std::size_t place = 0; place < elements; ++place) {
-        const std::size_t low = place * bits % 32;
-        const uint64_t value = static_cast<uint64_t>(port[place]) << low;
-        words[place * bits / 32] |= static_cast<uint32_t>(value);
-        if (low + bits > 32) words[place * bits / 32 + 1] |= static_cast<uint32_t>(value >> 32);
-    }
-}
-
-template <typename Element, std::size_t ELEMENTS>
-[[gnu::always_inline]] inline void get(const VlUnpacked<Element, ELEMENTS>& port, svBitVecVal* words, unsigned bits) {
-    get_elements(port, ELEMENTS, words, bits);
-}
-
-template <typename Element, std::size_t ELEMENTS>
-[[gnu::always_inline]] inline void get(const Element (&port)[ELEMENTS], svBitVecVal* words, unsigned bits) {
-    get_elements(port, ELEMENTS, words, bits);
 }
 
 class Instance {
@@ -109,7 +67,7 @@ class Instance {
 
     void evaluate(const svBitVecVal* inputs, svBitVecVal* outputs) {
 {%- for port in inputs.ports %}
-        put(model.{{ port.name }}, inputs + {{ port.word }}, {{ port.bits }});
+        put(model.{{ port.name }}, inputs + {{ port.word }});
 {%- endfor %}
         // While the clock is low, clock gates take their enables.
         model.{{ clock }} = 0;
@@ -117,7 +75,7 @@ class Instance {
         model.{{ clock }} = 1;
         model.eval();
 {%- for port in outputs.ports %}
-        get(model.{{ port.name }}, outputs + {{ port.word }}, {{ port.bits }});
+        get(model.{{ port.name }}, outputs + {{ port.word }});
 {%- endfor %}
     }
 {%- if is_whole %}

@@ -1,10 +1,12 @@
-// Testbench of the program `{{ program }}` on the array `{{ spec.name }}` with its global buffer, for any simulator that knows delays and $readmemh.
+// Testbench of the program `{{ program }}` on the array `{{ spec.name }}` with its global buffer, for any simulator
+// that knows delays and $readmemh.
 //
-// It writes the bitstream to the banks, which load it, all at a time; with the argument +words it loads the bitstream through the configuration port, word by
-// word. Then it writes the images to the banks, starts a run, and compares the images that the banks have stored. The folder of this file's parent is
-// the working folder.
+// It writes the bitstream to the banks, which load it, all at a time; with the argument +words it loads the bitstream
+// through the configuration port, word by word. Then it writes the images to the banks, starts a run, and compares
+// the images that the banks have stored. The folder of this file's parent is the working folder.
 module {{ module }};
-    // Writes of the bitstream, and those of them that come first through the configuration port; rows of the bitstream in the banks.
+    // Writes of the bitstream, and those of them that come first through the configuration port; rows of the
+    // bitstream in the banks.
     localparam int unsigned WRITES = {{ writes }};
     localparam int unsigned FIRST  = {{ first }};
     localparam int unsigned BITSTREAM_ROWS = {{ rows }};
@@ -20,7 +22,8 @@ module {{ module }};
     // Cycles of the run on the model, and those after which a run has failed.
     localparam int unsigned CYCLES = {{ cycles }};
     localparam int unsigned LIMIT  = 2 * CYCLES + 1000;
-    // The registers of all banks with which a bitstream is begun and that tell how far it is; the row at which it begins, and the status at its end.
+    // The registers of all banks with which a bitstream is begun and that tell how far it is; the row at which it
+    // begins, and the status at its end.
     localparam logic [31:0] CONFIGURATION        = 32'h{{ "{:08x}"|format(*configuration) }};
     localparam logic [31:0] CONFIGURATION_STATUS = 32'h{{ "{:08x}"|format(*configuration_status) }};
     localparam logic [31:0] CONFIGURATION_ROW    = 32'd{{ configuration_row }};
@@ -91,7 +94,8 @@ module {{ module }};
     logic is_refused = 1'b0;
     always @(posedge clk) if (config_error || host_error) is_refused <= 1'b1;
 
-    // Of the bitstream each write, address and data, and each row, address and row; of the images each row: its address, which of its words, and the row.
+    // Of the bitstream each write, address and data, and each row, address and row; of the images each row: its
+    // address, which of its words, and the row.
     logic [31:0] bitstream [2 * WRITES];
     logic [63:0] bitstream_rows [2 * BITSTREAM_ROWS];
     logic [63:0] loaded [3 * LOADED];
@@ -112,7 +116,9 @@ module {{ module }};
         repeat (BEFORE) @(negedge clk);
         if ($test$plusargs("words") != 0) begin
             begun = loading;
-            for (int unsigned write = 0; write < WRITES; write++) write_register(bitstream[2 * write], bitstream[2 * write + 1]);
+            for (int unsigned write = 0; write < WRITES; write++) begin
+                write_register(bitstream[2 * write], bitstream[2 * write + 1]);
+            end
             repeat (ANSWER) @(negedge clk);
             $display("{{ program }}: the bitstream was loaded word by word in %0d cycles", loading - begun);
         end else begin
@@ -122,7 +128,9 @@ module {{ module }};
             end
             $display("{{ program }}: the bitstream was written to the banks in %0d cycles", loading - begun);
             begun = loading;
-            for (int unsigned write = 0; write < FIRST; write++) write_register(bitstream[2 * write], bitstream[2 * write + 1]);
+            for (int unsigned write = 0; write < FIRST; write++) begin
+                write_register(bitstream[2 * write], bitstream[2 * write + 1]);
+            end
             write_register(CONFIGURATION, CONFIGURATION_ROW);
             while (configuring && cycles < LIMIT) begin
                 @(negedge clk);
@@ -134,7 +142,9 @@ module {{ module }};
             @(negedge clk);
             config_read = 1'b0;
             repeat (ANSWER - 1) @(negedge clk);
-            if (config_read_data != CONFIGURATION_DONE) $fatal(1, "the banks have not loaded the bitstream: their status is %h", config_read_data);
+            if (config_read_data != CONFIGURATION_DONE) begin
+                $fatal(1, "the banks have not loaded the bitstream: their status is %h", config_read_data);
+            end
         end
         repeat (AFTER) @(negedge clk);
         for (int unsigned row = 0; row < LOADED; row++) begin
@@ -164,9 +174,13 @@ module {{ module }};
             @(negedge clk);
             host_read = 1'b0;
             repeat (HOST_ANSWER - 1) @(negedge clk);
-            for (int unsigned word = 0; word < {{ words }}; word++) mask[word * {{ spec.word_bits() }}+:{{ spec.word_bits() }}] = {{ "{" }}{{ spec.word_bits() }}{stored[3 * row + 1][word]}};
+            for (int unsigned word = 0; word < {{ words }}; word++) begin
+                mask[word * {{ spec.word_bits() }}+:{{ spec.word_bits() }}] =
+                    {{ "{" }}{{ spec.word_bits() }}{stored[3 * row + 1][word]}};
+            end
             if (((host_read_data ^ stored[3 * row + 2]) & mask) != '0) begin
-                $display("row %0h is %h, expected %h in %h", stored[3 * row], host_read_data, stored[3 * row + 2], mask);
+                $display("row %0h is %h, expected %h in %h", stored[3 * row], host_read_data, stored[3 * row + 2],
+                    mask);
                 wrong = wrong + 1;
             end
         end

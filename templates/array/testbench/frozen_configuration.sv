@@ -1,8 +1,6 @@
 {{ header }}
     // Constants in place of the registers.
-{%- for (signal, value) in constants %}
-    assign {{ signal }}_o = {{ value }};
-{%- endfor %}
+    assign cfg_o = {{ fields }};
 {%- if has_clock %}
     assign tile_clk_o = clk_i;
 {%- endif %}
@@ -23,7 +21,8 @@
         && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i)
         && config_address_i[15:12] == 4'd{{ feature }};
 {%- endif %}
-    assign in_memory           = {% if common_feature.is_some() %}is_common || {% endif %}config_address_i[31:12] == {row_i, column_i, 4'd{{ memory_feature }}};
+    assign in_memory           = {% if common_feature.is_some() %}is_common
+        || {% endif %}config_address_i[31:12] == {row_i, column_i, 4'd{{ memory_feature }}};
     assign memory_write_o      = config_write_i & in_memory;
     assign memory_read_o       = config_read_i & in_memory;
     assign memory_address_o    = {18'd0, config_address_i[11:0], 2'd0};

@@ -79,7 +79,8 @@ module {{ module }} (
             done_q      <= 1'b0;
             read_data_q <= '0;
         end else begin
-            request_q   <= 1'b0{% for tile in tiles %}{% if tile.is_io %} | request_{{ tile.name }}{% endif %}{% endfor %};
+            request_q   <= 1'b0{% for tile in tiles %}{% if tile.is_io %}
+                | request_{{ tile.name }}{% endif %}{% endfor %};
             done_q      <= 1'b0{% for tile in tiles %} | done_{{ tile.name }}{% endfor %};
             read_data_q <= 32'd0{% for tile in tiles %} | read_data_{{ tile.name }}{% endfor %};
         end

@@ -1,7 +1,8 @@
-// Testbench of the program `{{ program }}` on the array `{{ spec.name }}`, for any simulator that knows delays and $readmemh.
+// Testbench of the program `{{ program }}` on the array `{{ spec.name }}`, for any simulator that knows delays and
+// $readmemh.
 //
-// It loads the bitstream through the configuration port, starts a run, offers the words of the input streams as long as they are taken, and
-// compares each word that leaves. The folder of this file's parent is the working folder.
+// It loads the bitstream through the configuration port, starts a run, offers the words of the input streams as long
+// as they are taken, and compares each word that leaves. The folder of this file's parent is the working folder.
 module {{ module }};
     // Cycles in which nothing is loaded: until commands reach the tiles, and until their answers are back.
     localparam int unsigned BEFORE = {{ before }};
@@ -69,7 +70,9 @@ module {{ module }};
     logic [{{ spec.word_bits() - 1 }}:0] in_{{ number }} [{{ lane.words }}];
     int unsigned given_{{ number }} = 0;
     initial $readmemh("testbench/in_{{ number }}.hex", in_{{ number }});
-    always @(posedge clk) if (valid_in[{{ lane.column }}] && ready_in[{{ lane.column }}]) given_{{ number }} <= given_{{ number }} + 1;
+    always @(posedge clk) begin
+        if (valid_in[{{ lane.column }}] && ready_in[{{ lane.column }}]) given_{{ number }} <= given_{{ number }} + 1;
+    end
 {%- endfor %}
     always_comb begin
         data_in  = '0;
@@ -95,7 +98,8 @@ module {{ module }};
                 wrong <= wrong + 1;
             end else if (data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}] !== out_{{ number }}[left_{{ number }}]) begin
                 $display("word %0d of out_{{ number }} is %h, expected %h", left_{{ number }},
-                    data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}], out_{{ number }}[left_{{ number }}]);
+                    data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}],
+                        out_{{ number }}[left_{{ number }}]);
                 wrong <= wrong + 1;
             end
             left_{{ number }} <= left_{{ number }} + 1;
@@ -103,14 +107,16 @@ module {{ module }};
     end
 {%- endfor %}
     logic is_done;
-    assign is_done = {% for (number, lane) in outputs.iter().enumerate() %}{% if number > 0 %} && {% endif %}left_{{ number }} >= {{ lane.words }}{% endfor %};
+    assign is_done = {% for (number, lane) in outputs.iter().enumerate() %}{% if number > 0 %}
+        && {% endif %}left_{{ number }} >= {{ lane.words }}{% endfor %};
 
     // Constants in place of registers answer no write.
     logic is_frozen;
     logic is_refused = 1'b0;
     always @(posedge clk) if (config_error && !is_frozen) is_refused <= 1'b1;
 
-    // Each write: address and data{% if in_file != writes %}; those of banks come last, and are left out{% endif %}. Inputs change at falling edges, so that no simulator orders them otherwise.
+    // Each write: address and data{% if in_file != writes %}; those of banks come last, and are left out{% endif %}.
+    // Inputs change at falling edges, so that no simulator orders them otherwise.
     logic [31:0] bitstream [2 * {% if in_file == writes %}WRITES{% else %}{{ in_file }}{% endif %}];
     int unsigned cycles = 0;
     initial begin
@@ -145,5 +151,7 @@ module {{ module }};
 
     // Nothing looks at the bits of the streams, or reads configurations back.
     logic unused;
-    assign unused = &{1'b0, config_read_data,{% if spec.global_buffer.is_some() %} column_refused,{% endif %} bit_out, ready_in, valid_out, data_out};
+    assign unused =
+        &{1'b0, config_read_data,{% if spec.global_buffer.is_some() %} column_refused,{% endif %} bit_out, ready_in,
+            valid_out, data_out};
 endmodule

@@ -1,12 +1,12 @@
 //! Blocks of tiles.
 
 use askama::Template;
-use itertools::Itertools;
 use num_integer::Integer;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 use pushmem_resources::{START, STOP};
 use pushmem_veryl::Source;
 
+use crate::tile::part;
 use crate::{block_module, io_block_module, render, takes_flush, tile_module};
 
 #[derive(Template)]
@@ -16,16 +16,45 @@ struct Block<'a> {
     module: &'a str,
     description: String,
     is_io: bool,
+    columns: u32,
+    rows: u32,
     /// The numbers of registers of the array itself.
     start_register: u32,
     stop_register: u32,
-    /// Paths of configuration from a global buffer, the columns of each, and whether a tile took a write of each; none without one.
+    /// Paths of configuration from a global buffer, the columns of each, and the path of a column; none without one.
     paths: u32,
     columns_of_path: u32,
-    path_done: Vec<String>,
+    path: Option<String>,
     edges: Vec<Edge>,
-    nets: Vec<Net>,
-    tiles: Vec<Tile>,
+    layers: [Tracks; 2],
+    /// The bits of the word of a column, and the number of a tile.
+    word: String,
+    place: String,
+    /// What follows the declaration of tracks: where they pass around registers, Verilator sees a loop in an array that has none.
+    split: &'static str,
+    /// The kinds of tiles, and of how many columns the last is one of memories.
+    kinds: Vec<Kind>,
+    memories: Option<u32>,
+}
+
+/// The tracks of a layer between two tiles.
+struct Tracks {
+    name: &'static str,
+    bits: u32,
+}
+
+impl Tracks {
+    /// The bits of those of a row or column in a port of the block.
+    fn of(&self, index: &str) -> String {
+        part(index, self.bits)
+    }
+}
+
+/// A kind of tiles.
+struct Kind {
+    name: &'static str,
+    module: String,
+    has_flush: bool,
 }
 
 /// The paths on which the banks of a global buffer configure the columns of a block. All blocks have as many, so that they are one module.
@@ -51,44 +80,17 @@ impl Paths {
     }
 }
 
-/// The tracks that leave a tile, or come into the block, on a side.
-struct Net {
-    name: String,
-    width: u32,
-    count: u32,
-}
-
 /// The ports of a block on a side.
 pub struct Edge {
     pub port: String,
-    tracks: u32,
-    width: u32,
-    ends: Vec<End>,
+    bits: u32,
 }
 
 impl Edge {
     /// Bits of a port.
     pub fn bits(&self) -> u32 {
-        self.tracks * self.width * self.ends.len() as u32
+        self.bits
     }
-}
-
-/// The nets of a tile at the edge.
-struct End {
-    /// The place of its first track among those of the port.
-    first: u32,
-    incoming: String,
-    outgoing: String,
-}
-
-struct Tile {
-    name: String,
-    module: String,
-    column: u32,
-    row: u32,
-    has_flush: bool,
-    /// Ports and nets.
-    tracks: Vec<(String, String)>,
 }
 
 /// A rectangle of tiles, whose own places count from 0.
@@ -109,134 +111,83 @@ impl Shape {
         Shape { columns: spec.block.columns, rows: 1, sides: &[Side::South] }
     }
 
-    fn places(&self) -> impl Iterator<Item = Place> {
-        let columns = self.columns;
-        (0..self.rows).flat_map(move |row| (0..columns).map(move |column| Place { row, column }))
-    }
-
-    fn has(&self, place: Place) -> bool {
-        place.column < self.columns && place.row < self.rows
-    }
-
-    /// The places of the tiles on a side.
-    fn edge(&self, side: Side) -> Vec<Place> {
-        self.places().filter(|place| place.neighbour(side).is_none_or(|beyond| !self.has(beyond))).collect()
-    }
-
     /// The ports of a block of this shape.
     pub fn edges(&self, spec: &ArraySpec) -> Vec<Edge> {
-        let of = |layer: Layer| {
-            self.sides.iter().map(move |&side| Edge {
-                port: format!("{}_{}", layer.name(), side.name()),
-                tracks: spec.tracks.of(layer),
-                width: spec.bits(layer),
-                ends: (0..)
-                    .zip(self.edge(side))
-                    .map(|(tile, place)| End {
-                        first: tile * spec.tracks.of(layer),
-                        incoming: self.incoming(layer, side, place),
-                        outgoing: outgoing(layer, side, place),
-                    })
-                    .collect(),
-            })
+        let tiles = |side: Side| match side {
+            Side::North | Side::South => self.columns,
+            Side::East | Side::West => self.rows,
         };
-        Layer::ALL.into_iter().flat_map(of).collect()
+        let edge = |(layer, side): (Layer, Side)| Edge {
+            port: format!("{}_{}", layer.name(), side.name()),
+            bits: tiles(side) * bits(spec, layer),
+        };
+        self.tracks_of_edges().map(edge).collect()
     }
 
     /// The layer and the side of each of them.
     pub fn tracks_of_edges(&self) -> impl Iterator<Item = (Layer, Side)> {
         Layer::ALL.into_iter().flat_map(|layer| self.sides.iter().map(move |side| (layer, *side)))
     }
-
-    /// The net that comes into a tile on a side.
-    fn incoming(&self, layer: Layer, side: Side, place: Place) -> String {
-        match place.neighbour(side).filter(|neighbour| self.has(*neighbour)) {
-            Some(neighbour) => outgoing(layer, side.opposite(), neighbour),
-            None => format!("{}_from_{}_{}_{}", layer.name(), side.name(), place.column, place.row),
-        }
-    }
-
-    /// All nets: those of tiles, and those that come in.
-    fn nets(&self, spec: &ArraySpec) -> Vec<Net> {
-        let mut nets = Vec::new();
-        for layer in Layer::ALL {
-            let mut add = |name| nets.push(Net { name, width: spec.bits(layer), count: spec.tracks.of(layer) });
-            for place in self.places() {
-                self.sides.iter().for_each(|side| add(outgoing(layer, *side, place)));
-            }
-            for side in self.sides {
-                self.edge(*side).into_iter().for_each(|place| add(self.incoming(layer, *side, place)));
-            }
-        }
-        nets
-    }
-
-    fn tracks(&self, place: Place) -> Vec<(String, String)> {
-        let mut tracks = Vec::new();
-        for layer in Layer::ALL {
-            for &side in self.sides {
-                let port = format!("{}_{}", layer.name(), side.name());
-                tracks.push((format!("{port}_i"), self.incoming(layer, side, place)));
-                tracks.push((format!("{port}_o"), outgoing(layer, side, place)));
-            }
-        }
-        tracks
-    }
 }
 
-/// The net that leaves a tile on a side.
-fn outgoing(layer: Layer, side: Side, place: Place) -> String {
-    format!("{}_{}_{}_{}", layer.name(), side.name(), place.column, place.row)
+/// Bits of the tracks of a layer between two tiles.
+fn bits(spec: &ArraySpec, layer: Layer) -> u32 {
+    spec.tracks.of(layer) * spec.bits(layer)
+}
+
+/// The instance of a tile within the array.
+pub fn tile_instance(spec: &ArraySpec, place: Place) -> String {
+    let Place { row, column } = place;
+    let (block, column) = column.div_rem(&spec.block.columns);
+    let Some(row) = row.checked_sub(1) else { return format!("u_io_{block}.gen_column[{column}].u_tile") };
+    let (block_row, row) = row.div_rem(&spec.block.rows);
+    let kind = match spec.memory {
+        Some(_) => format!(".gen_{}", spec.kind_of_column(place.column).name()),
+        None => String::new(),
+    };
+    format!("u_block_{block}_{block_row}.gen_row[{row}].gen_column[{column}]{kind}.u_tile")
 }
 
 pub fn sources(spec: &ArraySpec) -> [Source; 2] {
     let (columns, rows) = (spec.block.columns, spec.block.rows);
-    let io = block(spec, &io_block_module(spec), &Shape::of_io(spec), format!("Block of {columns} IO tiles"), |_| {
-        TileKind::Io
-    });
-    let kind = |place: Place| spec.kind_of_column(place.column);
+    let io = block(spec, &io_block_module(spec), &Shape::of_io(spec), format!("Block of {columns} IO tiles"));
     let description = format!("Block of {columns} columns and {rows} rows of tiles");
-    [io, block(spec, &block_module(spec), &Shape::of_tiles(spec), description, kind)]
+    [io, block(spec, &block_module(spec), &Shape::of_tiles(spec), description)]
 }
 
-fn block(
-    spec: &ArraySpec,
-    module: &str,
-    shape: &Shape,
-    description: String,
-    kind: impl Fn(Place) -> TileKind,
-) -> Source {
-    let tile = |place: Place| {
-        let kind = kind(place);
-        let Place { row, column } = place;
-        Tile {
-            name: format!("{}_{column}_{row}", kind.name()),
-            module: tile_module(spec, kind),
-            column,
-            row,
-            has_flush: takes_flush(spec, kind),
-            tracks: shape.tracks(place),
-        }
+fn block(spec: &ArraySpec, module: &str, shape: &Shape, description: String) -> Source {
+    let is_io = shape.sides.len() == 1;
+    let kinds = spec.kinds().filter(|kind| (*kind == TileKind::Io) == is_io);
+    let kind = |kind: TileKind| Kind {
+        name: kind.name(),
+        module: tile_module(spec, kind),
+        has_flush: takes_flush(spec, kind),
     };
-    let tiles: Vec<Tile> = shape.places().map(tile).collect();
-    let (paths, columns_of_path) = Paths::of(spec).map_or((0, 1), |paths| (paths.count, paths.columns));
-    let path_done = (0..paths).map(|path| {
-        let places = tiles.iter().positions(|tile| tile.column / columns_of_path == path);
-        places.map(|place| format!("done[{place}]")).join(" | ")
-    });
+    let paths = Paths::of(spec);
+    let path = |paths: &Paths| match (paths.count, paths.columns) {
+        (1, _) => "0".to_owned(),
+        (_, 1) => "column".to_owned(),
+        (_, columns) => format!("(column / {columns})"),
+    };
     let template = Block {
-        paths,
-        columns_of_path,
-        path_done: path_done.collect(),
         spec,
         module,
         description,
-        is_io: shape.sides.len() == 1,
+        is_io,
+        columns: shape.columns,
+        rows: shape.rows,
         start_register: START.register,
         stop_register: STOP.register,
+        path: paths.as_ref().map(path),
+        paths: paths.as_ref().map_or(0, |paths| paths.count),
+        columns_of_path: paths.as_ref().map_or(1, |paths| paths.columns),
         edges: shape.edges(spec),
-        nets: shape.nets(spec),
-        tiles,
+        layers: Layer::ALL.map(|layer| Tracks { name: layer.name(), bits: bits(spec, layer) }),
+        word: part("column", spec.word_bits()),
+        place: if is_io { "column".to_owned() } else { format!("row * {} + column", shape.columns) },
+        split: if spec.hop_limit > 1 { " /* verilator split_var */" } else { "" },
+        kinds: kinds.map(kind).collect(),
+        memories: spec.memory.as_ref().map(|memory| memory.every),
     };
     render(module, &template)
 }

@@ -1,4 +1,4 @@
-//! The configuration registers of a kind of tile.
+//! The configuration registers of a kind of tile, and the package with what they tell it.
 
 use askama::Template;
 use itertools::Itertools;
@@ -8,16 +8,28 @@ use pushmem_resources::{Feature, Field, TileLayout, kind_number};
 use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
-use crate::{render, takes_flush};
+use crate::{package_module, render, takes_flush};
+
+#[derive(Template)]
+#[template(path = "package.veryl", escape = "none")]
+struct Package<'a> {
+    spec: &'a ArraySpec,
+    module: &'a str,
+    tiles: Vec<Configuration>,
+}
 
 #[derive(Template)]
 #[template(path = "tile_configuration.veryl", escape = "none")]
 struct TileConfiguration<'a> {
     spec: &'a ArraySpec,
     module: &'a str,
+    package: String,
+    cfg_type: String,
     description: &'static str,
     registers: Vec<Register>,
-    signals: &'a [Signal],
+    /// The features that have registers, and the bits of a number of one.
+    features: Vec<Feature>,
+    number_bits: u32,
     /// Registers of the memory, and the byte address of the one that enables its controllers.
     memory_registers: u32,
     memory_control: u32,
@@ -36,23 +48,27 @@ struct TileConfiguration<'a> {
 
 /// A register.
 struct Register {
-    name: String,
-    /// Feature and number, as a literal.
-    place: String,
+    feature: Feature,
+    number: u32,
     bits: u32,
+    /// Its fields as members of the structure, the lowest last.
+    fields: String,
 }
 
-/// A vector of fields, as the rest of the tile takes it.
+/// A vector of fields, as the rest of the tile takes it: a member of the structure.
 pub struct Signal {
     pub name: String,
     pub bits: u32,
-    /// Concatenation of slices of registers.
-    value: String,
 }
 
 /// The configuration of a tile, as the tile sees it.
 pub struct Configuration {
     pub module: String,
+    /// The type of the structure, in the package of the array.
+    pub cfg_type: String,
+    /// The kind of tile in comments.
+    description: &'static str,
+    /// The members, lowest first.
     pub signals: Vec<Signal>,
     pub memory_registers: u32,
 }
@@ -69,31 +85,39 @@ impl Configuration {
     pub fn of(spec: &ArraySpec, layout: &TileLayout) -> Self {
         Configuration {
             module: format!("{}_{}_configuration", spec.name, layout.kind.name()),
+            cfg_type: format!("{}_cfg_t", layout.kind.name()),
+            description: match layout.kind {
+                TileKind::Pe => "a PE tile",
+                TileKind::Memory => "a MEM tile",
+                TileKind::Io => "an IO tile",
+            },
             signals: signals(layout),
             memory_registers: layout.memory_registers(),
         }
     }
 }
 
+/// The package with the types of the configurations of all kinds of tiles.
+pub fn package(spec: &ArraySpec) -> Source {
+    let module = package_module(spec);
+    let tiles = spec.kinds().map(|kind| Configuration::of(spec, &TileLayout::of(spec, kind)));
+    render(&module, &Package { spec, module: &module, tiles: tiles.collect() })
+}
+
 pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
-    let Configuration { module, signals, memory_registers } = Configuration::of(spec, layout);
-    let registers = layout.registers().map(|(feature, number)| Register {
-        name: register_name(feature, number),
-        place: format!("16'h{:x}{number:03x}", feature.number()),
-        bits: fields_of(layout, feature, number).map(|field| field.low + field.bits).max().unwrap_or(0),
-    });
-    let registers = registers.collect_vec();
+    let Configuration { module, cfg_type, description, memory_registers, .. } = Configuration::of(spec, layout);
+    let registers = layout.registers().map(|(feature, number)| register(layout, feature, number)).collect_vec();
     let widest = registers.iter().map(|register| register.bits).max().unwrap_or(0);
+    let last = registers.iter().map(|register| register.number).max().unwrap_or(0);
     let template = TileConfiguration {
         spec,
         module: &module,
-        description: match layout.kind {
-            TileKind::Pe => "a PE tile",
-            TileKind::Memory => "a MEM tile",
-            TileKind::Io => "an IO tile",
-        },
+        package: package_module(spec),
+        cfg_type,
+        description,
+        features: registers.iter().map(|register| register.feature).dedup().collect(),
+        number_bits: (u32::BITS - last.leading_zeros()).max(1),
         registers,
-        signals: &signals,
         memory_registers,
         memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
         memory_feature: Feature::of_memory(layout.kind).number(),
@@ -106,33 +130,38 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
     render(&module, &template)
 }
 
-fn register_name(feature: Feature, number: u32) -> String {
-    format!("{}_{number}", feature.name())
-}
-
-fn fields_of(layout: &TileLayout, feature: Feature, number: u32) -> impl Iterator<Item = &Field> {
-    layout.fields.iter().filter(move |field| (field.feature, field.register) == (feature, number))
+/// The members of the structure, lowest first, each with its fields.
+fn members(layout: &TileLayout) -> impl Iterator<Item = (String, Vec<&Field>)> {
+    let members = layout.fields.iter().chunk_by(|field| field.meaning.signal());
+    members.into_iter().map(|(name, fields)| (name, fields.collect_vec())).collect_vec().into_iter()
 }
 
 fn signals(layout: &TileLayout) -> Vec<Signal> {
-    let chunks = layout.fields.iter().chunk_by(|field| field.meaning.signal());
-    let signal = |(name, fields): (String, Vec<&Field>)| Signal {
-        name,
-        bits: fields.iter().map(|field| field.bits).sum(),
-        value: slices(&fields),
-    };
-    chunks.into_iter().map(|(name, fields)| signal((name, fields.collect()))).collect()
+    let bits = |fields: Vec<&Field>| fields.iter().map(|field| field.bits).sum();
+    members(layout).map(|(name, fields)| Signal { name, bits: bits(fields) }).collect()
 }
 
-/// The bits of fields, the first lowest. Fields that follow each other in a register are one slice.
-fn slices(fields: &[&Field]) -> String {
-    let slices = fields.chunk_by(|one, next| (one.feature, one.register) == (next.feature, next.register)).rev();
-    let slices = slices.map(|fields| {
-        let (first, last) = (fields[0], fields[fields.len() - 1]);
-        let high = last.low + last.bits - 1;
-        let register = register_name(first.feature, first.register);
-        if high == first.low { format!("{register}_q[{high}]") } else { format!("{register}_q[{high}:{}]", first.low) }
-    });
-    let slices = slices.collect_vec();
-    if slices.len() == 1 { slices[0].clone() } else { format!("{{{}}}", slices.join(", ")) }
+/// A register, with the parts of members that it holds.
+fn register(layout: &TileLayout, feature: Feature, number: u32) -> Register {
+    let is_here = |field: &&&Field| (field.feature, field.register) == (feature, number);
+    let mut parts = Vec::new();
+    let mut bits = 0;
+    for (name, fields) in members(layout) {
+        let of = |fields: &mut dyn Iterator<Item = &&Field>| fields.map(|field| field.bits).sum::<u32>();
+        let (low, width) =
+            (of(&mut fields.iter().take_while(|field| !is_here(field))), of(&mut fields.iter().filter(is_here)));
+        bits += width;
+        let member = format!("cfg_q.{name}");
+        parts.extend(match of(&mut fields.iter()) {
+            _ if width == 0 => None,
+            all if all == width => Some(member),
+            _ if width == 1 => Some(format!("{member}[{low}]")),
+            _ => Some(format!("{member}[{}:{low}]", low + width - 1)),
+        });
+    }
+    let fields = match parts.as_slice() {
+        [part] => part.clone(),
+        parts => format!("{{{}}}", parts.iter().rev().join(", ")),
+    };
+    Register { feature, number, bits, fields }
 }

@@ -18,6 +18,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
 use pushmem_veryl::{CompileError, Emitted, Source};
 
+pub use block::tile_instance;
 pub use frozen::freeze;
 pub use global_buffer::{HOST_LATENCY, bank_module, with_global_buffer_module};
 
@@ -38,6 +39,11 @@ const LIBRARY: [(&str, &str); 6] = [
 /// The name of the top module of an array.
 pub fn array_module(spec: &ArraySpec) -> String {
     format!("{}_array", spec.name)
+}
+
+/// The name of the package with the types of the tiles' configurations.
+pub fn package_module(spec: &ArraySpec) -> String {
+    format!("{}_array_pkg", spec.name)
 }
 
 /// The name of the module of the tiles of a kind.
@@ -113,6 +119,7 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
     let mut sources = pushmem_rtl::controller_sources();
     let library = LIBRARY.iter().chain(spec.global_buffer.as_ref().map(|_| &COLUMN_STAGE));
     sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
+    sources.push(configuration::package(spec));
     sources.extend(switch_box::sources(spec));
     for kind in spec.kinds() {
         let layout = TileLayout::of(spec, kind);

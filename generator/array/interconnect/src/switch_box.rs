@@ -6,6 +6,7 @@ use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
 use pushmem_resources::{Choice, Node, TileLayout, registered_phase};
 use pushmem_veryl::Source;
 
+use crate::tile::slice;
 use crate::{hop_bits, render};
 
 #[derive(Template)]
@@ -47,7 +48,7 @@ fn source(spec: &ArraySpec, layer: Layer) -> Source {
     let layout = TileLayout::of(spec, TileKind::Pe);
     let registers = layout.locals.iter().filter(|local| local.layer == layer);
     let hops = registers.filter_map(|local| match local.node {
-        Node::Register { side, track } => Some(hop(spec, side, track, &local.choices)),
+        Node::Register { side, track } => Some(hop(spec, layer, side, track, &local.choices)),
         _ => None,
     });
     let module = switch_box_module(spec, layer);
@@ -63,15 +64,18 @@ fn source(spec: &ArraySpec, layer: Layer) -> Source {
     render(&module, &template)
 }
 
-fn hop(spec: &ArraySpec, side: Side, track: u32, choices: &[Choice]) -> Hop {
+fn hop(spec: &ArraySpec, layer: Layer, side: Side, track: u32, choices: &[Choice]) -> Hop {
+    let of_side = |side: Side, end: &str, track: u32| {
+        slice(&format!("{}_{end}", side.name()), track..track + 1, spec.bits(layer))
+    };
     let item = |choice: &Choice| match choice {
-        Choice::Incoming { side, track } => Some(format!("{}_i[{track}]", side.name())),
+        Choice::Incoming { side, track } => Some(of_side(*side, "i", *track)),
         Choice::Core { .. } | Choice::Register => None,
     };
     let items = choices.iter().filter_map(item).collect_vec();
     Hop {
         name: format!("{}_{track}", side.name()),
-        output: format!("{}_o[{track}]", side.name()),
+        output: of_side(side, "o", track),
         straight: items[0].clone(),
         items: items.iter().rev().join(", "),
         position: match side {

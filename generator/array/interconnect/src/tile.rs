@@ -1,47 +1,74 @@
 //! Tiles: a core between connection boxes and switch boxes.
 
+use std::ops::Range;
+
 use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
-use pushmem_resources::{Choice, Field, Meaning, Node, Port, TileLayout};
+use pushmem_resources::{Choice, Meaning, Node, Port, TileLayout};
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::Source;
 
 use crate::configuration::Configuration;
-use crate::{hop_bits, render, takes_flush, tile_module};
+use crate::{hop_bits, package_module, render, takes_flush, tile_module};
 
 /// The tracks of a side.
 pub struct Tracks {
     /// The name of the ports, without their direction.
     pub port: String,
-    pub width: u32,
-    pub count: u32,
+    width: u32,
+    count: u32,
 }
 
-/// The tracks of a layer that come in.
-struct Incoming {
+impl Tracks {
+    /// Bits of a port.
+    pub fn bits(&self) -> u32 {
+        self.width * self.count
+    }
+}
+
+/// The tracks of a layer that come in, and the connection boxes between them and the inputs of the core.
+struct Connected {
     name: &'static str,
     tracks: u32,
     width: u32,
-    /// A concatenation of them, a row for each side.
-    rows: Vec<String>,
+    /// A concatenation of the tracks of all sides.
+    incoming: String,
+    boxes: Vec<ConnectionBoxes>,
 }
 
-/// An input of the core.
-struct Input {
-    name: String,
-    width: u32,
+/// The connection boxes of inputs next to each other that choose from the same.
+struct ConnectionBoxes {
+    first: u32,
+    end: u32,
     /// Tracks and outputs of the core to choose from, and these, the first lowest.
     choices: usize,
     sources: String,
-    /// The bits of configuration that choose.
+    /// The bits of configuration by which input `k` chooses.
     select: String,
 }
 
-impl Input {
-    /// Whether it chooses among outputs of the core, too.
+impl ConnectionBoxes {
+    /// The end of the label of their loop.
+    fn suffix(&self) -> String {
+        if self.first == 0 { String::new() } else { format!("_{}", self.first) }
+    }
+}
+
+impl Connected {
+    /// The bits of input `k`.
+    fn item(&self) -> String {
+        part("k", self.width)
+    }
+
+    /// Inputs of the core.
+    fn inputs(&self) -> u32 {
+        self.boxes.last().map_or(0, |boxes| boxes.end)
+    }
+
+    /// Whether some inputs choose among outputs of the core, too.
     fn takes_outputs(&self) -> bool {
-        self.sources.starts_with('{')
+        self.boxes.iter().any(|boxes| boxes.sources.starts_with('{'))
     }
 }
 
@@ -62,10 +89,12 @@ struct PeTile<'a> {
     /// How the rest of the tile gets its clock.
     clock: &'static str,
     tracks: Vec<Tracks>,
+    package: String,
     configuration: Configuration,
-    connected: Vec<Incoming>,
-    inputs: Vec<Input>,
-    /// The operands, the first lowest.
+    connected: Vec<Connected>,
+    /// The module of the processing element.
+    pe: String,
+    /// The operands.
     words: String,
     bits: String,
     /// The register file.
@@ -98,9 +127,9 @@ struct MemoryTile<'a> {
     /// How the rest of the tile gets its clock.
     clock: &'static str,
     tracks: Vec<Tracks>,
+    package: String,
     configuration: Configuration,
-    connected: Vec<Incoming>,
-    inputs: Vec<Input>,
+    connected: Vec<Connected>,
     switch_boxes: [SwitchBox; 2],
     hop_bits: u32,
 }
@@ -114,9 +143,9 @@ struct IoTile<'a> {
     /// How the rest of the tile gets its clock.
     clock: &'static str,
     tracks: Vec<Tracks>,
+    package: String,
     configuration: Configuration,
-    connected: Vec<Incoming>,
-    inputs: Vec<Input>,
+    connected: Vec<Connected>,
     layers: [Stream; 2],
 }
 
@@ -126,6 +155,13 @@ struct Stream {
     tracks: u32,
     width: u32,
     stream: &'static str,
+}
+
+impl Stream {
+    /// The bits of track `k`.
+    fn item(&self) -> String {
+        part("k", self.width)
+    }
 }
 
 pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
@@ -155,7 +191,7 @@ fn memory<'a>(spec: &'a ArraySpec, layout: &TileLayout) -> Option<Memory<'a>> {
             Reset::Synchronous => "reset_sync_low",
         },
         inputs: TileLayout::of_memory(layout.inputs(Layer::Word))
-            .map(|(port, _)| input_name(Layer::Word, port))
+            .map(|(port, _)| inputs(spec, layout, Layer::Word, port..port + 1))
             .collect(),
         valids: (0..tile.outputs).map(valid).collect(),
     })
@@ -186,18 +222,18 @@ fn concatenation(signals: Vec<String>) -> String {
 }
 
 fn pe_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, memory: Option<Memory<'a>>) -> PeTile<'a> {
-    let inputs = inputs(spec, layout);
     PeTile {
         spec,
         module,
         has_flush: takes_flush(spec, layout.kind),
         clock: clock(spec),
         tracks: tracks(spec, layout),
+        package: package_module(spec),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
-        words: joined(layout, Layer::Word),
-        bits: joined(layout, Layer::Bit),
-        inputs,
+        pe: pushmem_pe::module(&spec.pe),
+        words: operands(spec, layout, Layer::Word),
+        bits: operands(spec, layout, Layer::Bit),
         memory,
         switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
         hop_bits: hop_bits(spec),
@@ -212,9 +248,9 @@ fn memory_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, me
         has_flush: takes_flush(spec, layout.kind),
         clock: clock(spec),
         tracks: tracks(spec, layout),
+        package: package_module(spec),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
-        inputs: inputs(spec, layout),
         switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
         hop_bits: hop_bits(spec),
     }
@@ -236,9 +272,9 @@ fn io_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> IoT
         has_flush: takes_flush(spec, layout.kind),
         clock: clock(spec),
         tracks: tracks(spec, layout),
+        package: package_module(spec),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
-        inputs: inputs(spec, layout),
         layers: Layer::ALL.map(stream),
     }
 }
@@ -260,37 +296,59 @@ pub fn tracks(spec: &ArraySpec, layout: &TileLayout) -> Vec<Tracks> {
     Layer::ALL.into_iter().flat_map(of).collect()
 }
 
-/// The tracks of the layers in which the core has inputs.
-fn connected(spec: &ArraySpec, layout: &TileLayout) -> Vec<Incoming> {
-    let of = |layer: Layer| Incoming {
-        name: layer.name(),
-        tracks: incoming(layout, layer).count() as u32,
-        width: spec.bits(layer),
-        rows: rows(layout, layer),
+/// The layers in which the core has inputs.
+fn connected(spec: &ArraySpec, layout: &TileLayout) -> Vec<Connected> {
+    let of = |layer: Layer| {
+        let sides = layout.sides.iter().rev().map(|side| format!("{}_{}_i", layer.name(), side.name()));
+        Connected {
+            name: layer.name(),
+            tracks: layout.sides.len() as u32 * spec.tracks.of(layer),
+            width: spec.bits(layer),
+            incoming: concatenation(sides.collect()),
+            boxes: connection_boxes(layout, layer),
+        }
     };
     Layer::ALL.into_iter().filter(|layer| !layout.inputs(*layer).is_empty()).map(of).collect()
 }
 
-fn inputs(spec: &ArraySpec, layout: &TileLayout) -> Vec<Input> {
-    let of = |layer: Layer| {
-        let mut low = 0;
-        let input = move |port: u32| {
-            let field = layout.field(Meaning::Connection { layer, port }).expect("inputs have fields");
-            let Field { bits, meaning, .. } = layout.fields[field];
-            let select = format!("{}[{}:{low}]", meaning.signal(), low + bits - 1);
-            low += bits;
-            let choices = choices(layout, layer, port);
-            let beside = choices.iter().rev().filter_map(|choice| match choice {
-                Choice::Core { port } => Some(core_signal(layout, layer, *port)),
-                Choice::Incoming { .. } | Choice::Register => None,
-            });
-            let sources = concatenation(beside.chain([format!("{}_tracks", layer.name())]).collect());
-            let (name, width) = (input_name(layer, port), spec.bits(layer));
-            Input { name, width, choices: choices.len(), sources, select }
-        };
-        (0..layout.inputs(layer).len() as u32).map(input)
-    };
-    Layer::ALL.into_iter().flat_map(of).collect()
+fn connection_boxes(layout: &TileLayout, layer: Layer) -> Vec<ConnectionBoxes> {
+    let ports = (0..layout.inputs(layer).len() as u32).chunk_by(|port| choices(layout, layer, *port));
+    let mut low = 0;
+    let boxes = ports.into_iter().map(|(choices, ports)| {
+        let ports = ports.collect_vec();
+        let (first, end) = (ports[0], ports[0] + ports.len() as u32);
+        let field = layout.field(Meaning::Connection { layer, port: first }).expect("inputs have fields");
+        let bits = layout.fields[field].bits;
+        let beside = choices.iter().rev().filter_map(|choice| match choice {
+            Choice::Core { port } => Some(core_signal(layout, layer, *port)),
+            Choice::Incoming { .. } | Choice::Register => None,
+        });
+        let before = low;
+        low += bits * ports.len() as u32;
+        ConnectionBoxes {
+            first,
+            end,
+            choices: choices.len(),
+            sources: concatenation(beside.chain([format!("{}_tracks", layer.name())]).collect()),
+            select: match before.checked_sub(first * bits) {
+                Some(0) => part("k", bits),
+                Some(behind) => format!("{behind} + {}", part("k", bits)),
+                None => format!("{before} + {}", part(&format!("(k - {first})"), bits)),
+            },
+        }
+    });
+    boxes.collect()
+}
+
+/// The bits of an item of a vector of items of this width.
+pub fn part(item: &str, width: u32) -> String {
+    if width == 1 { item.to_owned() } else { format!("{item} * {width} +: {width}") }
+}
+
+/// The bits of items of a vector of items of this width, by their numbers.
+pub fn slice(vector: &str, items: Range<u32>, width: u32) -> String {
+    let (low, high) = (items.start * width, items.end * width - 1);
+    if low == high { format!("{vector}[{low}]") } else { format!("{vector}[{high}:{low}]") }
 }
 
 /// The choices of an input of the core.
@@ -300,28 +358,14 @@ fn choices(layout: &TileLayout, layer: Layer, port: u32) -> &[Choice] {
     input.map_or(&[], |local| &local.choices)
 }
 
-/// The tracks that come in, which all inputs of the layer can take.
-fn incoming(layout: &TileLayout, layer: Layer) -> impl DoubleEndedIterator<Item = (&'static str, u32)> {
-    choices(layout, layer, 0).iter().filter_map(|choice| match choice {
-        Choice::Incoming { side, track } => Some((side.name(), *track)),
-        Choice::Core { .. } | Choice::Register => None,
-    })
+/// Inputs of the core.
+fn inputs(spec: &ArraySpec, layout: &TileLayout, layer: Layer, ports: Range<u32>) -> String {
+    let vector = format!("{}_inputs", layer.name());
+    let is_whole = ports == (0..layout.inputs(layer).len() as u32);
+    if is_whole { vector } else { slice(&vector, ports, spec.bits(layer)) }
 }
 
-/// The same as rows of a concatenation, a row for each side.
-fn rows(layout: &TileLayout, layer: Layer) -> Vec<String> {
-    let sides = incoming(layout, layer).rev().chunk_by(|(side, _)| *side);
-    let row = |(side, track): (&str, u32)| format!("{}_{side}_i[{track}]", layer.name());
-    sides.into_iter().map(|(_, tracks)| tracks.map(row).join(", ")).collect()
-}
-
-/// The name of an input of the core.
-fn input_name(layer: Layer, port: u32) -> String {
-    format!("{}_input_{port}", layer.name())
-}
-
-/// The operands of a layer as a concatenation, the first lowest.
-fn joined(layout: &TileLayout, layer: Layer) -> String {
-    let operands = 0..layout.cell_inputs(layer).len() as u32;
-    concatenation(operands.rev().map(|port| input_name(layer, port)).collect())
+/// The operands of a layer.
+fn operands(spec: &ArraySpec, layout: &TileLayout, layer: Layer) -> String {
+    inputs(spec, layout, layer, 0..layout.cell_inputs(layer).len() as u32)
 }

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-/// A port of a module: a vector of bits, or an array of vectors.
+/// A port of a module: a vector of bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Its name.
@@ -11,8 +11,6 @@ pub struct Port {
     pub output: bool,
     /// Its width in bits.
     pub bits: u32,
-    /// How many vectors of this width an array has.
-    pub elements: Option<u32>,
 }
 
 /// The header of a module, from its name to the end of its ports.
@@ -40,11 +38,7 @@ pub fn ports_of(module: &str, text: &str) -> Option<Vec<Port>> {
 /// A port by its line: `input  logic [7:0] column_i,`.
 fn port(line: &str) -> Option<Port> {
     let words = line.trim_end_matches(',').split_whitespace().collect_vec();
-    let (words, elements) = match words.split_last()? {
-        (last, rest) if last.starts_with('[') => (rest, Some(last.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?)),
-        _ => (&words[..], None),
-    };
-    let (direction, bits, name) = match *words {
+    let (direction, bits, name) = match words[..] {
         [direction, "logic", name] => (direction, 1, name),
         [direction, "logic", range, name] => {
             let high: u32 = range.strip_prefix('[')?.strip_suffix(":0]")?.parse().ok()?;
@@ -52,7 +46,7 @@ fn port(line: &str) -> Option<Port> {
         }
         _ => return None,
     };
-    Some(Port { name: name.to_owned(), output: direction == "output", bits, elements })
+    Some(Port { name: name.to_owned(), output: direction == "output", bits })
 }
 
 #[cfg(test)]
@@ -62,14 +56,12 @@ mod tests {
     #[test]
     fn ports_are_read() {
         let text = "// A module.\nmodule tile (\n    input  logic        clk_i,\n    // Words.\n    output logic [15:0] data_out_o\n);\n";
-        let port = |name: &str, output, bits| Port { name: name.to_owned(), output, bits, elements: None };
+        let port = |name: &str, output, bits| Port { name: name.to_owned(), output, bits };
         let expected = Some(vec![port("clk_i", false, 1), port("data_out_o", true, 16)]);
         assert_eq!(ports_of("tile", text), expected);
         assert_eq!(ports_of("tile", &text.replace("tile (", "tile\n    import tile_pkg::*;\n(")), expected);
         assert_eq!(ports_of("tile", &text.replace("[15:0]", "[WIDTH-1:0]")), None);
-        let of_array = Port { elements: Some(5), ..port("data_out_o", true, 16) };
-        let array = text.replace("data_out_o", "data_out_o [5]");
-        assert_eq!(ports_of("tile", &array), Some(vec![port("clk_i", false, 1), of_array]));
+        assert_eq!(ports_of("tile", &text.replace("data_out_o", "data_out_o [5]")), None);
         assert_eq!(ports_of("til", text), None);
     }
 }

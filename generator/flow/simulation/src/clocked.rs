@@ -15,19 +15,9 @@ const WORD: usize = 32;
 
 const CLOCK: &str = "clk_i";
 
-/// The bits of a port, and the words that it takes.
-fn bits(port: &Port) -> usize {
-    port.bits as usize * port.elements.unwrap_or(1) as usize
-}
-
+/// The words that a port takes.
 fn words(port: &Port) -> usize {
-    bits(port).div_ceil(WORD)
-}
-
-/// A port as bits, the first element of an array lowest.
-fn vector(port: &Port) -> String {
-    let element = |place: u32| format!("{}[{place}]", port.name);
-    port.elements.map_or(port.name.clone(), |elements| (0..elements).rev().map(element).join(", "))
+    (port.bits as usize).div_ceil(WORD)
 }
 
 #[derive(Template)]
@@ -51,7 +41,6 @@ struct Side<'a> {
 struct Placed<'a> {
     name: &'a str,
     word: usize,
-    bits: u32,
 }
 
 /// The interface of a module.
@@ -64,10 +53,8 @@ pub(crate) struct Clocked<'a> {
 impl<'a> Clocked<'a> {
     /// The interface of a module by its text.
     pub fn of(module: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
-        let fault = || {
-            Diagnostic::new(format!("the ports of `{module}` are not vectors of bits, or arrays of them"))
-                .as_fault("specification")
-        };
+        let fault =
+            || Diagnostic::new(format!("the ports of `{module}` are not vectors of bits")).as_fault("specification");
         let header = header(module, text).ok_or_else(fault)?;
         let ports = ports_of(module, text).ok_or_else(fault)?;
         Ok(Clocked { module, header, ports })
@@ -93,9 +80,11 @@ impl<'a> Clocked<'a> {
     /// A module of the same name and ports that calls the library at each rising edge.
     pub fn wrapper(&self) -> String {
         let Clocked { module, header, .. } = self;
-        let padded = |port: &Port| match words(port) * WORD - bits(port) {
-            0 => vector(port),
-            more => format!("{more}'d0, {}", vector(port)),
+        // Types of packages are those of the insides.
+        let header = header.lines().filter(|line| !line.trim_start().starts_with("import ")).join("\n");
+        let padded = |port: &Port| match words(port) * WORD - port.bits as usize {
+            0 => port.name.clone(),
+            more => format!("{more}'d0, {}", port.name),
         };
         let inputs = self.passed(true).rev().map(padded).join(", ");
         let (last_in, last_out) = (self.words(true) * WORD - 1, self.words(false) * WORD - 1);
@@ -106,12 +95,8 @@ impl<'a> Clocked<'a> {
              always @(posedge {CLOCK}) begin\n        {module}_step(model, {{{inputs}}}, next);\n        outputs_q <= next;\n    end\n"
         );
         for (port, word) in self.placed(false) {
-            for element in 0..port.elements.unwrap_or(1) {
-                let low = word * WORD + (element * port.bits) as usize;
-                let high = low + port.bits as usize - 1;
-                let place = if port.elements.is_some() { format!("[{element}]") } else { String::new() };
-                writeln!(text, "    assign {}{place} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
-            }
+            let (low, high) = (word * WORD, word * WORD + port.bits as usize - 1);
+            writeln!(text, "    assign {} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
         }
         text + "endmodule\n"
     }
@@ -121,10 +106,7 @@ impl<'a> Clocked<'a> {
     pub fn functions(&self, class: &str, is_whole: bool) -> String {
         let side = |is_input: bool| Side {
             words: self.words(is_input),
-            ports: self
-                .placed(is_input)
-                .map(|(port, word)| Placed { name: &port.name, word, bits: port.bits })
-                .collect(),
+            ports: self.placed(is_input).map(|(port, word)| Placed { name: &port.name, word }).collect(),
         };
         let template =
             Library { module: self.module, class, is_whole, clock: CLOCK, inputs: side(true), outputs: side(false) };
@@ -148,16 +130,11 @@ mod tests {
             assert!(wrapper.contains(part), "{wrapper}");
         }
         let functions = clocked.functions("Vm", true);
-        for part in
-            ["put(model.a_i, inputs + 0, 4);", "put(model.b_i, inputs + 1, 40);", "get(model.c_o, outputs + 0, 1);"]
-        {
+        for part in ["put(model.a_i, inputs + 0);", "put(model.b_i, inputs + 1);", "get(model.c_o, outputs + 0);"] {
             assert!(functions.contains(part), "{functions}");
         }
-        let text = "module m (\n    input logic [1:0] a_i [2],\n    output logic b_o [2]\n);\n";
-        let wrapper = Clocked::of("m", text).unwrap().wrapper();
-        for part in ["{28'd0, a_i[1], a_i[0]}", "b_o[1] = outputs_q[1:1]"] {
-            assert!(wrapper.contains(part), "{wrapper}");
-        }
+        let with_import = text.replace("module m (", "module m\n    import p::*;\n(");
+        assert_eq!(Clocked::of("m", &with_import).unwrap().wrapper(), wrapper.replace("module m (", "module m\n("));
         assert!(Clocked::of("m", "module m (\n    input logic [W-1:0] a_i\n);\n").is_err());
     }
 }

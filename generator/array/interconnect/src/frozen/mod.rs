@@ -12,28 +12,30 @@ use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, Side, TileKind};
 use pushmem_registers::{Field as RegisterField, Register, RegisterMap};
-use pushmem_resources::{Common, Feature, Field, Node, TileLayout};
+use pushmem_resources::{Common, Feature, Node, TileLayout};
 use pushmem_rtl::{levels_constant, registers_module, tile_module as memory_module};
 use pushmem_systemverilog::{File, Port, header, ports_of};
 use pushmem_tile::TileSpec;
 
 use self::text::{
-    Array, only, renamed, unrolled, with_item, with_parameter, with_signals, without_hop, without_statement,
+    Vector, only, renamed, unrolled, with_item, with_name, with_parameter, with_signals, without_hop, without_statement,
 };
 use self::wires::{Wire, Wires};
 use crate::configuration::Configuration as ConfigurationModule;
 use crate::switch_box::switch_box_module;
-use crate::tile::memory_instance;
+use crate::tile::{memory_instance, slice, tracks};
 use crate::{array_module, block_module, io_block_module, tile_module};
 
-/// The output for the clock of the rest of the tile.
+/// The outputs for the clock of the rest of the tile, and for the fields of its registers.
 const TILE_CLOCK: &str = "tile_clk_o";
+const FIELDS: &str = "cfg_o";
 
 #[derive(Template)]
 #[template(path = "testbench/frozen_configuration.sv", escape = "none")]
 struct FrozenConfiguration<'a> {
     header: String,
-    constants: Vec<(String, String)>,
+    /// The values of the fields, the highest first.
+    fields: String,
     /// Whether it has a memory with contents, which are loaded.
     has_contents: bool,
     /// Whether the clock of the tile is one of its outputs: it always runs.
@@ -142,7 +144,7 @@ impl Frozen<'_> {
         let module = tile_module(self.spec, layout.kind);
         let configuration = ConfigurationModule::of(self.spec, layout).module;
         let (name, constants) = (name_at(&module, place), name_at(&configuration, place));
-        let mut text = renamed(self.text(&module), &format!("module {module} ("), &format!("module {name} ("));
+        let mut text = with_name(self.text(&module), &module, &name);
         text = renamed(&text, &format!("{configuration} u_configuration ("), &format!("{constants} u_configuration ("));
         let mut files = vec![(file_name(&constants), self.constants(layout, tile, &configuration, &constants))];
         if let Some(memory) = self.spec.memory_of(layout.kind) {
@@ -163,35 +165,33 @@ impl Frozen<'_> {
         }
         for layer in Layer::ALL {
             if layout.kind == TileKind::Io {
-                text = unrolled(&text, &format!("gen_{}", layer.name()), &wires.driven_to(layer, Side::South));
+                let width = self.spec.bits(layer);
+                text = unrolled(&text, &format!("gen_{}", layer.name()), &wires.driven_to(layer, Side::South), width);
                 continue;
             }
             let module = switch_box_module(self.spec, layer);
             text = renamed(&text, &format!("    {module} "), &format!("    {} ", name_at(&module, place)));
             files.push(self.switch_box(place, tile, layer));
         }
-        let array = |layer: Layer| {
+        let vector = |layer: Layer| {
             move |side: Side, end: &str, kept: Vec<u32>| {
                 let name = format!("{}_{}_{end}", layer.name(), side.name());
-                Array { name, width: self.spec.bits(layer), kept, count: self.spec.tracks.of(layer) }
+                Vector { name, width: self.spec.bits(layer), kept, count: self.spec.tracks.of(layer) }
             }
         };
-        let arrays = Layer::ALL.into_iter().flat_map(|layer| wires.arrays(layer, layout.sides, array(layer)));
-        files.push((file_name(&name), with_signals(&text, &arrays.collect_vec())));
+        let vectors = Layer::ALL.into_iter().flat_map(|layer| wires.vectors(layer, layout.sides, vector(layer)));
+        files.push((file_name(&name), with_signals(&text, &vectors.collect_vec())));
         files
     }
 
     /// The module of constants in place of a tile's configuration registers.
     fn constants(&self, layout: &TileLayout, tile: &TileConfiguration, module: &str, name: &str) -> String {
         let header = self.header(module, name);
-        let signals = signals(layout, tile);
-        let is_other = |output: &&str| {
-            *output != TILE_CLOCK && !signals.iter().any(|(signal, _)| *output == format!("{signal}_o"))
-        };
+        let is_other = |output: &&str| *output != TILE_CLOCK && *output != FIELDS;
         let template = FrozenConfiguration {
             others: outputs(&header).filter(is_other).collect(),
             header: header.clone(),
-            constants: signals.clone(),
+            fields: fields(layout, tile),
             has_clock: self.spec.clock_gating,
             has_contents: tile.memory.as_ref().is_some_and(|memory| !memory.contents.is_empty()),
             memory_feature: Feature::of_memory(layout.kind).number(),
@@ -204,8 +204,7 @@ impl Frozen<'_> {
     fn memory(&self, spec: &TileSpec, memory: &MemoryConfiguration, place: Place) -> [File; 2] {
         let (module, registers) = (memory_module(spec), registers_module(spec));
         let (name, constants) = (name_at(&module, place), name_at(&registers, place));
-        // Its header may have more lines.
-        let text = renamed(self.text(&module), &format!("\nmodule {module}"), &format!("\nmodule {name}"));
+        let text = with_name(self.text(&module), &module, &name);
         let text = renamed(&text, &format!("{registers} u_registers ("), &format!("{constants} u_registers ("));
         let map = RegisterMap::of(spec);
         let writes = encode(memory, spec, &map).expect("a configuration suits its tile");
@@ -243,24 +242,25 @@ impl Frozen<'_> {
         let (layout, wires) = (self.layout(place), &self.wires[&place]);
         let module = switch_box_module(self.spec, layer);
         let name = name_at(&module, place);
-        let mut text = renamed(self.text(&module), &format!("module {module} "), &format!("module {name} "));
+        let mut text = with_name(self.text(&module), &module, &name);
         for local in layout.locals.iter().filter(|local| local.layer == layer) {
             let (Node::Register { side, track }, Some(field)) = (local.node, local.field) else { continue };
             let (value, hop) = (tile.fields[field], format!("u_{}_{track}", side.name()));
             if !wires.driven.contains(&(layer, side, track)) {
                 let side = side.name();
                 text = without_hop(&text, &hop);
-                text = without_statement(&text, &format!("    assign {side}_o[{track}] = "));
+                let output = slice(&format!("{side}_o"), track..track + 1, self.spec.bits(layer));
+                text = without_statement(&text, &format!("    assign {output} = "));
                 text = text.lines().filter(|line| !line.ends_with(&format!(" {side}_{track}_q;"))).join("\n");
             } else if wires::chosen(local, tile).is_some() {
                 text = with_item(&text, &hop, value, self.spec.bits(layer));
             }
         }
-        let array = |side: Side, end: &str, kept: Vec<u32>| {
+        let vector = |side: Side, end: &str, kept: Vec<u32>| {
             let name = format!("{}_{end}", side.name());
-            Array { name, width: self.spec.bits(layer), kept, count: self.spec.tracks.of(layer) }
+            Vector { name, width: self.spec.bits(layer), kept, count: self.spec.tracks.of(layer) }
         };
-        (file_name(&name), with_signals(&text, &wires.arrays(layer, layout.sides, array).collect_vec()))
+        (file_name(&name), with_signals(&text, &wires.vectors(layer, layout.sides, vector).collect_vec()))
     }
 
     /// The tiles, and the array.
@@ -297,9 +297,14 @@ impl Frozen<'_> {
         let module = tile_module(spec, layout.kind);
         let name = format!("{}_{}_{}", layout.kind.name(), place.column, place.row);
         let word = spec.word_bits();
+        let tracks = tracks(spec, layout);
+        let is_track = |port: &Port| {
+            let name = port.name.strip_suffix("_i").or(port.name.strip_suffix("_o"));
+            tracks.iter().any(|tracks| name == Some(tracks.port.as_str()))
+        };
         let signal = |port: &Port| {
             Some(match port.name.as_str() {
-                _ if port.elements.is_some() => return None,
+                _ if is_track(port) => return None,
                 "clk_i" | "rst_ni" | "test_enable_i" => port.name.clone(),
                 "column_i" => format!("8'd{}", place.column),
                 "row_i" => format!("8'd{}", place.row),
@@ -372,19 +377,13 @@ fn silent_name(module: &str) -> String {
     format!("{module}_idle")
 }
 
-/// The outputs in a header that are no arrays of tracks.
+/// The outputs in a header.
 fn outputs(header: &str) -> impl Iterator<Item = &str> {
     header.lines().filter_map(|line| line.trim().strip_prefix("output ")?.trim_end_matches(',').rsplit(' ').next())
 }
 
-/// The signals of a configuration, each as a concatenation of the values of its fields.
-fn signals(layout: &TileLayout, tile: &TileConfiguration) -> Vec<(String, String)> {
-    let fields = layout.fields.iter().zip(&tile.fields);
-    let chunks = fields.chunk_by(|(field, _)| field.meaning.signal());
-    let value = |(field, value): (&Field, &u32)| format!("{}'d{value}", field.bits);
-    let signal = |(name, fields): (String, Vec<(&Field, &u32)>)| {
-        let values = fields.into_iter().rev().map(value).join(", ");
-        (name, format!("{{{values}}}"))
-    };
-    chunks.into_iter().map(|(name, fields)| signal((name, fields.collect()))).collect()
+/// The values of the fields of a tile together, the first lowest.
+fn fields(layout: &TileLayout, tile: &TileConfiguration) -> String {
+    let values = layout.fields.iter().zip(&tile.fields).rev();
+    format!("{{{}}}", values.map(|(field, value)| format!("{}'d{value}", field.bits)).join(", "))
 }

@@ -1,9 +1,12 @@
-//! SystemVerilog of tiles with other ports: a signal for each track in place of arrays of tracks.
+//! SystemVerilog of tiles with other ports: a signal for each track in place of vectors of tracks.
 
 use itertools::Itertools;
+use pushmem_files::replace_identifiers;
 
-/// An array of tracks.
-pub struct Array {
+use crate::tile::slice;
+
+/// A vector of tracks, the first lowest.
+pub struct Vector {
     pub name: String,
     /// Bits of a track.
     pub width: u32,
@@ -12,7 +15,7 @@ pub struct Array {
     pub count: u32,
 }
 
-impl Array {
+impl Vector {
     /// The signal of a track.
     fn signal(&self, track: u32) -> String {
         signal(&self.name, track)
@@ -22,46 +25,57 @@ impl Array {
     fn value(&self, track: u32) -> String {
         if self.kept.contains(&track) { self.signal(track) } else { format!("{}'d0", self.width) }
     }
+
+    /// All tracks where they are read.
+    fn all(&self) -> String {
+        format!("{{{}}}", (0..self.count).rev().map(|track| self.value(track)).join(", "))
+    }
+
+    /// The declarations of the ports of the tracks, in place of that of the vector.
+    fn ports(&self, declaration: &str) -> Vec<String> {
+        let direction = if declaration.trim_start().starts_with("output") { "output" } else { "input " };
+        let range = if self.width == 1 { String::new() } else { format!("[{}:0] ", self.width - 1) };
+        self.kept.iter().map(|track| format!("    {direction} logic {range}{},", self.signal(*track))).collect()
+    }
 }
 
 /// The name of the signal of a track.
-pub fn signal(array: &str, track: u32) -> String {
-    format!("{array}_{track}")
+pub fn signal(vector: &str, track: u32) -> String {
+    format!("{vector}_{track}")
 }
 
-/// The text of a module in which the tracks of arrays that are kept are signals of their own, and the others 0. Arrays are ports, connected
-/// to ports as a whole or by a track of a constant number.
-pub fn with_signals(text: &str, arrays: &[Array]) -> String {
-    let named = |name: &str| arrays.iter().find(|array| array.name == name);
+/// The text of a module in which the tracks of vectors that are kept are signals of their own, and the others 0. Vectors are ports,
+/// connected to ports as a whole or by tracks of constant numbers.
+pub fn with_signals(text: &str, vectors: &[Vector]) -> String {
+    let named = |name: &str| vectors.iter().find(|vector| vector.name == name);
     let mut lines = Vec::new();
     for line in text.lines() {
         let end = if line.ends_with(',') { "," } else { "" };
         let bare = line.trim_end_matches(',');
         let indent = &line[..line.len() - line.trim_start().len()];
-        if let Some((declaration, array)) = declared(bare).and_then(|(before, name)| Some((before, named(name)?))) {
-            lines.extend(array.kept.iter().map(|track| format!("{declaration}{},", array.signal(*track))));
-        } else if let Some((port, array)) = connected(bare).and_then(|(port, name)| Some((port, named(name)?))) {
-            let connection = |track: &u32| format!("{indent}.{} ({}),", signal(port, *track), array.signal(*track));
-            lines.extend(array.kept.iter().map(connection));
+        if let Some(vector) = declared(bare).and_then(named) {
+            lines.extend(vector.ports(bare));
+        } else if let Some((port, vector)) = connected(bare).and_then(|(port, name)| Some((port, named(name)?))) {
+            let connection = |track: &u32| format!("{indent}.{} ({}),", signal(port, *track), vector.signal(*track));
+            lines.extend(vector.kept.iter().map(connection));
         } else {
             lines.push(format!("{bare}{end}"));
         }
     }
     let mut text = lines.join("\n") + "\n";
-    for array in arrays {
-        for track in 0..array.count {
-            text = text.replace(&format!("{}[{track}]", array.name), &array.value(track));
+    for vector in vectors {
+        for track in 0..vector.count {
+            text = text.replace(&slice(&vector.name, track..track + 1, vector.width), &vector.value(track));
         }
     }
-    without_last_commas(&text)
+    without_last_commas(&replace_identifiers(&text, |name| named(name).map(Vector::all)))
 }
 
-/// The declaration of an array of tracks up to its name, and the name.
-fn declared(line: &str) -> Option<(&str, &str)> {
-    let (before, _) = line.strip_suffix(']')?.rsplit_once(" [")?;
-    let before = before.trim_end();
-    let name = &before[before.rfind(' ')? + 1..];
-    Some((&before[..before.len() - name.len()], name))
+/// The name of the port that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let code = line.trim_start();
+    let is_port = code.starts_with("input ") || code.starts_with("output ");
+    is_port.then(|| code.rsplit(' ').next()).flatten()
 }
 
 /// The port and the signal of a connection.
@@ -142,17 +156,24 @@ pub fn without_statement(text: &str, beginning: &str) -> String {
     format!("{}{}", &text[..begin], &text[end..])
 }
 
-/// The text with the loop of this label unrolled, for some of its indices. Its only instance is `u_hop`.
-pub fn unrolled(text: &str, label: &str, indices: &[u32]) -> String {
+/// The text with the loop of this label unrolled, for some of its indices, which select bits or items of this width. Its only instance
+/// is `u_hop`.
+pub fn unrolled(text: &str, label: &str, indices: &[u32], width: u32) -> String {
     let head = only(text, &format!(" : {label}\n"));
     let begin = text[..head].rfind("    for (genvar k = 0;").expect("a loop has a head");
     let body = head + text[head..].find('\n').expect("a loop has a body") + 1;
     let end = body + text[body..].find("\n    end\n").expect("a loop ends") + 1;
     let copy = |index: &u32| {
-        text[body..end].replace("[k]", &format!("[{index}]")).replace(" u_hop (", &format!(" u_{label}_{index} ("))
+        let items = text[body..end].replace(&format!("[k * {width}+:{width}]"), &slice("", *index..index + 1, width));
+        items.replace("[k]", &format!("[{index}]")).replace(" u_hop (", &format!(" u_{label}_{index} ("))
     };
     let copies = indices.iter().map(copy).join("");
     format!("{}{copies}{}", &text[..begin], &text[end + "    end\n".len()..])
+}
+
+/// The text of a module under another name. Its header may have several lines.
+pub fn with_name(text: &str, module: &str, name: &str) -> String {
+    renamed(text, &format!("\nmodule {module}"), &format!("\nmodule {name}"))
 }
 
 /// The text with the one place of `from` replaced.

@@ -6,7 +6,7 @@ use pushmem_bitstream::TileConfiguration;
 use pushmem_fabric::{Layer, Side};
 use pushmem_resources::{Choice, Local, Node, TileLayout};
 
-use super::text::Array;
+use super::text::Vector;
 
 /// A track on a side of a tile.
 pub type Wire = (Layer, Side, u32);
@@ -45,16 +45,16 @@ impl Wires {
         numbers(&self.driven, layer, side)
     }
 
-    /// The arrays of the tracks of a layer: `array` makes one of a side, the end of its name, and the tracks in it.
-    pub fn arrays(
+    /// The vectors of the tracks of a layer: `vector` makes one of a side, the end of its name, and the tracks in it.
+    pub fn vectors(
         &self,
         layer: Layer,
         sides: &'static [Side],
-        array: impl Fn(Side, &str, Vec<u32>) -> Array,
-    ) -> impl Iterator<Item = Array> {
+        vector: impl Fn(Side, &str, Vec<u32>) -> Vector,
+    ) -> impl Iterator<Item = Vector> {
         sides.iter().flat_map(move |&side| {
             let ends = [("i", &self.taken), ("o", &self.driven)];
-            ends.map(|(end, wires)| array(side, end, numbers(wires, layer, side)))
+            ends.map(|(end, wires)| vector(side, end, numbers(wires, layer, side)))
         })
     }
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
 use pushmem_files::Diagnostic;
-use pushmem_interconnect::{array_module, tile_module};
+use pushmem_interconnect::{array_module, tile_instance, tile_module};
 use pushmem_resources::{Graph, Node, NodeId};
 use pushmem_simulation::{BlockPort, BlockPorts, Verilator};
 
@@ -132,13 +132,5 @@ fn gate(spec: &ArraySpec, place: Place) -> String {
 
 /// A tile in the RTL.
 fn tile(spec: &ArraySpec, place: Place) -> String {
-    let Place { row, column } = place;
-    let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
-    match spec.kind(place).expect("a place of the array") {
-        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0"),
-        kind => {
-            let (block_row, inner_row) = ((row - 1) / spec.block.rows, (row - 1) % spec.block.rows);
-            format!("u_array.u_block_{block}_{block_row}.u_{}_{inner}_{inner_row}", kind.name())
-        }
-    }
+    format!("u_array.{}", tile_instance(spec, place))
 }
