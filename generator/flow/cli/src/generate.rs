@@ -129,6 +129,10 @@ impl Generate {
         }
         let mut folder = OutputFolder::new();
         let rtl = rtl_folder::add(&mut folder, rtl);
+        for kind in spec.kinds() {
+            let list = format!("filelist_{}_tile.f", kind.name());
+            rtl_folder::add_list(&mut folder, &list, &rtl, &pushmem_interconnect::tile_module(spec, kind));
+        }
         arrays::add_views(&mut folder, spec, self.veryl);
         self.package
             .add(&mut folder, &technology, false, |technology| package::array(spec, rtl.clone(), technology))?;

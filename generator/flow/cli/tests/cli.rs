@@ -197,6 +197,28 @@ fn generate_is_deterministic_and_replaces_its_folder() {
     assert!(again.iter().all(|(path, text)| path.ends_with(".pushmem") || written[path] == *text));
 }
 
+/// A tile that is hardened by itself has a list of its own, with nothing that it does not use.
+#[test]
+fn each_kind_of_tile_of_an_array_has_a_file_list() {
+    let folder = Folder::new();
+    let array = folder.path("array");
+    succeeds(&["generate", "constraints/arrays/small.yaml", "-o", &array]);
+    let lists =
+        [("pe", "image_pe", "small_rom"), ("mem", "small_rom_tile", "image_pe"), ("io", "pushmem_stream_in", "small_rom")];
+    for (kind, own, other) in lists {
+        let (list, top) = (format!("filelist_{kind}_tile.f"), format!("small_{kind}_tile"));
+        let text = fs::read_to_string(Path::new(&array).join(&list)).unwrap();
+        let has = |part: &str| text.lines().any(|line| line.starts_with(&format!("rtl/{part}")));
+        assert!(has(own) && has(&top) && !has(other), "{text}");
+        let Some(verilator) = verilator() else { continue };
+        let mut lint = Command::new(verilator);
+        let lint = lint.args(["--lint-only", "-Wall", "--top-module", &top, "-f", &list]).current_dir(&array);
+        let output = lint.output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !err.contains('%'), "{top}:\n{err}");
+    }
+}
+
 #[test]
 fn generate_leaves_nothing_behind_when_it_cannot_write() {
     let folder = Folder::new();
