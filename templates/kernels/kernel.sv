@@ -2,10 +2,12 @@
 // {{ line }}
 {%- endfor %}
 //
-// Latency: {{ latency }}{% if latency == 1 %} cycle{% else %} cycles{% endif %}, of those in which `step_i` is high; in others nothing changes. A new result every cycle.
+// Latency: {{ latency }}{% if latency == 1 %} cycle{% else %} cycles{% endif %}, of those in which `step_i` is high;
+// in others nothing changes. A new result every cycle.
 module {{ name }} (
 {%- for port in ports %}
-    {{ port.declaration }}{% if !loop.last %},{% endif %}{% if !port.comment.is_empty() %} // {{ port.comment }}{% endif %}
+    {{ port.declaration }}{% if !loop.last %},{% endif %}
+{%- if !port.comment.is_empty() %} // {{ port.comment }}{% endif %}
 {%- endfor %}
 );
 {%- for table in tables %}
@@ -19,7 +21,8 @@ module {{ name }} (
 {%- endfor %}
             default: row = '0;
         endcase
-        {{ table.function }} = row[{~index[{{ table.column_bits - 1 }}:0], {{ table.entry_shift }}'d0} +: {{ table.entry_bits }}];
+        {{ table.function }} =
+            row[{~index[{{ table.column_bits - 1 }}:0], {{ table.entry_shift }}'d0} +: {{ table.entry_bits }}];
     endfunction
 {%- endfor %}
 {%- if !unused.is_empty() %}

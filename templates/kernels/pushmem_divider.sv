@@ -1,8 +1,8 @@
 // Divider: a new quotient and remainder every cycle, two quotient bits a stage.
 //
 // Parameters: Width of all operands and results, even; Signed for two's complement.
-// The remainder is never negative, so that division by a positive number rounds down. Division by 0 gives quotient 0 and
-// remainder 0. The quotient wraps: the least number divided by -1 is the least number.
+// The remainder is never negative, so that division by a positive number rounds down. Division by 0 gives quotient 0
+// and remainder 0. The quotient wraps: the least number divided by -1 is the least number.
 //
 // Timing: the results of the operands of a cycle show Width / 2 cycles later, of signed operands 2 more. Only cycles in
 // which `step_i` is high count. There is no reset: before the first operands are through, the results are anything.

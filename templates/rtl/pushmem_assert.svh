@@ -10,9 +10,9 @@
 `endif
 `endif
 
-// PUSHMEM_ASSERT: `Condition` holds at each edge of `clk_i`. `Message` is the list of arguments of $error, in parentheses.
-// PUSHMEM_ASSERT_OUT_OF_RESET: the same, but while `rst_ni` is low. Modules with a synchronous reset need it.
-// PUSHMEM_ASSERT_NOW: the same as a statement of a process: `Condition` holds when it is reached.
+// PUSHMEM_ASSERT: `Condition` holds at each edge of `clk_i`. `Message` is the list of arguments of $error, in
+// parentheses. PUSHMEM_ASSERT_OUT_OF_RESET: the same, but while `rst_ni` is low. Modules with a synchronous reset
+// need it. PUSHMEM_ASSERT_NOW: the same as a statement of a process: `Condition` holds when it is reached.
 `ifdef PUSHMEM_ASSERT_OFF
 `define PUSHMEM_ASSERT(Label, Condition, Message)
 `define PUSHMEM_ASSERT_OUT_OF_RESET(Label, Condition, Message)

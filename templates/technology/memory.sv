@@ -1,12 +1,14 @@
 {%- let memory = assembly.memory -%}
 {%- let binding = assembly.binding -%}
-// Memory of the tile `{{ memory.tile }}`: {{ memory.depth }} rows of {{ memory.width }} bits in {{ assembly.macros() }} of the macro {{ binding.name }}.
+// Memory of the tile `{{ memory.tile }}`: {{ memory.depth }} rows of {{ memory.width }} bits in
+// {{ assembly.macros() }} of the macro {{ binding.name }}.
 //
 {%- if assembly.columns > 1 %}
 // {{ assembly.columns }} macros side by side make a row.
 {%- endif %}
 {%- if assembly.lanes > 1 %}
-// A row of the macro holds {{ assembly.lanes }} rows, in lanes; they are far apart, so that neighbours are in different rows.
+// A row of the macro holds {{ assembly.lanes }} rows, in lanes; they are far apart, so that neighbours are in
+// different rows.
 {%- endif %}
 {%- if assembly.banks > 1 %}
 // {{ assembly.banks }} banks of {{ binding.depth * assembly.lanes }} rows; only the bank that is meant is selected.
@@ -55,11 +57,13 @@ module {{ memory.name }} #(
 {%- if assembly.place_bits() > 0 %}
 {%- if assembly.lanes > 1 && used.port_use.write.is_some() %}
     logic {{ crate::technology::range(assembly.lane_bits()) }}port_{{ n }}_lane;
-    always_comb port_{{ n }}_lane = port_{{ n }}_address[{{ assembly.row_bits() + assembly.lane_bits() - 1 }}:{{ assembly.row_bits() }}];
+    always_comb port_{{ n }}_lane =
+        port_{{ n }}_address[{{ assembly.row_bits() + assembly.lane_bits() - 1 }}:{{ assembly.row_bits() }}];
 {%- endif %}
 {%- if assembly.banks > 1 %}
     logic {{ crate::technology::range(assembly.bank_bits()) }}port_{{ n }}_bank;
-    always_comb port_{{ n }}_bank = port_{{ n }}_address[{{ memory.address_bits() - 1 }}:{{ memory.address_bits() - assembly.bank_bits() }}];
+    always_comb port_{{ n }}_bank =
+        port_{{ n }}_address[{{ memory.address_bits() - 1 }}:{{ memory.address_bits() - assembly.bank_bits() }}];
 {%- endif %}
 {%- endif %}
 {% endfor %}

@@ -1,4 +1,5 @@
-// Behavioural model of the macro {{ binding.name }}: {{ binding.depth }} rows of {{ binding.width }} bits. For simulation; synthesis takes stubs/{{ binding.name }}.sv.
+// Behavioural model of the macro {{ binding.name }}: {{ binding.depth }} rows of {{ binding.width }} bits. For
+// simulation; synthesis takes stubs/{{ binding.name }}.sv.
 //
 {%- if one_cycle() %}
 // Timing: a row that was read is on the output for one cycle, then something else.
@@ -26,7 +27,8 @@ module {{ binding.name }} (
 {%- for (first, end) in entry.loops(binding.width / bits) %}
             for (int pushmem_part = {{ first }}; pushmem_part < {{ end }}; pushmem_part++) begin
                 if ({{ masked }}) begin
-                    pushmem_rows[{{ port.address }}][pushmem_part * {{ bits }}+:{{ bits }}] <= {{ port.data_in.as_deref().unwrap_or_default() }}[pushmem_part * {{ bits }}+:{{ bits }}];
+                    pushmem_rows[{{ port.address }}][pushmem_part * {{ bits }}+:{{ bits }}] <=
+                        {{ port.data_in.as_deref().unwrap_or_default() }}[pushmem_part * {{ bits }}+:{{ bits }}];
                 end
             end
 {%- endfor %}

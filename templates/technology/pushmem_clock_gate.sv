@@ -1,6 +1,8 @@
-// Clock gate: the cell {{ gate.cell }}, in place of the model of the generator. Ports and timing are those of the model.
+// Clock gate: the cell {{ gate.cell }}, in place of the model of the generator. Ports and timing are those of the
+// model.
 //
-// Timing: `gated_clk_o` has the pulse of `clk_i` that begins at the end of a cycle with `enable_i` or `test_enable_i`, and no other.
+// Timing: `gated_clk_o` has the pulse of `clk_i` that begins at the end of a cycle with `enable_i` or
+// `test_enable_i`, and no other.
 module pushmem_clock_gate (
     input  logic clk_i,
     input  logic enable_i,

@@ -30,7 +30,8 @@ module pushmem_sram #(
     // The cell that disturbs it; of an address fault, the address.
     int unsigned fault_by_row /* verilator public_flat_rw */;
     int unsigned fault_by_bit /* verilator public_flat_rw */;
-    // The value, or the value after the transition, that disturbs; of an address fault, 1 when the address reaches its own row.
+    // The value, or the value after the transition, that disturbs; of an address fault, 1 when the address reaches
+    // its own row.
     int unsigned fault_when /* verilator public_flat_rw */;
     // The value of the faulty cell; of an address fault, how two rows that are read together join: 0 as AND, 1 as OR;
     // with no row, the word that is read.
@@ -52,12 +53,14 @@ module pushmem_sram #(
         kept  = word;
         if (row == fault_row) begin
             if (fault_kind == StuckAt
-                || fault_kind == Transition && held[fault_bit] != fault_when[0] && kept[fault_bit] == fault_when[0]) begin
+                || fault_kind == Transition && held[fault_bit] != fault_when[0]
+                    && kept[fault_bit] == fault_when[0]) begin
                 kept[fault_bit] = fault_kind == StuckAt ? fault_value[0] : held[fault_bit];
             end
         end
         rows[row] = kept;
-        if (row == fault_by_row && held[fault_by_bit] != kept[fault_by_bit] && kept[fault_by_bit] == fault_when[0]) begin
+        if (row == fault_by_row && held[fault_by_bit] != kept[fault_by_bit]
+            && kept[fault_by_bit] == fault_when[0]) begin
             if (fault_kind == Inversion) begin
                 rows[fault_row][fault_bit] = ~rows[fault_row][fault_bit];
             end else if (fault_kind == Idempotent) begin
@@ -83,7 +86,8 @@ module pushmem_sram #(
                             2'b00: word = {Width{fault_value[0]}};
                             2'b01: word = rows[fault_row];
                             2'b10: word = rows[address];
-                            2'b11: word = fault_value[0] ? rows[address] | rows[fault_row] : rows[address] & rows[fault_row];
+                            2'b11: word = fault_value[0] ? rows[address] | rows[fault_row] : rows[address]
+                                & rows[fault_row];
                         endcase
                     end
                     if (fault_kind == StuckAt && address == fault_row) begin

@@ -1,8 +1,8 @@
 // Hold register: keeps a word from one load to the next.
 //
 // Parameters: Width of a word.
-// Timing: with `step_i` and `load_i`, the word on `in_data_i` enters at the end of the cycle; it is on `out_data_o` from the next
-// cycle on, until another word enters. The content has no reset: it is read only after a load.
+// Timing: with `step_i` and `load_i`, the word on `in_data_i` enters at the end of the cycle; it is on `out_data_o`
+// from the next cycle on, until another word enters. The content has no reset: it is read only after a load.
 module pushmem_hold_register #(
     parameter int unsigned Width = 16
 ) (

@@ -1,9 +1,10 @@
-// Late flush: begins the time of tiles that have nothing to do until some cycle of a run. Their controllers then count from
-// that cycle, and need not count to it.
+// Late flush: begins the time of tiles that have nothing to do until some cycle of a run. Their controllers then
+// count from that cycle, and need not count to it.
 //
 // Parameters: Cycles of the run before the time of the tiles begins, at least 1.
-// Timing: `flush_i` is high in the cycle before a run, `step_i` in each of its cycles in which time goes on. `late_flush_o` is
-// high in the last of Cycles such cycles: the next is cycle 0 of the tiles. Idle after reset, and after that cycle.
+// Timing: `flush_i` is high in the cycle before a run, `step_i` in each of its cycles in which time goes on.
+// `late_flush_o` is high in the last of Cycles such cycles: the next is cycle 0 of the tiles. Idle after reset, and
+// after that cycle.
 `include "pushmem_assert.svh"
 
 module pushmem_late_flush #(

@@ -3,10 +3,11 @@
 //
 // Parameters: Levels of loops; CountBits, the width of an index; GapBits, the width of Start and of a gap;
 // Extents, the extent of each level minus one, level 0 lowest; Start, the cycle of the first iteration; Gaps, for each
-// level, the cycles from one iteration to the next when this level increments and those inside it start over, minus one.
+// level, the cycles from one iteration to the next when this level increments and those inside it start over, minus
+// one.
 // Timing: the first cycle after `flush_i` is cycle 0; later cycles come with `step_i`, and without it nothing changes.
-// `steps_o` is high in the cycle of each iteration. `indices_o` are those of the current iteration, or between two, of the
-// next; after the last they are 0. Idle after reset and after the last iteration.
+// `steps_o` is high in the cycle of each iteration. `indices_o` are those of the current iteration, or between two,
+// of the next; after the last they are 0. Idle after reset and after the last iteration.
 `include "pushmem_assert.svh"
 
 module pushmem_loop_counter #(

@@ -1,9 +1,10 @@
 // Random-access memory: words whose addresses data choose, one write and several reads a cycle.
 //
-// Parameters: Width of a word; Words; Reads, the number of read ports, each with a memory of its own that holds all words.
-// Timing: with `step_i`, the words on `element_o` in the next cycle are those at `read_address_i`, with all writes up to and
-// including that next cycle; without, nothing changes. `write_i` writes `write_element_i` to `write_address_i`. Only the note of
-// the last write has a reset: a word is read only after it was written.
+// Parameters: Width of a word; Words; Reads, the number of read ports, each with a memory of its own that holds all
+// words.
+// Timing: with `step_i`, the words on `element_o` in the next cycle are those at `read_address_i`, with all writes up
+// to and including that next cycle; without, nothing changes. `write_i` writes `write_element_i` to
+// `write_address_i`. Only the note of the last write has a reset: a word is read only after it was written.
 `include "pushmem_assert.svh"
 
 module pushmem_random_access_memory #(

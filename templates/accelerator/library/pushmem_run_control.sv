@@ -1,12 +1,13 @@
 // Run control: starts runs, and lets time go on when all streams can.
 //
 // Parameters: Length of a run in cycles; Streams, the number of streams.
-// `due_i` tells which streams have a beat in this cycle of the schedule, `ready_i` which of them could pass one: an input
-// that has a word, an output that has room. `step_o` is high in the cycles of the schedule: those of a run in which no
-// stream that is due has to wait. Nothing advances in other cycles.
-// Timing: `start_i` (one cycle) asks for a run; while another goes on, one is remembered, and more are ignored. `flush_o` is
-// high in the cycle before cycle 0 of a run: at once when idle, and in the last cycle of a run when another is wanted, so
-// that runs follow each other without a gap. `busy_o` is high during a run, `done_o` in its last cycle.
+// `due_i` tells which streams have a beat in this cycle of the schedule, `ready_i` which of them could pass one: an
+// input that has a word, an output that has room. `step_o` is high in the cycles of the schedule: those of a run in
+// which no stream that is due has to wait. Nothing advances in other cycles.
+// Timing: `start_i` (one cycle) asks for a run; while another goes on, one is remembered, and more are ignored.
+// `flush_o` is high in the cycle before cycle 0 of a run: at once when idle, and in the last cycle of a run when
+// another is wanted, so that runs follow each other without a gap. `busy_o` is high during a run, `done_o` in its
+// last cycle.
 `include "pushmem_assert.svh"
 
 module pushmem_run_control #(

@@ -1,8 +1,8 @@
 // Shift register: its output is its input some steps ago.
 //
 // Parameters: Width of a word; Length, the delay in steps, at least 1.
-// Timing: with `step_i`, the word on `in_data_i` enters at the end of the cycle; it is on `out_data_o` Length steps later.
-// The contents have no reset: a word is read only when it has come all the way.
+// Timing: with `step_i`, the word on `in_data_i` enters at the end of the cycle; it is on `out_data_o` Length steps
+// later. The contents have no reset: a word is read only when it has come all the way.
 module pushmem_shift_register #(
     parameter int unsigned Width  = 16,
     parameter int unsigned Length = 1

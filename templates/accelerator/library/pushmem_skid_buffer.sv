@@ -1,11 +1,11 @@
-// Skid buffer: an output stream of hardware that hears of a stall some cycles late. It has room for the beats that are on
-// their way.
+// Skid buffer: an output stream of hardware that hears of a stall some cycles late. It has room for the beats that
+// are on their way.
 //
 // Parameters: Width of a beat; Latency, the cycles from the decision to give a beat to that beat, at least 1.
-// Timing: `ready_o` tells that there is room for one more beat. In a cycle with `claim_i` it is given away; the beat is on
-// `in_data_i` Latency cycles later. On the other side a beat passes in each cycle in which `out_valid_o` and `out_ready_i` are
-// both high. All outputs come from registers. A beat that enters may leave from the next cycle on, and beats pass at one a
-// cycle.
+// Timing: `ready_o` tells that there is room for one more beat. In a cycle with `claim_i` it is given away; the beat
+// is on `in_data_i` Latency cycles later. On the other side a beat passes in each cycle in which `out_valid_o` and
+// `out_ready_i` are both high. All outputs come from registers. A beat that enters may leave from the next cycle on,
+// and beats pass at one a cycle.
 `include "pushmem_assert.svh"
 
 module pushmem_skid_buffer #(
@@ -21,7 +21,8 @@ module pushmem_skid_buffer #(
     input  logic             out_ready_i,
     output logic [Width-1:0] out_data_o
 );
-    // A claim shows in the count in the next cycle, and its place is free again in the cycle after the one in which it leaves.
+    // A claim shows in the count in the next cycle, and its place is free again in the cycle after the one in which
+    // it leaves.
     localparam int unsigned Depth     = Latency + 2;
     localparam int unsigned CountBits = $clog2(Depth + 1);
 

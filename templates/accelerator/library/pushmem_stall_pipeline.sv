@@ -1,12 +1,12 @@
 // Stall pipeline: registers between the run control, which knows the streams, and the hardware that a stall stops.
 //
 // Parameters: Latency, the number of registers, at least 1.
-// The run control decides Latency cycles ahead whether time goes on. `step_o` and `flush_o` are its `step_i` and `flush_i`
-// that much later, so that each begins a cycle at a register, whatever the number of streams before it and of flip-flops
-// behind it.
-// Timing: `start_i`, `busy_o` and `done_o` are in the time of the hardware. `start_i` asks for a run; while another goes on,
-// one is remembered, and more are ignored: `ask_o` is a request that counts. `busy_o` is high during a run, `done_o` in its
-// last cycle.
+// The run control decides Latency cycles ahead whether time goes on. `step_o` and `flush_o` are its `step_i` and
+// `flush_i` that much later, so that each begins a cycle at a register, whatever the number of streams before it and
+// of flip-flops behind it.
+// Timing: `start_i`, `busy_o` and `done_o` are in the time of the hardware. `start_i` asks for a run; while another
+// goes on, one is remembered, and more are ignored: `ask_o` is a request that counts. `busy_o` is high during a run,
+// `done_o` in its last cycle.
 `include "pushmem_assert.svh"
 
 module pushmem_stall_pipeline #(

@@ -1,9 +1,9 @@
-// Stream buffer: two words between a stream outside and the accelerator, so that neither side waits for the other within
-// a cycle.
+// Stream buffer: two words between a stream outside and the accelerator, so that neither side waits for the other
+// within a cycle.
 //
 // Parameters: Width of a beat.
-// Timing: a beat passes on a side in each cycle in which `valid` and `ready` of the side are both high. All outputs come
-// from registers. A beat that enters may leave from the next cycle on, and beats pass at one a cycle.
+// Timing: a beat passes on a side in each cycle in which `valid` and `ready` of the side are both high. All outputs
+// come from registers. A beat that enters may leave from the next cycle on, and beats pass at one a cycle.
 `include "pushmem_assert.svh"
 
 module pushmem_stream_buffer #(
@@ -65,8 +65,8 @@ module pushmem_stream_buffer #(
         if (!rst_ni) begin
             waits_q <= 1'b0;
         end else begin
-            // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator 5.006
-            // cannot sample the beats of wide streams.
+            // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator
+            // 5.006 cannot sample the beats of wide streams.
             `PUSHMEM_ASSERT_NOW(a_beat_waits, waits_q !== 1'b1 || (in_valid_i && in_data_i == waiting_q),
                 ("%m: a beat that was not yet taken went away"))
             waits_q <= in_valid_i && !in_ready_o;
