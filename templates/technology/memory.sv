@@ -34,7 +34,8 @@ module {{ memory.name }} #(
     input  logic [{{ memory.reads * memory.address_bits() - 1 }}:0] read_address_i,
     output logic [{{ memory.reads * memory.width - 1 }}:0] read_row_o
 );
-    if (Width != {{ memory.width }} || Depth != {{ memory.depth }} || ReadPorts != {{ memory.reads }} || WritePorts != {{ memory.writes }} || Latency != {{ memory.latency }}) begin : gen_other
+    if (Width != {{ memory.width }} || Depth != {{ memory.depth }} || ReadPorts != {{ memory.reads }}
+        || WritePorts != {{ memory.writes }} || Latency != {{ memory.latency }}) begin : gen_other
         $error("{{ memory.name }}: the tile has a memory of another shape");
     end
 
@@ -152,7 +153,8 @@ module {{ memory.name }} #(
 {%- if writer.port_use.write.is_some() && reader.port_use.read.is_some() %}
     `PUSHMEM_ASSERT(a_no_read_of_row_being_written_{{ writer.number }}_{{ reader.number }},
         !(port_{{ writer.number }}_write && port_{{ reader.number }}_read
-          && port_{{ writer.number }}_address[{{ assembly.row_bits() - 1 }}:0] == port_{{ reader.number }}_address[{{ assembly.row_bits() - 1 }}:0]
+          && port_{{ writer.number }}_address[{{ assembly.row_bits() - 1 }}:0]
+            == port_{{ reader.number }}_address[{{ assembly.row_bits() - 1 }}:0]
 {%- if assembly.banks > 1 %}
           && port_{{ writer.number }}_bank == port_{{ reader.number }}_bank
 {%- endif %}

@@ -96,7 +96,10 @@ module {{ module }};
             if (left_{{ number }} >= {{ lane.words }}) begin
                 $display("out_{{ number }} has more words than {{ lane.words }}");
                 wrong <= wrong + 1;
-            end else if (data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}] !== out_{{ number }}[left_{{ number }}]) begin
+            end else if (
+                data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}]
+                    !== out_{{ number }}[left_{{ number }}]
+            ) begin
                 $display("word %0d of out_{{ number }} is %h, expected %h", left_{{ number }},
                     data_out[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}],
                         out_{{ number }}[left_{{ number }}]);
