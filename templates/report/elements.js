@@ -18,13 +18,13 @@ const shown = value => value.toLocaleString("en-US", { maximumFractionDigits: 2 
 const percent = share => share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}\u00a0%`;
 const plural = (count, what) => `${shown(count)} ${what}${count === 1 ? "" : "s"}`;
 
-/// A table: columns that are numbers stand to the right.
-function table(columns, rows, numeric = []) {
+/// A table: columns that are numbers stand to the right. The sums of all rows may stand below.
+function table(columns, rows, numeric = [], sums = null) {
   const of = (tag, cells) => html("tr", {}, cells.map((cell, column) => {
     const kind = numeric.includes(column) ? "number" : cell && cell.code ? "code" : null;
     return html(tag, { class: kind, scope: tag === "th" ? "col" : null }, cell && cell.code ? cell.code : typeof cell === "number" ? shown(cell) : cell ?? "");
   }));
-  return html("div", { class: "scroll", tabindex: 0 }, html("table", {}, html("thead", {}, of("th", columns)), html("tbody", {}, rows.map(row => of("td", row)))));
+  return html("div", { class: "scroll", tabindex: 0 }, html("table", {}, html("thead", {}, of("th", columns)), html("tbody", {}, rows.map(row => of("td", row))), sums ? html("tfoot", {}, of("td", sums)) : null));
 }
 
 const code = text => ({ code: text });

@@ -10,6 +10,7 @@ buildSummary();
 buildResults();
 drawGraph();
 buildStages();
+buildFloorplan();
 buildProgram();
 buildTimeline();
 buildBuffers();

@@ -1,28 +1,4 @@
-// The head of the page and the results: checks, figures beside others, the bound of the run, the parts of the hardware.
-
-function buildSummary() {
-  const { figures, policy, build, version, published, specs } = contents;
-  const kinds = { stencil: "Image pipeline in one raster scan", dnn: "Coarse pipeline of loop nests" };
-  document.getElementById("subtitle").textContent = `${kinds[policy]} on memory tiles ${figures.tile}. Times are unstalled cycles from the start of a run.`;
-  const tiles = specs.map(spec => `${spec.name} (digest ${spec.digest.slice(0, 12)})`).join(", ");
-  document.getElementById("origin").append(html("code", {}, build.command), html("span", {}, [`pushmem ${version}`, tiles && `tile ${tiles}`].filter(Boolean).join(" · ")));
-  const check = (name, done, text) => html("li", { class: done ? "done" : "open", "data-check": name }, html("b", {}, `${name} ${done ? "✓" : "–"}`), html("span", {}, text));
-  const covered = figures.proven_cycles ? `${plural(figures.proven_cycles, "tile cycle")}, ${shown(figures.simulated_cycles)} simulated, as the state repeats` : "every word that an operation reads";
-  document.getElementById("checks").append(
-    check("proof", true, covered),
-    check("model", build.checked_by_model, build.checked_by_model ? "computes what the interpreter computes" : "not run"),
-    check("RTL", build.rtl !== null, build.rtl ? `${plural(build.rtl.scenarios.length, "scenario")}, ${plural(build.rtl.words, "word")} compared` : ["not run in this build; ", html("code", {}, "make"), " in its folder runs it"]));
-  const figure = (value, what, ...more) => html("div", { class: "figure" }, html("b", {}, typeof value === "number" ? shown(value) : value), html("span", {}, value === 1 ? what.replace(/s\b/, "") : what), more.filter(Boolean).map(text => html("span", { class: "more" }, text)));
-  const beside = name => published && published[name] !== null && published[name] !== undefined ? `published: ${shown(published[name])}` : "";
-  const others = [[figures.rom_tiles, "ROM"], [figures.global_buffer_banks, "global-buffer bank"], [figures.register_files, "register file"], [figures.random_access_memories, "RAM"]];
-  document.getElementById("summary").append(html("div", { class: "figures" },
-    figure(figures.cycles, "cycles", `one stage after the other: ${shown(figures.sequential_cycles)}`, beside("cycles")),
-    figure(figures.memory_tiles, "memory tiles", others.filter(([count]) => count).map(([count, what]) => plural(count, what)).join(", "), beside("memory_tiles")),
-    figure(figures.sram_words, "words in SRAM", `one stage after the other: ${shown(figures.sequential_words)}`, beside("sram_words")),
-    figure(figures.shift_register_words, "words in shift registers", figures.hold_registers ? `and ${plural(figures.hold_registers, "hold register")}` : "", beside("shift_register_words")),
-    figure(figures.processing_elements, "processing elements", figures.multipliers ? plural(figures.multipliers, "multiplier") : "", beside("processing_elements")),
-    figure(`${figures.input_words} / ${figures.output_words}`, "words a cycle", "in / out, at most")));
-}
+// The results: the use of the run's cycles and of the parts of the hardware, figures beside others.
 
 /// A bar for a share of 1.
 const bar = share => html("span", { class: "gauge", role: "img", "aria-label": percent(share) }, html("i", { style: `width:${(100 * Math.min(share, 1)).toFixed(1)}%` }));
@@ -30,7 +6,7 @@ const bar = share => html("span", { class: "gauge", role: "img", "aria-label": p
 /// The unit that a stage shares with others.
 const unitOf = place => contents.units.find(unit => unit.stages.includes(place));
 
-/// All that can bound a run: streams, kernels, shared units, ports of memories. Each with the cycles of the run in which it is in use.
+/// All that is busy in a run: streams, kernels, shared units, ports of memories. Each with the cycles of the run in which it is in use.
 function users() {
   const fired = stage => inRun(timed(stage.sequence));
   const stages = contents.stages.flatMap((stage, place) => ["stream", "kernel"].includes(stage.executed) && !unitOf(place)
@@ -59,16 +35,17 @@ function gapsOf(seq) {
   return gaps;
 }
 
-/// The bound of the run, and the use of the rest of its cycles.
-function boundText(most) {
+/// The busiest part, and the use of the rest of the cycles.
+function busiestText(most) {
   const { cycles } = contents.figures;
-  const start = html("b", {}, `${most.name} (${most.kind})`), share = `${shown(most.count)} of ${plural(cycles, "cycle")}`;
-  if (most.stages.length !== 1) return [start, ` bounds the run: it is in use in ${share}.`];
+  const start = html("b", {}, `${most.name} (${most.kind})`), share = `${shown(most.count)} of ${plural(cycles, "cycle")}, ${percent(most.count / cycles)}`;
+  const apart = `: runs that overlap could not begin closer than ${plural(most.count, "cycle")} after each other. `;
+  if (most.stages.length !== 1) return [start, ` is the busiest part: it is in use in ${share}${apart}`];
   const seq = timed(most.stages[0].sequence), between = seq.last - seq.start + 1 - seq.total;
   const gaps = gapsOf(seq).map(({ gap, after }) => after ? `${shown(gap)} after each pass of ${after}` : `${shown(gap)} after each iteration`);
   const rest = [[seq.start, "before its first iteration"], [between, `between iterations${gaps.length ? ` (${gaps.join(", ")})` : ""}`], [cycles - 1 - seq.last, "after its last"]];
   const told = rest.filter(([count]) => count > 0).map(([count, where]) => `${shown(count)} ${where}`);
-  return [start, ` bounds the run: it has an iteration in ${share}. `, told.length ? `The other cycles: ${told.join("; ")}.` : ""];
+  return [start, ` is the busiest part: it has an iteration in ${share}${apart}`, told.length ? `Its other cycles: ${told.join("; ")}.` : ""];
 }
 
 /// Twice the copies of all that is too slow for half of the cycles of the busiest: what that costs and gains.
@@ -84,13 +61,24 @@ function buildTime() {
   const all = users(), { cycles } = contents.figures, most = 10;
   const rows = all.slice(0, most).map(({ name, kind, count }) => [nameCell(name), kind, count, bar(count / cycles), percent(count / cycles)]);
   const rest = all.length > most ? html("p", { class: "note" }, `${plural(all.length - most, "other")} are less busy.`) : "";
-  return html("div", { id: "time" }, html("h3", {}, "Where the time goes"), all.length ? html("p", { class: "lead" }, boundText(all[0])) : "",
+  return html("div", { id: "time" }, html("h3", {}, "Where the time goes"), all.length ? html("p", { class: "lead" }, busiestText(all[0])) : "",
     table(["", "", "cycles in use", "", "of the run"], rows, [2, 4]), rest, nextStepText());
 }
 
 /// Words that the tiles of a memory have room for.
 const capacityOf = number => contents.tiles.filter(tile => tile.memory === number)
   .reduce((sum, tile) => sum + tile.instances.length * contents.specs[tile.spec].rows * contents.specs[tile.spec].row_words, 0);
+
+/// Tiles that keep fewer words are registers in disguise.
+const FEW_WORDS = 32;
+
+/// The last row of the table of memories: all of them.
+function totalOfMemories() {
+  const { memories } = contents, sum = of => memories.reduce((all, memory, number) => all + of(memory, number), 0);
+  const tiles = sum(memory => memory.tiles[1]), words = sum(memory => memory.live_words), room = sum((_, number) => capacityOf(number));
+  const few = sum(memory => memory.live_words < FEW_WORDS * memory.tiles[1] ? memory.tiles[1] : 0);
+  return [`all; ${shown(few)} of ${plural(tiles, "tile")} with fewer than ${FEW_WORDS} words`, tiles, words, room, bar(words / room), percent(words / room)];
+}
 
 function buildArea() {
   const { stages, units, memories, figures } = contents;
@@ -105,8 +93,8 @@ function buildArea() {
   const parts = [html("h3", {}, "Where the area goes")];
   if (rows.length) parts.push(table(["stage", "PEs", "multipliers", "", "of all"], rows, [1, 2, 4]));
   else parts.push(html("p", { class: "note" }, "No stage computes."));
-  if (kept.length) parts.push(table(["memory", "tiles", "words kept", "capacity", "", "filled"], kept, [1, 2, 3, 5]));
-  parts.push(html("p", { class: "note" }, `Beside these: ${plural(figures.shift_register_words, "word")} in shift registers, ${plural(figures.pipeline_register_bits, "bit")} in pipeline registers, ${plural(figures.rom_tiles, "ROM")}. `, html("code", {}, "pushmem synth"), " measures area and period."));
+  if (kept.length) parts.push(table(["memory", "tiles", "words kept", "capacity", "", "filled"], kept, [1, 2, 3, 5], totalOfMemories()));
+  parts.push(html("p", { class: "note" }, `Beside these: ${plural(figures.shift_register_words, "word")} in shift registers, ${plural(figures.pipeline_register_bits, "bit")} in pipeline registers, ${plural(figures.rom_tiles, "ROM")}. `, ...(synthesis.length ? [] : [html("code", {}, "pushmem synth PROGRAM --report FOLDER"), " adds area and clock to the page in the folder of its build."])));
   return html("div", { id: "area" }, parts);
 }
 
@@ -115,8 +103,9 @@ function buildPublished() {
   const { figures, published } = contents;
   const names = { cycles: "cycles", sequential_cycles: "cycles, one stage after the other", memory_tiles: "memory tiles, those with tables included", sram_words: "words in SRAM",
     sequential_words: "words in SRAM, one stage after the other", shift_register_words: "words in shift registers", processing_elements: "processing elements" };
-  const own = { ...figures, memory_tiles: figures.memory_tiles + figures.rom_tiles };
-  if (!published) return html("p", { class: "note" }, `No figures are published for a program ${figures.name} of this size on such tiles.`);
+  const mapped = contents.array?.figures;
+  const own = { ...figures, memory_tiles: mapped?.memories.used ?? figures.memory_tiles + figures.rom_tiles, processing_elements: mapped?.processing_elements.used ?? figures.processing_elements };
+  if (!published) return html("p", { class: "note" }, `No figures are published for a program ${figures.name} of this size on such ${mapped ? "an array" : "tiles"}.`);
   const known = Object.entries(names).filter(([figure]) => published[figure] !== null && published[figure] !== undefined);
   const rows = known.map(([figure, name]) => [name, own[figure], published[figure], published[figure] > 0 ? `${(own[figure] / published[figure]).toFixed(2)}\u00a0×` : ""]);
   return html("div", {}, html("h3", {}, "Beside the published figures"), table(["", "this build", "published", "ratio"], rows, [1, 2, 3]),
@@ -158,6 +147,6 @@ function buildLoops() {
 }
 
 function buildResults() {
-  const parts = [buildTime(), buildPublished(), buildArea(), buildOccupancy(), buildUnits(), buildLevels(), buildLoops()];
+  const parts = [buildTime(), buildChain(), buildPublished(), buildSynthesis(), buildMapping(), buildArea(), buildOccupancy(), buildUnits(), buildLevels(), buildLoops()];
   document.getElementById("results").append(html("div", { class: "newspaper" }, parts.filter(Boolean)));
 }

@@ -3,7 +3,7 @@
 /// A row has tracks: sequences that are shown in one line. `capacity` is how many of their iterations may be in one cycle.
 function stageRow(stage) {
   const track = { name: stage.name, color: stage.executed, seq: timed(stage.sequence), latency: stage.latency };
-  return { kind: "stage", label: stage.name + copiesText(stage), title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
+  return { kind: "stage", name: stage.name, label: stage.name + copiesText(stage), title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
 }
 
 /// A compute unit that stages share.

@@ -238,6 +238,7 @@ function buildRows(tree) {
     const label = node.inside.length
       ? html("button", { class: inset, title, "aria-expanded": String(Boolean(node.open)), "data-node": title, type: "button" }, `${node.open ? "▾" : "▸"} ${text}`)
       : html("div", { class: inset, title }, text);
+    if (row?.kind === "stage") label.dataset.stage = row.name;
     if (node.inside.length) label.addEventListener("click", () => { node.open = !node.open; buildRows(tree); });
     const sum = () => ({ tracks: leaves(node.inside).filter(row => row.kind === "port").flatMap(row => row.tracks), kind: "port", capacity: 1 });
     const combined = row || { ...sum(), capacity: leaves(node.inside).filter(row => row.kind === "port").length || 1 };

@@ -6,7 +6,7 @@ mod on_array;
 mod side_by_side;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -28,6 +28,7 @@ use crate::application::rtl::{RtlResult, RtlRun};
 use crate::application::{folder, images, program, rtl, run_model};
 use crate::origin;
 use crate::output;
+use crate::own_command;
 use crate::package::{self, FOLDER, Package, RTL};
 use crate::progress::Spinner;
 use crate::table::fit;
@@ -304,10 +305,10 @@ impl Build {
                 outcome.rtl = Some(rtl);
             }
             if let Some(path) = &self.folder {
-                let page = outcome.page(&files);
+                let around = shell.map(|options| folder::shell(compiled, &files, options.memory)).transpose()?;
+                let page = outcome.page(&files, around.as_ref());
                 let mut written = folder::contents(&files, compiled, &outcome.report, outcome.to_json(), page);
                 let blocks = folder::blocks(compiled)?;
-                let around = shell.map(|options| folder::shell(compiled, &files, options.memory)).transpose()?;
                 let design = |technology| {
                     let testbench = files.harness.iter().map(|(path, _)| path.clone()).collect();
                     let within = Design { testbench, blocks, ..package::accelerator(compiled, &files, technology) };
@@ -391,74 +392,19 @@ impl Outcome {
     }
 
     /// The same for the page of the build.
-    fn page(&self, files: &Files) -> pushmem_report::Build {
+    fn page(&self, files: &Files, shell: Option<&Shell>) -> pushmem_report::Build {
         let rtl = self.rtl.as_ref().map(|RtlRun { result, .. }| RtlCheck {
             cycles: result.cycles,
-            words: result.words,
+            words: Some(result.words),
             scenarios: result.scenarios.clone(),
         });
-        let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-        let ports = folder::ports(files);
-        pushmem_report::Build { command: command(arguments), ports, checked_by_model: self.checked_by_model, rtl }
-    }
-}
-
-/// The command with these arguments as a page tells it, so that the page is the same in whatever folders files are: without the
-/// folder that is written, and of paths from the root only the name of the file.
-fn command(arguments: impl Iterator<Item = String>) -> String {
-    let mut words = vec!["pushmem".to_owned()];
-    let mut is_folder = false;
-    for argument in arguments {
-        let named = argument.starts_with("--folder=") || argument.starts_with("-o") && !argument.starts_with("--");
-        let alone = argument == "-o" || argument == "--folder";
-        if !is_folder && !named && !alone {
-            words.push(quoted(&without_root(&argument)));
+        pushmem_report::Build {
+            command: own_command::text(),
+            ports: folder::ports(&files.rtl, &files.top_module),
+            shell: shell.map(folder::shell_part),
+            clock: None,
+            checked_by_model: self.checked_by_model,
+            rtl,
         }
-        is_folder = alone;
-    }
-    words.join(" ")
-}
-
-/// An argument whose path, perhaps after `NAME=`, does not begin at the root.
-fn without_root(argument: &str) -> String {
-    let (name, path) = match argument.split_once('=') {
-        Some((name, path)) => (format!("{name}="), path),
-        None => (String::new(), argument),
-    };
-    let file = Path::new(path).is_absolute().then(|| Path::new(path).file_name()).flatten();
-    file.map_or_else(|| argument.to_owned(), |file| format!("{name}{}", file.to_string_lossy()))
-}
-
-/// A word of a command, as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=+,:@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_of_a_page_is_the_same_in_whatever_folders_files_are() {
-        for (arguments, expected) in [
-            ("build apps/gaussian.yaml -o out/gaussian", "pushmem build apps/gaussian.yaml"),
-            (
-                "build -oout apps/gaussian.yaml --tile amber --rtl",
-                "pushmem build apps/gaussian.yaml --tile amber --rtl",
-            ),
-            ("build /tmp/a/b.yaml --folder=/tmp/c", "pushmem build b.yaml"),
-            (
-                "build b.yaml --folder x --input input=/tmp/i.npy --tile=/t/amber.yaml",
-                "pushmem build b.yaml --input input=i.npy --tile=amber.yaml",
-            ),
-        ] {
-            assert_eq!(command(arguments.split(' ').map(str::to_owned)), expected);
-        }
-        assert_eq!(command(["build", "a b.yaml"].map(str::to_owned).into_iter()), "pushmem build 'a b.yaml'");
     }
 }

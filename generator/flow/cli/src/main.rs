@@ -17,6 +17,7 @@ mod map;
 mod mutants;
 mod origin;
 mod output;
+mod own_command;
 mod package;
 mod progress;
 mod purposes;

@@ -16,7 +16,7 @@ use pushmem_tile::TileSpec;
 const LICENCE: &str = "0BSD";
 
 /// Files, and folders of files, that keep the names of what they were made from.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "driver",
     "spec.yaml",
     "tile.yaml",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 13] = [
     "registers.md",
     "report.json",
     "report.html",
+    "trace.json",
     "configuration",
     "stages",
 ];

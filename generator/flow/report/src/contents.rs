@@ -5,11 +5,13 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_nest::ArrayKind;
 use serde::Serialize;
 
+use crate::array::OnArray;
 use crate::arrays::{ArrayRow, arrays, sources};
 use crate::build::{Build, Stream, streams};
+use crate::chain::{Chain, chain};
 use crate::memories::{MemoryRow, memories};
 use crate::published::{Published, published};
-use crate::stages::{StageRow, stages};
+use crate::stages::{StageRow, groups, stages};
 use crate::tiles::{RomRow, Spec, TileRow, roms, specs, tiles};
 
 /// The contents of the page of a compiled program. Cycles are those of the run, from 0.
@@ -47,6 +49,10 @@ pub struct Contents {
     pub units: Vec<Unit>,
     /// Loops that stages of a coarse pipeline share.
     pub loops: Vec<CoarseLoop>,
+    /// The critical chain of a run, in the time of the schedule.
+    pub chain: Chain,
+    /// The array that it runs on, if it is no hardware of its own.
+    pub array: Option<OnArray>,
 }
 
 /// A compute unit that several stages share.
@@ -83,21 +89,19 @@ impl Contents {
     /// The contents of the page of a compiled program. `figures` are its own, `build` is how they came about.
     pub fn of(compiled: &Compiled, figures: &Report, build: Build) -> Self {
         let Compiled { program, accelerator, .. } = compiled;
-        let output = program.arrays_of(ArrayKind::Output).next();
-        let published =
-            output.and_then(|array| published(&program.name, &array.shape, &accelerator.target.memory().name));
-        let stages = stages(compiled);
+        let (groups, text) = (groups(compiled), program.to_string());
+        let stages = stages(compiled, &groups, &text);
         let sources = sources(compiled);
         let memories = memories(compiled, &sources);
         let (tiles, controllers) = tiles(accelerator, &memories);
         Contents {
             version: env!("CARGO_PKG_VERSION"),
             build,
-            program: program.to_string(),
+            program: text,
             streams: streams(compiled),
             figures: figures.clone(),
             policy: program.policy().name(),
-            published,
+            published: published_of(compiled, &accelerator.target.memory().name),
             arrays: arrays(compiled, &memories, &sources),
             specs: specs(accelerator),
             tiles,
@@ -105,10 +109,19 @@ impl Contents {
             roms: roms(compiled),
             units: units(compiled, &stages),
             loops: loops(compiled),
+            chain: chain(compiled, &stages, &groups),
+            array: None,
             stages,
             memories,
         }
     }
+}
+
+/// The published figures of a program on this tile, or on the array of this name.
+pub(crate) fn published_of(compiled: &Compiled, on: &str) -> Option<Published> {
+    let program = &compiled.program;
+    let output = program.arrays_of(ArrayKind::Output).next()?;
+    published(&program.name, &output.shape, on)
 }
 
 fn units(compiled: &Compiled, stages: &[StageRow]) -> Vec<Unit> {

@@ -1,16 +1,15 @@
-//! The page of a program on an array: its tiles, its nets and the load of the tracks.
+//! The picture of a program on an array: its tiles, its nets and the load of the tracks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, Source, TileName};
-use pushmem_compiler::Compiled;
-use pushmem_fabric::{Layer, Place, Side, TileKind};
-use pushmem_mapper::{ArrayTarget, Mapped, Report};
+use pushmem_fabric::{Layer, Place, Side};
+use pushmem_mapper::{ArrayTarget, Mapped};
 use pushmem_netlist::{CellId, Core};
 use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId, Resource};
+use serde::Serialize;
 
 /// Units of the picture from a tile to the next, and the side of a tile.
 const PITCH: u32 = 60;
@@ -19,101 +18,99 @@ const SIDE: u32 = 36;
 /// Of the gap between two tiles, the part that tracks share.
 const GAP: f64 = 20.0;
 
-/// Degrees from the hue of a stage to that of the next: neighbours differ, and no two are the same.
-const HUES: f64 = 137.508;
-
-#[derive(Template)]
-#[template(path = "array.html")]
-struct Page {
-    name: String,
-    array: String,
-    region: String,
-    figures: Vec<(&'static str, String)>,
-    width: u32,
-    height: u32,
-    side: u32,
-    tiles: Vec<PlacedTile>,
-    loads: Vec<Load>,
-    nets: Vec<Net>,
-    stages: Vec<StageRow>,
-    last_cycle: i64,
-    busiest: String,
+/// The part of the array that a program uses, as a picture. It shows what the configuration decodes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Floorplan {
+    /// Its columns and rows, in words.
+    pub region: String,
+    /// Units of the picture across.
+    pub width: u32,
+    /// Units of the picture from top to bottom.
+    pub height: u32,
+    /// The side of a tile.
+    pub side: u32,
+    /// Its tiles.
+    pub tiles: Vec<PlacedTile>,
+    /// The loads of tracks that are in use.
+    pub loads: Vec<Load>,
+    /// Its nets.
+    pub nets: Vec<Net>,
+    /// The gap whose tracks are used the most.
+    pub busiest: String,
 }
 
 /// A tile of the picture.
-struct PlacedTile {
-    x: u32,
-    y: u32,
-    kind: &'static str,
-    /// The stage it belongs to: the number of its row, or nothing.
-    stage: Option<usize>,
-    /// The operation, short.
-    label: String,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlacedTile {
+    /// Its corner.
+    pub x: u32,
+    /// Likewise.
+    pub y: u32,
+    /// `pe`, `mem` or `io`.
+    pub kind: &'static str,
+    /// The stage that it computes, an index of [`crate::Contents::stages`].
+    pub stage: Option<usize>,
+    /// The memory tile of the program that it is, by name.
+    pub memory: Option<String>,
+    /// The operation; empty if the tile does nothing.
+    pub label: String,
     /// All that is known of it.
-    title: String,
+    pub title: String,
 }
 
 /// The load of the tracks from a tile to a neighbour.
-struct Load {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Load {
+    /// The corner of its rectangle.
+    pub x: f64,
+    /// Likewise.
+    pub y: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
     /// The share of the tracks that are in use.
-    share: f64,
-    title: String,
+    pub share: f64,
+    /// The tile and the tracks.
+    pub title: String,
 }
 
 /// A net of the picture.
-struct Net {
-    layer: &'static str,
-    path: String,
-    title: String,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Net {
+    /// `word` or `bit`.
+    pub layer: &'static str,
+    /// Its lines, as a path of SVG.
+    pub path: String,
+    /// Its ends.
+    pub title: String,
 }
 
-/// A stage of the pipeline.
-struct StageRow {
-    name: String,
-    hue: f64,
-    pes: usize,
-    memories: usize,
-    first: i64,
-    last: i64,
-    /// Where its bar begins and how long it is, in percent of the run.
-    begin: f64,
-    length: f64,
-    added: String,
-}
-
-/// The page of a program on an array: one HTML file that needs no other. It shows what the configuration decodes to.
-pub fn array_page(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> String {
-    let drawing = Drawing::of(mapped, target);
-    let stages = drawing.stages(report.cycles as i64);
-    let loads = drawing.loads();
-    let busiest = loads.iter().max_by(|one, other| one.share.total_cmp(&other.share));
-    let busiest = busiest.map_or_else(String::new, |load| load.title.clone());
-    let page = Page {
-        name: compiled.program.name.clone(),
-        array: target.spec.name.clone(),
-        region: drawing.region(),
-        figures: report.lines(),
-        width: (drawing.columns.end() + 1 - drawing.columns.start()) * PITCH,
-        height: (drawing.rows.end() + 1 - drawing.rows.start()) * PITCH,
-        side: SIDE,
-        tiles: drawing.tiles(),
-        nets: drawing.nets(),
-        loads: loads.into_iter().filter(|load| load.share > 0.0).collect(),
-        stages,
-        last_cycle: report.cycles as i64,
-        busiest,
-    };
-    format!("{}\n", page.render().expect("templates write to memory").trim())
+impl Floorplan {
+    /// The picture of a mapped program; `stages` are the rows of its lowered stages.
+    pub(crate) fn of(mapped: &Mapped, target: &ArrayTarget, stages: &[Option<usize>]) -> Self {
+        let drawing = Drawing::of(mapped, target, stages);
+        let loads = drawing.loads();
+        let busiest = loads.iter().max_by(|one, other| one.share.total_cmp(&other.share));
+        Floorplan {
+            region: drawing.region(),
+            width: (drawing.columns.end() + 1 - drawing.columns.start()) * PITCH,
+            height: (drawing.rows.end() + 1 - drawing.rows.start()) * PITCH,
+            side: SIDE,
+            tiles: drawing.tiles(),
+            nets: drawing.nets(),
+            busiest: busiest.map_or_else(String::new, |load| load.title.clone()),
+            loads: loads.into_iter().filter(|load| load.share > 0.0).collect(),
+        }
+    }
 }
 
 /// The drawing: the part of the array that is in use.
 struct Drawing<'a> {
     mapped: &'a Mapped,
     target: &'a ArrayTarget,
+    /// By lowered stage: its row.
+    stages: &'a [Option<usize>],
     columns: std::ops::RangeInclusive<u32>,
     rows: std::ops::RangeInclusive<u32>,
     cells: BTreeMap<Place, Vec<CellId>>,
@@ -131,7 +128,7 @@ struct DrawnNet {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(mapped: &'a Mapped, target: &'a ArrayTarget) -> Self {
+    fn of(mapped: &'a Mapped, target: &'a ArrayTarget, stages: &'a [Option<usize>]) -> Self {
         let (configuration, graph) = (&mapped.configuration, &target.graph);
         let connections = Connections::of(configuration, graph);
         let mut nets: BTreeMap<NodeId, DrawnNet> = BTreeMap::new();
@@ -149,7 +146,8 @@ impl<'a> Drawing<'a> {
         let places = || configuration.tiles.keys().chain(cells.keys());
         let (columns, rows) = (places().map(|place| place.column), places().map(|place| place.row));
         let range = |range: itertools::MinMaxResult<u32>| range.into_option().map_or(0..=0, |(low, high)| low..=high);
-        Drawing { mapped, target, columns: range(columns.minmax()), rows: range(rows.minmax()), cells, nets }
+        let (columns, rows) = (range(columns.minmax()), range(rows.minmax()));
+        Drawing { mapped, target, stages, columns, rows, cells, nets }
     }
 
     fn region(&self) -> String {
@@ -192,7 +190,8 @@ impl<'a> Drawing<'a> {
                 x,
                 y,
                 kind: kind.name(),
-                stage: cells.iter().find_map(|cell| self.stage_of(*cell)),
+                stage: cells.iter().find_map(|cell| self.stages[self.stage_of(*cell)?]),
+                memory: cells.iter().find_map(|cell| self.memory(*cell)),
                 label: cells.iter().map(|cell| self.label(*cell)).next().unwrap_or_default(),
                 title: if told.is_empty() { format!("{name}: no cell") } else { format!("{name}: {told}") },
             })
@@ -200,12 +199,18 @@ impl<'a> Drawing<'a> {
         spec.places().filter(|place| self.has(*place)).filter_map(tile).collect()
     }
 
-    /// The work of a cell in a few letters.
+    /// The name of a cell that is a memory.
+    fn memory(&self, cell: CellId) -> Option<String> {
+        let cell = &self.mapped.lowered.netlist.cells[cell];
+        matches!(&cell.core, Core::Memory(memory) if memory.contents.is_empty()).then(|| cell.name.clone())
+    }
+
+    /// The work of a cell in a word.
     fn label(&self, cell: CellId) -> String {
         match &self.mapped.lowered.netlist.cells[cell].core {
             // A table beside a held operand hands its enable on.
             Core::Pe(pe) if pe.lut.is_some() && pe.words.iter().all(|word| word.mode != Mode::Held) => "lut".to_owned(),
-            Core::Pe(pe) => pe.operation.name().chars().take(8).collect(),
+            Core::Pe(pe) => pe.operation.name().to_owned(),
             Core::Memory(memory) if !memory.contents.is_empty() => "table".to_owned(),
             Core::Memory(_) => "memory".to_owned(),
             Core::Predicate(_) => "bit".to_owned(),
@@ -376,29 +381,5 @@ impl<'a> Drawing<'a> {
             Load { x, y, width, height, share, title }
         };
         used.into_iter().map(load).collect()
-    }
-
-    fn stages(&self, cycles: i64) -> Vec<StageRow> {
-        let netlist = &self.mapped.lowered.netlist;
-        let lags = &self.mapped.implementation.routing.lags;
-        let row = |(number, stage): (usize, &pushmem_mapper::Stage)| {
-            let of_kind =
-                |kind: TileKind| stage.cells.iter().filter(|cell| netlist.cells[**cell].core.kind() == kind).count();
-            let (least, most) = stage.cells.iter().map(|cell| lags[*cell]).minmax().into_option().unwrap_or((0, 0));
-            let (first, last) = (stage.first_cycle + least, stage.last_cycle + most);
-            let percent = |cycle: i64| 100.0 * cycle as f64 / cycles.max(1) as f64;
-            StageRow {
-                name: stage.name.clone(),
-                hue: (number as f64 * HUES) % 360.0,
-                pes: of_kind(TileKind::Pe),
-                memories: of_kind(TileKind::Memory),
-                first,
-                last,
-                begin: percent(first),
-                length: percent(last - first + 1).max(0.5),
-                added: if least == most { format!("{least}") } else { format!("{least} to {most}") },
-            }
-        };
-        self.mapped.lowered.stages.iter().enumerate().map(row).collect()
     }
 }

@@ -7,7 +7,7 @@ use crate::contents::Contents;
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
-    name: &'a str,
+    title: &'a str,
     contents: String,
 }
 
@@ -16,7 +16,11 @@ impl Contents {
     pub fn to_html(&self) -> String {
         let json = serde_json::to_string(self).expect("contents are numbers and names");
         // Whatever a name is, it does not end the script that it is in.
-        let page = Page { name: &self.figures.name, contents: json.replace('<', "\\u003c") };
+        let title = match &self.array {
+            Some(array) => format!("{} on {}", self.figures.name, array.name),
+            None => self.figures.name.clone(),
+        };
+        let page = Page { title: &title, contents: json.replace('<', "\\u003c") };
         page.render().expect("templates write to memory")
     }
 }

@@ -2,6 +2,7 @@
 
 use pushmem_affine::{Affine, Domain};
 use pushmem_buffers::Port;
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_graph::Counter;
 use pushmem_schedule::Stage;
 use serde::Serialize;
@@ -43,6 +44,14 @@ impl Sequence {
         Self::of(loops, counter.cycle.start)
     }
 
+    /// The firings of a controller whose time begins in this cycle.
+    pub(crate) fn of_controller(controller: &ControllerConfiguration, begin: i64) -> Self {
+        let names: Vec<String> = (0..controller.extent.len()).map(|level| format!("i{level}")).collect();
+        let extents = controller.extent.iter().zip(&controller.cycle.stride);
+        let loops = names.iter().zip(extents).map(|(name, (&extent, &stride))| (name, 0, extent, stride));
+        Self::of(loops, begin + controller.cycle.start)
+    }
+
     /// Loops by name, first index, extent and cycles from one iteration to the next.
     fn of<'a>(loops: impl Iterator<Item = (&'a String, i64, u64, i64)>, start: i64) -> Self {
         let mut loops: Vec<_> = loops.filter(|(_, _, extent, _)| *extent > 1).collect();
@@ -53,6 +62,11 @@ impl Sequence {
             extent: loops.iter().map(|(_, _, extent, _)| *extent).collect(),
             cycle: Affine { start, stride: loops.iter().map(|(.., stride)| *stride).collect() },
         }
+    }
+
+    /// Begins later.
+    pub(crate) fn delay(&mut self, cycles: i64) {
+        self.cycle = self.cycle.shifted(cycles);
     }
 
     /// How many iterations come in this cycle or before.

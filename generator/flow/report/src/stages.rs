@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_compiler::Compiled;
 use pushmem_extraction::Origin;
 use pushmem_graph::Accelerator;
-use pushmem_nest::Printer;
+use pushmem_nest::{Loop, Operation, Printer};
 use serde::Serialize;
 
 use crate::sequence::Sequence;
@@ -30,6 +30,8 @@ pub struct StageRow {
     pub name: String,
     /// The statement, if it is an operation.
     pub statement: Option<String>,
+    /// The line of the statement in the text of the program, from 1.
+    pub line: Option<usize>,
     /// The hardware that executes it.
     pub executed: Executed,
     /// Stages that run in the same cycles: copies of an unrolled operation, lanes of an input.
@@ -61,13 +63,30 @@ pub(crate) fn groups(compiled: &Compiled) -> Vec<usize> {
     stages.iter().enumerate().map(of_stage).collect()
 }
 
-/// The stages of a compiled program, in its order.
-pub(crate) fn stages(compiled: &Compiled) -> Vec<StageRow> {
-    let numbered = groups(compiled).into_iter().enumerate().chunk_by(|(_, group)| *group);
-    numbered.into_iter().map(|(_, stages)| stage(compiled, &stages.map(|(stage, _)| stage).collect_vec())).collect()
+/// The stages of a compiled program, in its order, with this text; `groups` are the numbers of their rows.
+pub(crate) fn stages(compiled: &Compiled, groups: &[usize], text: &str) -> Vec<StageRow> {
+    let lines = lines(compiled, text);
+    let numbered = groups.iter().enumerate().chunk_by(|(_, group)| **group);
+    let rows = numbered.into_iter().map(|(_, members)| members.map(|(stage, _)| stage).collect_vec());
+    rows.map(|members| stage(compiled, &members, &lines)).collect()
 }
 
-fn stage(compiled: &Compiled, members: &[usize]) -> StageRow {
+/// The line of each operation in the text of the program, from 1. Operations stand there in their order.
+fn lines(compiled: &Compiled, text: &str) -> Vec<Option<usize>> {
+    let program = &compiled.program;
+    let mut numbered = text.lines().zip(1..);
+    let mut line_of = |statement: &str| {
+        let rest = numbered.clone();
+        let (found, number) = rest.into_iter().find(|(line, _)| line.contains(statement))?;
+        numbered.by_ref().find(|(line, _)| *line == found)?;
+        Some(number)
+    };
+    let operations = program.operations();
+    let statement = |(loops, operation): &(Vec<&Loop>, &Operation)| Printer { program, loops, operation }.statement();
+    operations.iter().map(|operation| line_of(&statement(operation))).collect()
+}
+
+fn stage(compiled: &Compiled, members: &[usize], lines: &[Option<usize>]) -> StageRow {
     let Compiled { program, extraction, schedule, accelerator, .. } = compiled;
     let pipeline = &extraction.pipeline;
     // Copies at the edge of an image may have fewer iterations.
@@ -77,18 +96,20 @@ fn stage(compiled: &Compiled, members: &[usize]) -> StageRow {
     });
     let longest = longest.expect("a group has a stage");
     let content = &pipeline.stages[longest];
-    let (name, statement, unit) = match &extraction.origins[longest] {
-        Origin::Input { array, .. } => (program.arrays[*array].name.clone(), None, None),
+    let (name, statement, unit, line) = match &extraction.origins[longest] {
+        Origin::Input { array, .. } => (program.arrays[*array].name.clone(), None, None, None),
         Origin::Operation { operation, .. } => {
+            let line = lines[*operation];
             let (loops, operation) = &program.operations()[*operation];
             let statement = Printer { program, loops, operation }.statement();
-            (operation.name.clone(), Some(statement), operation.unit().map(str::to_owned))
+            (operation.name.clone(), Some(statement), operation.unit().map(str::to_owned), line)
         }
     };
     let kernels = accelerator.kernels.iter().filter(|kernel| members.contains(&kernel.stage)).collect_vec();
     let datapaths = || kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
     StageRow {
         name,
+        line,
         executed: match &extraction.origins[longest] {
             Origin::Input { .. } => Executed::Stream,
             Origin::Operation { .. } => executed(accelerator, longest),

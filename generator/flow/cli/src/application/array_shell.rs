@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream};
 use pushmem_bus::{
     Array, BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, INTERFACE, Lane, Memory, Program, ProgramError,
-    ProgramImage, Shell, array_axi, array_axis, buffered_axi,
+    ProgramImage, array_axi, array_axis, buffered_axi,
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
@@ -18,11 +18,13 @@ use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, with_glob
 use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
 use pushmem_mapper::{ArrayTarget, BankImage, ImageRows, Mapped, Occupant, StreamLane, bank_images, split};
 use pushmem_nest::ArrayKind;
+use pushmem_report::ShellPart;
 use pushmem_resources::{BankDriverNames, BankMap, BankMeaning, DIGEST, bank_driver};
 use pushmem_systemverilog::File;
 use sha2::{Digest, Sha256};
 
 use crate::application::arrays;
+use crate::application::folder::shell_part;
 use crate::origin::Origin;
 use crate::package::{self, Package};
 
@@ -180,7 +182,7 @@ fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Di
 }
 
 /// Adds the RTL of the array and of its shell, its package, and what firmware needs for the program, of so many cycles, and its images.
-/// Returns the name of the shell.
+/// Returns what a report tells of the shell.
 ///
 /// # Errors
 /// As [`Shape::check`], [`check`] and those of packages.
@@ -190,7 +192,7 @@ pub fn add(
     shape: Shape,
     cycles: u64,
     chip: &Package,
-) -> Result<String, Diagnostic> {
+) -> Result<ShellPart, Diagnostic> {
     let Work { compiled, mapped, target, .. } = *work;
     let spec = &target.spec;
     let technology = chip.technology_of_array(spec)?;
@@ -228,14 +230,14 @@ pub fn add(
     chip.add(&mut signed, &technology, true, |technology| {
         package::shell(&shell, package::array(spec, files.clone(), technology))
     })?;
-    let Shell { module, files, .. } = shell;
-    files.into_iter().chain(firmware).for_each(|(path, text)| signed.add(path, text));
+    let part = shell_part(&shell);
+    shell.files.into_iter().chain(firmware).for_each(|(path, text)| signed.add(path, text));
     sign(folder, spec, signed);
     let is_of_images = shape.memory.is_some() || spec.global_buffer.is_some();
     add_words(folder, if is_of_images { images(work) } else { streams(work) });
     // Where `make` works.
     folder.add_workspace("build");
-    Ok(module)
+    Ok(part)
 }
 
 /// Adds the rows of the images of the testbench: those that are written to the banks before a run, and those that it leaves there.

@@ -12,8 +12,9 @@ use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::Block;
 use pushmem_registers::RegisterMap;
-use pushmem_report::{Build, Contents};
+use pushmem_report::{Build, Contents, ShellPart};
 use pushmem_simulation::rtl_files;
+use pushmem_systemverilog::File;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
 use sha2::{Digest, Sha256};
@@ -178,14 +179,33 @@ pub const ROM_TILE: &str = "rom_tile.yaml";
 pub const LEVELS: [(Level, &str); 2] =
     [(Level::GlobalBuffer, "global_buffer.yaml"), (Level::RegisterFile, "register_file.yaml")];
 
-/// The head of the top module, with its ports.
-pub fn ports(files: &Files) -> String {
-    let top = format!("/{}.sv", files.top_module);
-    let text = files.rtl.iter().find(|(path, _)| path.ends_with(&top)).map_or("", |(_, text)| text);
+/// The head of a module of these files, with its ports.
+pub fn ports(files: &[File], module: &str) -> String {
+    let file = format!("/{module}.sv");
+    head(files.iter().find(|(path, _)| path.ends_with(&file)).map_or("", |(_, text)| text))
+}
+
+/// The head of the module in a text.
+pub fn head(text: &str) -> String {
     let lines = text.lines().skip_while(|line| !line.starts_with("module ")).collect_vec();
     let end = lines.iter().position(|line| line.ends_with(");")).map_or(0, |last| last + 1);
     lines[..end].join("\n")
 }
+
+/// The shell as a page tells it.
+pub fn shell_part(shell: &Shell) -> ShellPart {
+    let Shell { module, files, registers, .. } = shell;
+    ShellPart { module: module.clone(), ports: ports(files, module), registers: registers.clone() }
+}
+
+/// Adds the report and the trace of a build.
+pub fn add_report(folder: &mut OutputFolder, contents: &Contents) {
+    folder.add("report.html", contents.to_html());
+    folder.add(TRACE, contents.to_trace());
+}
+
+/// The file with the schedule, for viewers of traces.
+pub const TRACE: &str = "trace.json";
 
 /// The folder with the hardware and what led to it. `told` is what a program reads of its report, as JSON; `build` what the
 /// page tells of the build.
@@ -205,7 +225,7 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: Strin
         }
     }
     folder.add("report.json", told);
-    folder.add("report.html", Contents::of(compiled, report, build).to_html());
+    add_report(&mut folder, &Contents::of(compiled, report, build));
     for (name, stage) in
         [("schedule", CompileStage::Schedule), ("buffers", CompileStage::Buffers), ("mapping", CompileStage::Mapping)]
     {

@@ -14,6 +14,7 @@ use pushmem_emulator::{BufferedInputs, BufferedOutputs, Emulator, Inputs, Stream
 use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
+use pushmem_interconnect::array_module;
 use pushmem_lockstep::{Agreement, BufferedLockstep, Lockstep};
 use pushmem_mapper::{
     ArrayTarget, Edited, Execution, HeaderProgram, Loading, LoadingCycles, Mapped, Occupant, Report, Sharing, Times,
@@ -21,15 +22,18 @@ use pushmem_mapper::{
 };
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_netlist::Netlist;
-use pushmem_report::array_page;
+use pushmem_report::{Contents, RtlCheck};
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
+use crate::application::folder::{add_report, head};
 use crate::application::{array_rtl, array_shell, arrays, images};
+use crate::build::bus::ShellOptions;
 use crate::build::fit::{self, Fitted};
 use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
+use crate::own_command;
 use crate::progress::Spinner;
 
 /// The results of a build on an array.
@@ -141,21 +145,9 @@ impl Build {
         };
         let outcome = Outcome { report, fit: fitted, course: Course::of(clock, seconds, steps, ran) };
         if let Some(path) = &self.folder {
-            let mut written = folder(&compiled, &mapped, &target, &outcome.report);
-            spinner.say("generating RTL");
             let (compiled, mapped, target) = (&compiled, &mapped, &target);
             let work = array_shell::Work { compiled, mapped, target, inputs: &inputs, outputs: &expected };
-            if shell.is_none() {
-                array_shell::add_testbench(&mut written, &work, cycles)?;
-            }
-            if let Some(shell) = &shell {
-                let module = array_shell::add(&mut written, &work, self.array_shape(shell), cycles, &self.package)?;
-                if let Some(tiling) = &shell.tiling {
-                    let in_words = tiling.in_words(&compiled.program);
-                    let files = tile_files(tiling, &in_words, &module, Some(&mapped.lowered.netlist.name));
-                    self.add_tiles(&mut written, compiled, tiling, files, &spinner)?;
-                }
-            }
+            let written = self.written(&work, &outcome, shell.as_ref(), cycles, &spinner)?;
             written.write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
@@ -164,6 +156,58 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The files of a program on an array, which runs so many cycles, with the RTL and a testbench or a shell.
+    fn written(
+        &self,
+        work: &array_shell::Work,
+        outcome: &Outcome,
+        shell: Option<&ShellOptions>,
+        cycles: u64,
+        spinner: &Spinner,
+    ) -> Result<OutputFolder, Diagnostic> {
+        let array_shell::Work { compiled, mapped, target, .. } = *work;
+        let mut written = folder(compiled, mapped, target, &outcome.report);
+        spinner.say("generating RTL");
+        let mut page = outcome.course.page(array_rtl::in_words(array_rtl::choice(self.configured)), target);
+        match shell {
+            None => array_shell::add_testbench(&mut written, work, cycles)?,
+            Some(shell) => {
+                let part = array_shell::add(&mut written, work, self.array_shape(shell), cycles, &self.package)?;
+                if let Some(tiling) = &shell.tiling {
+                    let in_words = tiling.in_words(&compiled.program);
+                    let files = tile_files(tiling, &in_words, &part.module, Some(&mapped.lowered.netlist.name));
+                    self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
+                }
+                page.shell = Some(part);
+            }
+        }
+        let top = format!("rtl/{}.sv", array_module(&target.spec));
+        let top = written.files().find(|(file, _)| *file == Path::new(&top));
+        page.ports = top.map(|(_, text)| head(&String::from_utf8_lossy(text))).unwrap_or_default();
+        add_report(&mut written, &Contents::on_array(compiled, mapped, target, outcome.report.clone(), page));
+        Ok(written)
+    }
+}
+
+impl Course {
+    /// The same for the page of the build.
+    pub(super) fn page(&self, of_rtl: &str, target: &ArrayTarget) -> pushmem_report::Build {
+        let of_rtl = if target.spec.global_buffer.is_some() { array_rtl::BUFFERED } else { of_rtl };
+        let rtl = |Agreement { cycles, .. }: &Agreement| RtlCheck {
+            cycles: *cycles,
+            words: None,
+            scenarios: vec![of_rtl.to_owned()],
+        };
+        pushmem_report::Build {
+            command: own_command::text(),
+            ports: String::new(),
+            shell: None,
+            clock: self.clock.as_ref().map(Clock::to_string),
+            checked_by_model: self.checked_by_model,
+            rtl: self.rtl.as_ref().map(rtl),
+        }
     }
 }
 
@@ -386,7 +430,7 @@ pub(super) fn add_banks(folder: &mut OutputFolder, name: &str, bitstream: &Bitst
     }
 }
 
-/// The files of a program on an array.
+/// The files of a program on an array, without the page.
 pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
@@ -405,6 +449,5 @@ pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget,
     folder.add("report.txt", format!("{name}\n{report}"));
     let json = serde_json::to_string_pretty(report).expect("figures are numbers and names");
     folder.add("report.json", json + "\n");
-    folder.add("report.html", array_page(compiled, mapped, target, report));
     folder
 }

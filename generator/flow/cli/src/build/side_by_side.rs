@@ -10,12 +10,14 @@ use pushmem_files::{Diagnostic, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_mapper::{ArrayTarget, HeaderProgram, Occupant, Region, Report, SideBySide, Times, header};
 use pushmem_nest::Program;
+use pushmem_report::Contents;
 use pushmem_routing::Options;
 use serde::Serialize;
 
 use super::on_array::{Course, Ran, add_banks, folder, shown, steps_line};
 use crate::application::choices::Chosen;
-use crate::application::{arrays, images};
+use crate::application::folder::add_report;
+use crate::application::{array_rtl, arrays, images};
 use crate::build::{Build, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
@@ -112,13 +114,14 @@ impl Build {
             self.say_rtl(&spinner, &target, rtl)?;
             output_files.iter().zip(outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
         }
+        let course = Course::of(clock, seconds, steps, ran);
         if let Some(path) = &self.folder {
-            folder_of_all(programs, &together, &target, &reports).write(path)?;
+            let page = course.page(array_rtl::in_words(array_rtl::choice(self.configured)), &target);
+            folder_of_all(programs, &together, &target, &reports, &page).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
         drop(spinner);
         if self.json {
-            let course = Course::of(clock, seconds, steps, ran);
             let outcome = Outcome { programs: reports, bitstream_words, course };
             output::result(true, &outcome, String::new)?;
         }
@@ -182,12 +185,13 @@ fn by_program(programs: &[Program], files: &[String]) -> Result<Files, Diagnosti
     Ok(found)
 }
 
-/// The files of all programs: the bitstream, and a folder of each.
+/// The files of all programs: the bitstream, and a folder of each with its page.
 fn folder_of_all(
     programs: &[Program],
     together: &SideBySide,
     target: &ArrayTarget,
     reports: &[OfProgram],
+    page: &pushmem_report::Build,
 ) -> OutputFolder {
     let SideBySide { regions, configuration, bitstream } = together;
     let name = name_of(programs);
@@ -205,7 +209,9 @@ fn folder_of_all(
     all.add("report.txt", reports.iter().map(|report| report.to_text() + "\n").join(""));
     for (region, of_program) in regions.iter().zip(reports) {
         let program = &of_program.report.name;
-        let own = folder(&region.compiled, &region.mapped, target, &of_program.report);
+        let Region { compiled, mapped, .. } = region;
+        let mut own = folder(compiled, mapped, target, &of_program.report);
+        add_report(&mut own, &Contents::on_array(compiled, mapped, target, of_program.report.clone(), page.clone()));
         own.files().for_each(|(file, contents)| all.add(Path::new(program).join(file), contents));
     }
     all
