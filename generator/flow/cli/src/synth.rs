@@ -3,6 +3,7 @@
 mod activity;
 mod array;
 mod fpga;
+mod page;
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{FailureKind, run_files};
+use pushmem_report::Synthesized;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
     Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, prove,
@@ -92,6 +94,9 @@ pub struct Synth {
     timing_model: Option<PathBuf>,
     #[command(flatten)]
     fpga: fpga::Options,
+    /// Folder of a build of the same program, or with the same tile or array: its `report.html` gets the results.
+    #[arg(long, value_name = "FOLDER")]
+    report: Option<PathBuf>,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -206,6 +211,7 @@ impl Synth {
     }
 
     fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        self.check_report(&Synthesized::Specification(&spec.digest()))?;
         let technology = self.technology(&[spec])?;
         let rtl = technology.bind(rtl_files(spec)?);
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
@@ -234,6 +240,7 @@ impl Synth {
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
         let compiled = self.choices.read()?.compile_file(program, &self.target)?;
+        self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
         let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
         let inputs = images::inputs(&compiled.program, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
@@ -353,8 +360,7 @@ impl Synth {
         }
         let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
         let found = Found { minimum_period_ps: report.minimum_period_ps(), report, activity, proven, checked };
-        output::result(self.json, &found, || found.to_string())?;
-        Ok(ExitCode::SUCCESS)
+        self.finish(&found)
     }
 }
 

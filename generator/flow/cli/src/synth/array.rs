@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, OperationPaths, TileKind, TilePath, TilePaths, TimingModel};
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_report::Synthesized;
 use pushmem_synthesis::{BlockKind, Design, Library, Path, Report, Tools, run as synthesize};
 use serde::Serialize;
 
 use super::Synth;
 use crate::application::arrays;
-use crate::output;
 use crate::package;
 use crate::progress::Spinner;
 
@@ -41,6 +41,7 @@ struct OfArray {
 
 impl Synth {
     pub(super) fn run_array(&self, spec: &ArraySpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        self.check_report(&Synthesized::Specification(&spec.digest()))?;
         let memories = spec.memories().collect_vec();
         let technology = self.technology(&memories)?;
         let rtl = technology.bind(arrays::rtl_files(spec)?);
@@ -66,8 +67,7 @@ impl Synth {
         }
         let minimum_period_ps = timing.as_ref().map(|timing| timing.period_ps(spec));
         let found = OfArray { array: spec.name.clone(), kinds, area, minimum_period_ps, timing };
-        output::result(self.json, &found, || found.to_string())?;
-        Ok(ExitCode::SUCCESS)
+        self.finish(&found)
     }
 }
 

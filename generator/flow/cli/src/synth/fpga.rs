@@ -8,14 +8,15 @@ use pushmem_compiler::{Compiled, Report};
 use pushmem_composition::{Files, register_writes};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{Array, ArrayKind};
+use pushmem_report::Synthesized;
 use pushmem_synthesis::{Family, FpgaDesign, FpgaReport, FpgaTools, Throughput, place_and_route};
 use pushmem_technology::Technology;
 use serde::Serialize;
 
 use super::{Synth, Target, activity};
 use crate::application::{folder, images, run_model};
+use crate::package;
 use crate::progress::Spinner;
-use crate::{output, package};
 
 /// The most elements of a dimension that are the channels of a pixel, where there are three.
 const MOST_CHANNELS: i64 = 4;
@@ -75,6 +76,7 @@ impl Synth {
         };
         let tools = FpgaTools::find(family)?;
         let compiled = self.choices.read()?.compile_file(program, &self.target)?;
+        self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
         let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
         let inputs = images::inputs(&compiled.program, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
@@ -93,8 +95,7 @@ impl Synth {
         let simulated = self.fpga.simulate.then(|| simulate(&files, &made.configured, &spinner)).transpose()?;
         drop(spinner);
         let found = Found { report: made.report, simulated_words: simulated };
-        output::result(self.json, &found, || found.to_string())?;
-        Ok(ExitCode::SUCCESS)
+        self.finish(&found)
     }
 }
 
