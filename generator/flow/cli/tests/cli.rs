@@ -203,8 +203,11 @@ fn each_kind_of_tile_of_an_array_has_a_file_list() {
     let folder = Folder::new();
     let array = folder.path("array");
     succeeds(&["generate", "constraints/arrays/small.yaml", "-o", &array]);
-    let lists =
-        [("pe", "image_pe", "small_rom"), ("mem", "small_rom_tile", "image_pe"), ("io", "pushmem_stream_in", "small_rom")];
+    let lists = [
+        ("pe", "image_pe", "small_rom"),
+        ("mem", "small_rom_tile", "image_pe"),
+        ("io", "pushmem_stream_in", "small_rom"),
+    ];
     for (kind, own, other) in lists {
         let (list, top) = (format!("filelist_{kind}_tile.f"), format!("small_{kind}_tile"));
         let text = fs::read_to_string(Path::new(&array).join(&list)).unwrap();
