@@ -54,9 +54,10 @@ const COUNTER_TOP: &str = include_str!("veryl/counter_top.veryl");
 const COUNTER_CHECKER: &str = include_str!("veryl/counter_checker.veryl");
 const FORMS: &str = include_str!("veryl/forms.veryl");
 
-/// The grammar of Veryl names its keywords: `IfResetTerm` is `if_reset`, and `BBoolTerm` is `bbool`.
+/// The grammar of Veryl names its keywords: `IfResetTerm` is `if_reset`, and `BBoolTerm` is `bbool`. Veryl does not know all keywords
+/// of SystemVerilog: it prints a module `endsequence`.
 #[test]
-fn reserved_words_are_those_that_no_module_can_have_as_a_name() {
+fn words_that_veryl_refuses_are_reserved() {
     let terms = TERMINAL_NAMES.iter().filter_map(|name| name.strip_suffix("Term"));
     let spelled = |term: &str| {
         let snake: String = term.chars().map(|c| if c.is_uppercase() { format!("_{c}") } else { c.into() }).collect();
@@ -66,7 +67,8 @@ fn reserved_words_are_those_that_no_module_can_have_as_a_name() {
     let words: BTreeSet<String> = terms.flat_map(spelled).chain(lists).collect();
     for word in words {
         let compiled = try_emit(&[("sample", &format!("module {word} {{}}\n"))]);
-        assert_eq!(compiled.is_err(), is_reserved(&word), "{word}: {compiled:?}");
+        assert!(compiled.is_ok() || is_reserved(&word), "{word}: {compiled:?}");
+        assert!(compiled.is_err() || !VERYL_KEYWORDS.contains(&word.as_str()), "{word} is a name");
     }
 }
 
