@@ -2,8 +2,8 @@
 
 Usage: python rtl-tests/bus/host.py FOLDER
 
-FOLDER is what `pushmem build PROGRAM -o FOLDER --bus axi` wrote, perhaps with `--image-size`; `make -C FOLDER/driver simulation` was run. The
-words of the testbench must be in the order of memory. Exit code: 0 when all is right.
+FOLDER is what `pushmem build PROGRAM -o FOLDER --bus axi` wrote, perhaps with `--image-size`; `make -C FOLDER/driver simulation` was run.
+The words of the testbench must be in the order of memory. Exit code: 0 when all is right.
 """
 
 import ctypes
