@@ -9,7 +9,7 @@ use pushmem_stages::{Access, Pipeline, Stage};
 
 /// The stages that write each array, by the elements that they write. Copies of an unrolled operation write each so many-th
 /// element: a search for the writers of some of these need not visit all copies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Writers {
     arrays: Vec<OfArray>,
 }

@@ -3,6 +3,7 @@
 mod programs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
 
 use programs::Builder;
 use proptest::prelude::*;
@@ -542,6 +543,27 @@ fn what_cannot_be_scheduled_is_refused() {
     assert_eq!(found.loops[0].interval, 1_000_000_000);
     let empty = coarse(&Pipeline::default(), &CoarseOptions::default()).unwrap();
     assert!(empty.stages.is_empty() && empty.occupancy(&Pipeline::default()).busiest().is_none());
+}
+
+/// Each of thousands of lanes reads the element of one: comparing all pairs, 10^9, takes minutes.
+#[test]
+fn lanes_are_related_without_comparing_all_pairs() {
+    let lanes = 1 << 15;
+    let mut program = Builder::default();
+    for (group, target) in ["a", "b"].into_iter().enumerate() {
+        for lane in 0..lanes {
+            let reads = [format!("a[{lane},x]")];
+            let reads: Vec<&str> = reads.iter().filter(|_| group > 0).map(String::as_str).collect();
+            program.operation(&format!("{target}{lane}"), "x:4", 0, &reads, &format!("{target}[{lane},x]"));
+            (lane > 0).then(|| program.join());
+        }
+    }
+    let began = Instant::now();
+    let found = coarse(&program.pipeline, &CoarseOptions { overlap: true, ..CoarseOptions::default() }).unwrap();
+    assert_eq!(program.pipeline.shared_loops(0, 2 * lanes - 1), 0);
+    assert_eq!(found.stages.len(), 2);
+    assert_eq!(found.stages[1].follows, [0]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 /// A sum in a loop over pixels, as the program has it: initialization and update in one loop.

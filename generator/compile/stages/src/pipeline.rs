@@ -245,9 +245,14 @@ impl Pipeline {
     /// shares.
     pub fn shared_loops(&self, one: usize, other: usize) -> usize {
         let (first, last) = (one.min(other), one.max(other));
-        let group = self.stages[first].group;
-        let others = self.stages[first..=last].iter().filter(|stage| stage.group != group);
-        others.map(|stage| stage.shared).min().unwrap_or(self.stages[first].loops.len())
+        let mut rest = &self.stages[first..=last];
+        let mut least = None;
+        // Stages of a group follow one another, thousands of them where a loop is unrolled, and share the same loops.
+        while let Some(stage) = rest.first() {
+            rest = &rest[rest.partition_point(|other| other.group == stage.group)..];
+            least = rest.first().map(|next| least.map_or(next.shared, |least| next.shared.min(least))).or(least);
+        }
+        least.unwrap_or(self.stages[first].loops.len())
     }
 }
 

@@ -83,6 +83,21 @@ fn range(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<(i128, i1
     (low <= high).then_some((low.saturating_add(offset), high.saturating_add(offset)))
 }
 
+/// The writes of a group that may touch an element of an access.
+pub(crate) fn writes_meeting<'a>(
+    pipeline: &'a Pipeline,
+    tree: &Tree,
+    group: usize,
+    touch: Touch<'a>,
+) -> impl Iterator<Item = Touch<'a>> {
+    let stages = &tree.groups[group].stages;
+    let mut writers = tree.writers.of_access(touch.stage, touch.access);
+    writers.retain(|writer| stages.contains(writer));
+    let write =
+        move |writer: usize| Touch { group, stage: &pipeline.stages[writer], access: &pipeline.stages[writer].write };
+    writers.into_iter().map(write).filter(move |&write| may_meet(write, touch))
+}
+
 /// Whether two accesses may touch a common element in any iterations.
 pub(crate) fn may_meet(one: Touch<'_>, other: Touch<'_>) -> bool {
     one.access.subscripts.iter().zip(&other.access.subscripts).all(|(first, second)| {
@@ -319,7 +334,7 @@ pub(crate) fn pointwise(
         && alone
         && (0..from.own()).all(|level| followed[level] || from.extents[level] == 1)
         && touches(pipeline, tree, consumer, array, false).all(|read| {
-            touches(pipeline, tree, producer, array, true).any(|write| {
+            writes_meeting(pipeline, tree, producer, read).any(|write| {
                 let mut extents = write.stage.loops.iter().zip(&read.stage.loops);
                 write.access.subscripts == read.access.subscripts
                     && extents.all(|(written, wanted)| written.extent >= wanted.extent)
@@ -342,8 +357,8 @@ pub(crate) fn lead(
     transport: u64,
 ) -> Option<i64> {
     let mut greatest: Option<i128> = None;
-    for write in touches(pipeline, tree, producer, array, true) {
-        for read in touches(pipeline, tree, consumer, array, false).filter(|&read| may_meet(write, read)) {
+    for read in touches(pipeline, tree, consumer, array, false) {
+        for write in writes_meeting(pipeline, tree, producer, read) {
             let found = furthest(write, &written.strides, read, &wanted.strides)?
                 + i128::from(write.stage.latency)
                 + i128::from(transport);
@@ -363,8 +378,8 @@ pub(crate) fn distance_of_writes(
     array: usize,
 ) -> Option<i64> {
     let mut greatest: Option<i128> = None;
-    for one in touches(pipeline, tree, before, array, true) {
-        for other in touches(pipeline, tree, after, array, true).filter(|&other| may_meet(one, other)) {
+    for other in touches(pipeline, tree, after, array, true) {
+        for one in writes_meeting(pipeline, tree, before, other) {
             let latencies = i128::from(one.stage.latency) - i128::from(other.stage.latency);
             let found = furthest(one, &first.strides, other, &second.strides)? + latencies + 1;
             greatest = Some(greatest.map_or(found, |known| known.max(found)));

@@ -6,7 +6,7 @@ mod loop_flattening;
 use itertools::Itertools;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrays::{distance_of_writes, lead, may_meet, pointwise, touches, update_spacing};
+use super::arrays::{distance_of_writes, lead, pointwise, touches, update_spacing, writes_meeting};
 use super::modulo_scheduling::{Edge, Limit, Problem, Solution, Turns, Use};
 use super::nest::{Nest, in_rows, nest};
 use super::rate_matching::{Demand, Pace, Rates};
@@ -549,12 +549,11 @@ impl Context<'_> {
         (self.options.round_trip + earlier) as i64
     }
 
-    /// Whether two groups may touch the same element of an array.
+    /// Whether two groups, one of which writes, may touch the same element of an array.
     fn meet(&self, (one, writes): (usize, bool), (other, other_writes): (usize, bool), array: usize) -> bool {
-        touches(self.pipeline, self.tree, one, array, writes).any(|touch| {
-            let mut others = touches(self.pipeline, self.tree, other, array, other_writes);
-            others.any(|other| may_meet(touch, other))
-        })
+        let (writer, other, writes) = if other_writes { (other, one, writes) } else { (one, other, false) };
+        touches(self.pipeline, self.tree, other, array, writes)
+            .any(|touch| writes_meeting(self.pipeline, self.tree, writer, touch).next().is_some())
     }
 
     /// Flow, output and anti dependences within an iteration.

@@ -5,7 +5,7 @@
 //! iterations waits for the one before. With the loop `x` of its own as well, the loops are interchanged and none waits.
 
 use super::CoarseOptions;
-use super::arrays::{Touch, may_meet, touches};
+use super::arrays::{Touch, touches, writes_meeting};
 use super::nest::nest;
 use super::tree::{Group, Tree};
 use pushmem_stages::{Boundary, Loop, Pipeline, Subscript};
@@ -136,13 +136,16 @@ impl Plan<'_> {
         (within.start..cut).all(|before| {
             (cut..within.end).all(|behind| {
                 let common = self.shared[before + 1..=behind].iter().copied().min().unwrap_or(0);
-                let kinds = [(false, true), (true, false), (true, true)];
+                let ordered = |early: Touch<'_>, late: Touch<'_>| !carried(early, late, outer..common);
+                let touches =
+                    |group: usize, array: usize, writes: bool| touches(self.pipeline, self.tree, group, array, writes);
                 (0..self.pipeline.arrays.len()).all(|array| {
-                    kinds.iter().all(|&(early, late)| {
-                        touches(self.pipeline, self.tree, behind, array, early).all(|early| {
-                            let mut later = touches(self.pipeline, self.tree, before, array, late);
-                            later.all(|late| !carried(early, late, outer..common))
-                        })
+                    let mut early = touches(behind, array, false).chain(touches(behind, array, true));
+                    let mut late = touches(before, array, false);
+                    early.all(|early| {
+                        writes_meeting(self.pipeline, self.tree, before, early).all(|late| ordered(early, late))
+                    }) && late.all(|late| {
+                        writes_meeting(self.pipeline, self.tree, behind, late).all(|early| ordered(early, late))
                     })
                 })
             })
@@ -150,17 +153,16 @@ impl Plan<'_> {
     }
 }
 
-/// Whether two accesses may touch a common element, one of them in an earlier iteration of some common loops than the other.
+/// Whether two accesses that may touch a common element may do so in an earlier and a later iteration of some common loops.
 /// They are numbered from the outermost; both are in the same iteration of those around them.
 fn carried(early: Touch<'_>, late: Touch<'_>, loops: std::ops::Range<usize>) -> bool {
     // The outermost loop that differs has a greater index in the later one.
-    may_meet(early, late)
-        && loops.into_iter().any(|differs| {
-            let (early_loops, late_loops) = (&early.stage.loops, &late.stage.loops);
-            let ordered = late_loops[late_loops.len() - 1 - differs].extent > 1;
-            let mut dimensions = early.access.subscripts.iter().zip(&late.access.subscripts);
-            ordered && dimensions.all(|(one, other)| meets((early_loops, one), (late_loops, other), differs))
-        })
+    loops.into_iter().any(|differs| {
+        let (early_loops, late_loops) = (&early.stage.loops, &late.stage.loops);
+        let ordered = late_loops[late_loops.len() - 1 - differs].extent > 1;
+        let mut dimensions = early.access.subscripts.iter().zip(&late.access.subscripts);
+        ordered && dimensions.all(|(one, other)| meets((early_loops, one), (late_loops, other), differs))
+    })
 }
 
 /// Whether two subscripts may be equal, in iterations that agree on the loops around `differs`, of which the second has a

@@ -361,31 +361,29 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                 let read = arrays::Touch { group: number, stage: &pipeline.stages[consumer], access };
                 let mut later = None;
                 let mut earlier = false;
-                for (other, content) in tree.groups.iter().enumerate() {
-                    for writer in content.stages.clone() {
-                        let stage = &pipeline.stages[writer];
-                        let write = arrays::Touch { group: other, stage, access: &stage.write };
-                        if access.array != stage.write.array || !arrays::may_meet(write, read) {
-                            continue;
-                        }
-                        let updates = writer == consumer && *access == stage.write;
-                        // A copy of an unrolled loop that needs the result of another copy in the same iteration.
-                        let own = &pipeline.stages[consumer].write;
-                        if other == number && !updates && *access == *own && stage.write == *own {
-                            return Err(ScheduleError::Serial {
-                                stage: StageName::of(pipeline, consumer),
-                                other: StageName::of(pipeline, writer),
-                                array: pipeline.arrays[access.array].name.clone(),
-                            });
-                        }
-                        // A group may take results of its own earlier iterations.
-                        if other == number && !updates {
-                            carried(pipeline, writer, consumer, read_number, group.depth)?;
-                            continue;
-                        }
-                        earlier |= other < number;
-                        later = later.or((other >= number).then_some(writer));
+                for writer in tree.writers.of_access(read.stage, access) {
+                    let (other, stage) = (tree.group_of(writer), &pipeline.stages[writer]);
+                    let write = arrays::Touch { group: other, stage, access: &stage.write };
+                    if !arrays::may_meet(write, read) {
+                        continue;
                     }
+                    let updates = writer == consumer && *access == stage.write;
+                    // A copy of an unrolled loop that needs the result of another copy in the same iteration.
+                    let own = &pipeline.stages[consumer].write;
+                    if other == number && !updates && *access == *own && stage.write == *own {
+                        return Err(ScheduleError::Serial {
+                            stage: StageName::of(pipeline, consumer),
+                            other: StageName::of(pipeline, writer),
+                            array: pipeline.arrays[access.array].name.clone(),
+                        });
+                    }
+                    // A group may take results of its own earlier iterations.
+                    if other == number && !updates {
+                        carried(pipeline, writer, consumer, read_number, group.depth)?;
+                        continue;
+                    }
+                    earlier |= other < number;
+                    later = later.or((other >= number).then_some(writer));
                 }
                 if let (Some(writer), false) = (later, earlier) {
                     return Err(cycle(writer));

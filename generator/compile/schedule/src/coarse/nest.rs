@@ -185,8 +185,8 @@ impl Return {
 /// The reads of a group of its own earlier results: out of its kernels, or out of the memory of the array.
 fn returns(pipeline: &Pipeline, group: &Group, options: &CoarseOptions) -> Vec<Return> {
     let members = group.members(pipeline);
-    let is_own =
-        |stage: &Stage, read: &Access| *read != stage.write && members.iter().any(|of| of.write.array == read.array);
+    let written: BTreeSet<usize> = members.iter().map(|stage| stage.write.array).collect();
+    let is_own = |stage: &Stage, read: &Access| *read != stage.write && written.contains(&read.array);
     if !members.iter().any(|stage| stage.reads.iter().any(|read| is_own(stage, read))) {
         return Vec::new();
     }
@@ -214,15 +214,20 @@ fn returns(pipeline: &Pipeline, group: &Group, options: &CoarseOptions) -> Vec<R
 
 /// Whether stages that run together take results of each other, of earlier iterations.
 pub(crate) fn exchange_results(pipeline: &Pipeline, stages: &Range<usize>, depth: usize) -> bool {
-    let takes = |consumer: usize, producer: usize| {
-        let (reader, written) = (&pipeline.stages[consumer], pipeline.stages[producer].write.array);
-        let is_other = |read: &Access| read.array == written && *read != reader.write;
-        let mut reads = (0..reader.reads.len()).filter(|&read| is_other(&reader.reads[read]));
+    let written: BTreeSet<usize> = pipeline.stages[stages.clone()].iter().map(|stage| stage.write.array).collect();
+    let takes = |consumer: usize, read: usize, producer: usize| {
+        let (reader, array) = (&pipeline.stages[consumer], pipeline.stages[producer].write.array);
         let depth = depth.min(reader.loops.len());
         consumer != producer
-            && reads.any(|read| matches!(carried(pipeline, producer, consumer, read, depth), Ok(Some(_))))
+            && reader.reads[read].array == array
+            && matches!(carried(pipeline, producer, consumer, read, depth), Ok(Some(_)))
     };
-    stages.clone().any(|consumer| stages.clone().any(|producer| takes(consumer, producer)))
+    stages.clone().any(|consumer| {
+        let reader = &pipeline.stages[consumer];
+        let is_own = |read: &Access| written.contains(&read.array) && *read != reader.write;
+        let mut reads = (0..reader.reads.len()).filter(|&read| is_own(&reader.reads[read]));
+        reads.any(|read| stages.clone().any(|producer| takes(consumer, read, producer)))
+    })
 }
 
 /// Rows of memory, and how a group goes along them.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use num_integer::{gcd, lcm};
 
-use super::arrays::{Touch, may_meet};
+use super::arrays::{Touch, writes_meeting};
 use super::modulo_scheduling::Use;
 use super::nest::{in_rows, reductions};
 use super::tree::{Child, Tree};
@@ -258,13 +258,11 @@ impl Links<'_> {
     fn between(&self, one: (usize, usize), other: (usize, usize)) -> Option<Fraction> {
         let (first, second) = if one.0 < other.0 { (one, other) } else { (other, one) };
         let mut found = None;
-        let (producers, consumers) = (self.touches(first), self.touches(second));
-        for (write, level) in producers.iter().filter(|(touch, _)| std::ptr::eq(touch.access, &touch.stage.write)) {
-            for (access, other) in consumers.iter().filter(|(touch, _)| touch.access.array == write.access.array) {
-                if !may_meet(*write, *access) {
-                    continue;
-                }
-                let step = ratio((write.access, *level), (access.access, *other))?;
+        let producers: Vec<usize> = self.groups(first.0).collect();
+        for (touch, level) in self.touches(second) {
+            for write in producers.iter().flat_map(|&group| writes_meeting(self.pipeline, self.tree, group, touch)) {
+                let written = self.row_level(first, write.stage);
+                let step = ratio((write.access, written), (touch.access, level))?;
                 if *found.get_or_insert(step) != step {
                     return None;
                 }
@@ -277,23 +275,29 @@ impl Links<'_> {
     }
 
     /// All accesses of a child, each with the loop that goes from row to row.
-    fn touches(&self, (child, level): (usize, usize)) -> Vec<(Touch<'_>, usize)> {
-        let mut touches = Vec::new();
-        for (group, content) in self.tree.groups.iter().enumerate() {
-            let inside = match self.tree.roots[child] {
-                Child::Group(only) => group == only,
-                Child::Loop(around) => self.tree.below(group, Some(around)),
-            };
-            for stage in content.members(self.pipeline).iter().filter(|_| inside) {
-                let level = match self.tree.roots[child] {
-                    Child::Group(_) => level,
-                    Child::Loop(_) => stage.loops.len() - 1,
-                };
+    fn touches(&self, child: (usize, usize)) -> impl Iterator<Item = (Touch<'_>, usize)> {
+        self.groups(child.0).flat_map(move |group| {
+            self.tree.groups[group].members(self.pipeline).iter().flat_map(move |stage| {
                 let accesses = stage.reads.iter().chain([&stage.write]);
-                touches.extend(accesses.map(|access| (Touch { group, stage, access }, level)));
-            }
+                accesses.map(move |access| (Touch { group, stage, access }, self.row_level(child, stage)))
+            })
+        })
+    }
+
+    /// The groups of a child.
+    fn groups(&self, child: usize) -> impl Iterator<Item = usize> {
+        (0..self.tree.groups.len()).filter(move |&group| match self.tree.roots[child] {
+            Child::Group(only) => group == only,
+            Child::Loop(around) => self.tree.below(group, Some(around)),
+        })
+    }
+
+    /// The loop of a stage of a child that goes from row to row.
+    fn row_level(&self, (child, level): (usize, usize), stage: &Stage) -> usize {
+        match self.tree.roots[child] {
+            Child::Group(_) => level,
+            Child::Loop(_) => stage.loops.len() - 1,
         }
-        touches
     }
 }
 

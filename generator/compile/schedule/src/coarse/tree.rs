@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{CoarseOptions, LIMIT};
 use crate::error::{ScheduleError, StageName};
+use crate::writers::Writers;
 use pushmem_stages::{Pipeline, Stage};
 
 /// Child of a shared loop: part of each of its iterations.
@@ -57,6 +58,7 @@ pub(crate) struct Tree {
     pub groups: Vec<Group>,
     pub loops: Vec<SharedLoop>,
     pub roots: Vec<Child>,
+    pub writers: Writers,
 }
 
 /// Stages of each group, in order.
@@ -135,7 +137,13 @@ impl Tree {
             tree.groups.push(Group { stages: run.clone(), depth, parent, extents, latency });
             tree.children(parent).push(Child::Group(number));
         }
+        tree.writers = Writers::of(pipeline);
         Ok(tree)
+    }
+
+    /// The group of a stage.
+    pub fn group_of(&self, stage: usize) -> usize {
+        self.groups.partition_point(|group| group.stages.end <= stage)
     }
 
     fn children(&mut self, parent: Option<usize>) -> &mut Vec<Child> {
