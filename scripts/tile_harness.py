@@ -19,8 +19,8 @@ CORES = {
     "io": {("word", "data"): "data", ("bit", "bit"): "bit_in"},
 }
 
-# The signals that take fields, by the names of the fields without numbers.
-SIGNALS = {"word_mode": "data_mode", "word_constant": "data_constant", "stream_in_extent": "stream_in_extents",
+# The members of the structure of the configuration that take fields, by the names of the fields without numbers.
+MEMBERS = {"word_mode": "data_mode", "word_constant": "data_constant", "stream_in_extent": "stream_in_extents",
            "stream_out_extent": "stream_out_extents", "stream_in_gap": "stream_in_gaps", "stream_out_gap": "stream_out_gaps"}
 
 
@@ -48,8 +48,8 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
     [tile] = (tile for tile in array_map["tiles"] if tile["kind"] == kind)
     module = f"{array_map['array']}_{kind}_tile"
     text = (folder / "rtl" / f"{module}.sv").read_text()
-    header = text[text.index(f"module {module} "):text.index("\n);")]
-    ports = re.findall(r"^ *(input|output) +logic *(\[\d+:0\])? *(\w+) *(?:\[(\d+)\])?,?$", header, re.M)
+    header = text[text.index(f"module {module}\n"):text.index("\n);")]
+    ports = re.findall(r"^ *(input|output) +logic *(\[\d+:0\])? *(\w+),?$", header, re.M)
     fields = {field["name"]: (register["name"], field) for register in tile["registers"] for field in register["fields"]}
     lines = ["logic first_q = 1'b1;", "always_ff @(posedge clk_i) first_q <= 1'b0;"]
 
@@ -57,30 +57,41 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
         register, field = fields[name]
         return f"{register}_q[{field['low'] + field['bits'] - 1}:{field['low']}]"
 
+    def part(layer: str, number: int) -> str:
+        """The part of a vector of words or bits that has this number."""
+        return f"[{16 * number}+:16]" if layer == "word" else f"[{number}]"
+
+    def member(name: str, register: str) -> str:
+        """The member of the structure of the configuration that has a field."""
+        layer = name.partition("_")[0]
+        if register.startswith("core_"):
+            stem = re.sub(r"_\d+$", "", name)
+            return MEMBERS.get(stem, stem)
+        if register.startswith("connection_boxes"):
+            return f"{layer}_connection"
+        return f"{layer}_{'pass' if name.endswith('_pass') else 'select'}"
+
     def source(layer: str, name: str) -> str:
         """A track that comes in, or an output of the core."""
         side, _, track = name.rpartition("_")
         if side in SIDES:
-            return f"{layer}_{side}_i[{track}]"
+            return f"{layer}_{side}_i{part(layer, int(track))}"
         return f"u_tile.{CORES[kind].get((layer, name), name)}"
 
-    # Inputs of the tile are those of the harness, but for its place, which is any and always the same; tracks are vectors of vectors.
+    # Inputs of the tile are those of the harness, but for its place, which is any and always the same.
     inputs = ["input logic clk_i"]
-    for direction, bits, name, count in ports:
-        if count:
-            lines.append(f"logic {bits} {name}_array [{count}];")
+    for direction, bits, name in ports:
+        # One track of bits is a vector, too, as parts of it are taken.
+        bits = bits or ("[0:0]" if name.startswith("bit_") else "")
         if direction == "output":
-            lines += [] if count else [f"logic {bits} {name};"]
-        elif count:
-            inputs.append(f"input logic [{int(count) - 1}:0]{bits or '[0:0]'} {name}")
-            lines += [f"assign {name}_array[{track}] = {name}[{track}];" for track in range(int(count))]
+            lines.append(f"logic {bits} {name};")
         elif name in ("column_i", "row_i"):
             inputs.append(f"input logic [7:0] {name}")
             lines += [f"logic [7:0] {name}_before;", f"always_ff @(posedge clk_i) {name}_before <= {name};",
                       f"always_comb assume ({name} != 8'hff && (first_q || {name} == {name}_before));"]
         elif name != "clk_i":
             inputs.append(f"input logic {bits} {name}")
-    connections = ", ".join(f".{name}({name}{'_array' if count else ''})" for _, _, name, count in ports)
+    connections = ", ".join(f".{name}({name})" for _, _, name in ports)
     lines += [f"{module} u_tile ({connections});",
               # Everything is unknown until a reset; there is one access in a cycle.
               "always_comb assume (!(first_q && rst_ni));", "always_comb assume (!(config_write_i && config_read_i));"]
@@ -100,7 +111,6 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
             f" || common && config_address_i[13:12] == 2'd{register['feature']});",
             f"always_ff @(posedge clk_i, negedge rst_ni) if (!rst_ni) {name}_q <= '0; else if (config_clear_i) {name}_q <= '0; "
             f"else if (config_write_i && {name}_hit) {name}_q <= config_write_data_i[{bits - 1}:0];",
-            f"always_comb if (rst_ni && !first_q) assert (u_tile.u_configuration.{name}_q == {name}_q);",
         ]
         hits.append(name)
     # Answers: in the next cycle, for registers that there are, and what they held.
@@ -139,13 +149,12 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
     else:
         lines += ["always_comb if (rst_ni && !first_q) assert (config_done_o == done_q && config_read_data_o == read_q);"]
 
-    # Fields of the core reach it, the first lowest.
+    # Fields reach the tile, the first lowest.
     groups: dict[str, list[str]] = {}
     for name, (register, _) in fields.items():
-        if register.startswith("core_"):
-            groups.setdefault(re.sub(r"_\d+$", "", name), []).append(name)
-    for stem, names in groups.items():
-        lines.append(f"always_comb if (rst_ni && !first_q) assert (u_tile.{SIGNALS.get(stem, stem)} == "
+        groups.setdefault(member(name, register), []).append(name)
+    for of, names in groups.items():
+        lines.append(f"always_comb if (rst_ni && !first_q) assert (u_tile.cfg.{of} == "
                      f"{{{', '.join(value(name) for name in reversed(names))}}});")
 
     # Tracks and inputs of the core.
@@ -154,7 +163,8 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
         chosen = {value: choice for value, choice in enumerate(field.get("choices", [])) if value > 0}
         if register.startswith("connection_boxes"):
             items = "".join(f"{value(name)} == {number} ? {source(layer, item)} : " for number, item in chosen.items())
-            lines.append(f"always_comb assert (u_tile.{name} == ({items}'0));")
+            shown = f"u_tile.{layer}_inputs{part(layer, int(rest.rpartition('_')[2]))}"
+            lines.append(f"always_comb assert ({shown} == ({items}'0));")
         elif "_switch_box_" in register and not name.endswith("_pass"):
             side, track = rest.split("_")
             for item in chosen.values():
@@ -174,7 +184,7 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
                 position = "row_i" if side in ("north", "south") else "column_i"
                 passes = f"{value(f'{name}_pass')} && (9'({position}) + 9'd{track}) % {shape.hop_limit} != 0"
                 shown = f"({passes} ? {source(layer, f'{OPPOSITE[side]}_{track}')} : {held})"
-            lines.append(f"always_comb assert ({layer}_{side}_o_array[{track}] == {shown});")
+            lines.append(f"always_comb assert ({layer}_{side}_o{part(layer, int(track))} == {shown});")
     cores = re.findall(r"(\w+) (?:u_pe|u_memory|u_register_file) \(", text) or ["pushmem_stream_in", "pushmem_stream_out"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"module {kind}_tile_proof (\n    " + ",\n    ".join(inputs) + f"\n);\n{body}\nendmodule\n", cores

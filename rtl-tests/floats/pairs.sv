@@ -15,7 +15,7 @@ module pairs (
     logic [7:0][15:0] words;
     logic [7:0]       flags;
     for (genvar k = 0; k < 8; k++) begin : gen_operation
-        numbers u_pe (
+        numbers_pe u_pe (
             .clk_i           (1'b0),
             .step_i          (1'b0),
             .operation_i     (3'(k)),

@@ -425,9 +425,11 @@ fn without_tools() {
     ends(0, &mut bare(&["simulate", SMALL, DELAY_9]));
     let doctor = ends(0, &mut bare(&["doctor"])).out;
     assert!(doctor.contains("verilator") && doctor.contains("not found"), "{doctor}");
-    // Outside of the project, where its Python environment is not found either.
+    // Nor a Python with packages, which is otherwise found in the clone of the program.
     let outside = Folder::new();
-    let tools = parsed(&ends(0, bare(&["doctor", "--json"]).current_dir(outside.path(""))).out);
+    let mut doctor = bare(&["doctor", "--json"]);
+    doctor.current_dir(outside.path("")).env("PUSHMEM_PYTHON", outside.path("none"));
+    let tools = parsed(&ends(0, &mut doctor).out);
     for tool in tools["tools"].as_array().unwrap() {
         assert_eq!(tool["version"], Value::Null, "{tool}");
         assert!(tool["install"].as_str().is_some_and(|how| !how.is_empty()), "{tool}");
