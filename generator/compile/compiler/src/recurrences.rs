@@ -1,6 +1,7 @@
 //! Operations that take results of their own earlier iterations, perhaps through other operations.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use itertools::Itertools;
 use petgraph::algo::tarjan_scc;
@@ -14,8 +15,7 @@ pub(crate) struct Recurrences {
     ///
     /// Operations of one unit have none: their kernel takes all operands of an iteration when it begins.
     pub loads: Vec<BTreeSet<usize>>,
-    /// By operation, whether it, or one above it, takes its results in that way, and they are not those of one above as they are: also a
-    /// copy gives them out of a register.
+    /// By operation, whether it, or one above it, takes its results in that way: also a copy gives them out of a register.
     pub registered: Vec<bool>,
     /// By operation, whether its results come back to it, be it through the memories of arrays where these are kept, or to an operation
     /// with which it shares a unit. The operations of a unit are all alike.
@@ -39,23 +39,34 @@ impl Recurrences {
         let comes_to_its_unit =
             |number: usize| nests[number].1.unit().is_some_and(|unit| come_to_their_unit.contains(unit));
         let come_back = (0..nests.len()).map(|number| comes_back(number) || comes_to_its_unit(number)).collect();
-        let takes = |reader: usize, array: usize| {
-            loads[reader].iter().any(|&load| nests[reader].1.loads[load].access.array == array)
-        };
-        let is_taken = |number: usize| (0..=number).any(|reader| takes(reader, nests[number].1.target.array));
-        let registered = (0..nests.len()).map(|number| is_taken(number) && !passes_on(&nests, number)).collect();
+        let registered = registered(&nests, &loads);
         Recurrences { registered, loads, come_back }
     }
 }
 
-/// Whether an operation gives results of the only statement that writes an array, which is above, as they are.
-fn passes_on(nests: &[(Vec<&Loop>, &Operation)], number: usize) -> bool {
+/// By operation, whether it, or one above it, takes its results by one of these loads, be it through operations that pass them on.
+fn registered(nests: &[(Vec<&Loop>, &Operation)], loads: &[BTreeSet<usize>]) -> Vec<bool> {
+    let writers = |array: usize| (0..nests.len()).filter(move |&writer| nests[writer].1.target.array == array);
+    let mut registered = vec![false; nests.len()];
+    for (reader, taken) in loads.iter().enumerate() {
+        for load in taken {
+            for writer in writers(nests[reader].1.loads[*load].access.array) {
+                let giver = iter::successors(Some(writer), |&writer| passed_on(nests, writer)).last().unwrap_or(writer);
+                registered[giver] |= reader <= giver;
+            }
+        }
+    }
+    registered
+}
+
+/// The only statement that writes an array, if it is above an operation that gives its results as they are.
+fn passed_on(nests: &[(Vec<&Loop>, &Operation)], number: usize) -> Option<usize> {
     let operation = nests[number].1;
-    let ExpressionKind::Load(load) = operation.expression.kind else { return false };
+    let ExpressionKind::Load(load) = operation.expression.kind else { return None };
     let Load { access, outside } = &operation.loads[load];
     let writers = (0..nests.len()).filter(|&writer| nests[writer].1.target.array == access.array);
     let is_plain = outside.is_none() && access.indices.iter().all(|index| index.as_affine().is_some());
-    is_plain && writers.exactly_one().is_ok_and(|writer| writer < number)
+    writers.exactly_one().ok().filter(|&writer| is_plain && writer < number)
 }
 
 /// By operation, the loads that take results of its own earlier iterations.

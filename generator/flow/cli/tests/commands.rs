@@ -60,6 +60,13 @@ fn trial(command: &str, folder: &str) -> Trial {
         }
         "map" => Trial::Reports(arguments(&["map", "apps/buffers/brighten_blur.yaml"])),
         "generate" => Trial::Reports(arguments(&["generate", SMALL, "-o", &in_folder("tile")])),
+        "join" => {
+            let [one, other] = [in_folder("one"), in_folder("other")];
+            for (tile, written) in [(SMALL, &one), (AMBER, &other)] {
+                assert!(pushmem(&["generate", tile, "-o", written]).status.success());
+            }
+            Trial::Reports(arguments(&["join", &one, &other, "-o", &in_folder("joined")]))
+        }
         "encode" => Trial::Prints(arguments(&["encode", AMBER, GAUSSIAN])),
         "decode" => {
             let writes = in_folder("writes.hex");

@@ -399,7 +399,8 @@ fn one_definition(
         let (followed, _) = followed.and_then(|(_, target)| target.variable)?;
         let of_update = update.loops.iter().find(|other| other.variable == followed)?.unroll;
         Some(match (of_update, variables[followed].1) {
-            (Unroll::Whole, Some((low, high))) => Unroll::By(high - low + 1),
+            (Unroll::Whole, Some((low, high))) => Unroll::AtMost(high - low + 1),
+            (Unroll::By(factor), _) if factor > 1 => Unroll::AtMost(factor),
             (unroll, _) => unroll,
         })
     };

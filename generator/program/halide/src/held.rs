@@ -169,6 +169,6 @@ fn hull(one: Option<(i64, i64)>, other: (i64, i64)) -> (i64, i64) {
 pub(crate) fn unrolled(unroll: Unroll, extent: i64) -> i64 {
     match unroll {
         Unroll::Whole => extent,
-        Unroll::By(factor) => crate::fit::greatest_divisor(extent, factor),
+        Unroll::By(factor) | Unroll::AtMost(factor) => crate::fit::greatest_divisor(extent, factor),
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Loop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unroll {
     By(i64),
+    /// As many as divide its iterations, and no more than this: the factor of an update that became part of a definition.
+    AtMost(i64),
     Whole,
 }
 

@@ -72,7 +72,7 @@ fn nests_say_what_the_schedules_say() {
             "for x in 0..16 unroll 2:\n      - by[x, y] = (bx[x, y] + bx[x, y + 1] + bx[x, y + 2]) / 3",
         ),
         // A limit around an index that takes turns: the copy has all that is limited.
-        ("limited_turns", "output[2*x + x_2, y] = input_moved[x + 2*x_2 - 1, y]"),
+        ("limited_turns", "output[x_2 + 2*x, y] = input_moved[2*x_2 + x - 1, y]"),
         // Zeros around an image are read once, into an array of their own.
         ("same_padding", "constant_exterior[i0, i1] = input[i0, i1]"),
         // Even and odd columns are two reads, each of which streams.

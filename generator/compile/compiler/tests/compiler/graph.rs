@@ -232,7 +232,8 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
 /// Each number of a graph in turn becomes an extreme one: the reader refuses it, or the proof does.
 #[test]
 fn graphs_with_extreme_numbers_are_refused() {
-    let extremes = [1 << 25, 1 << 40, (1 << 48) - 1, i128::from(i64::MAX), i128::from(i64::MIN), i128::from(u64::MAX)];
+    let extremes =
+        [(1 << 25) + 1, 1 << 40, (1 << 48) - 1, i128::from(i64::MAX), i128::from(i64::MIN), i128::from(u64::MAX)];
     for (name, tile) in [("gaussian", "amber"), ("bc_const", "amber"), ("up_sample", "amber"), ("matmul", "amber")] {
         let compiled = compiled(app(name), tile);
         let text = compiled.graph.to_string();

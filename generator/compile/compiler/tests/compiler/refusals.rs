@@ -236,10 +236,10 @@ buffers: {p: {type: u16, shape: [48, 32]}}
 nest:
   - for y in 0..32:
     - for x in 0..48:
-      - p[x, y] = energy[x, y]
+      - p[x, y] = energy[x, y] as u16
   - for y in 1..32:
     - for x in 0..48:
-      - p[x, y] = energy[x, y] + min(p[clamp(x-1, 0, 47), y-1], p[x, y-1])
+      - p[x, y] = (energy[x, y] as u16) + min(p[clamp(x-1, 0, 47), y-1], p[x, y-1])
   - for y in 0..32:
     - for x in 0..48:
       - o[x, y] = p[x, y]
