@@ -91,7 +91,7 @@ fn shipped_specifications_read_back_and_are_lint_clean() {
 #[test]
 fn no_reserved_word_is_a_name() {
     for word in KEYWORDS.iter().chain(&VERYL_KEYWORDS) {
-        let text = format!("kind: processing_element\noperations: [add]\nname: {word}\n");
+        let text = format!("kind: processing_element\noperations: [add]\nname: \"{word}\"\n");
         let error = PeSpec::from_document(&Document::parse("pe.yaml", text).unwrap()).unwrap_err();
         assert_eq!(error.message(), format!("`{word}` cannot be the name of a module"));
         assert_eq!(error.location(), Some(("pe.yaml".to_owned(), 3, 7)));
