@@ -22,20 +22,21 @@ pub(crate) struct BankMemory {
 
 /// The memories that are the banks of a netlist, in their order.
 pub(crate) fn bank_memories(compiled: &Compiled, lowered: &Lowered) -> Vec<BankMemory> {
-    let accelerator = &compiled.accelerator;
+    let Compiled { graph, storage, target, .. } = compiled;
     let memory = |tile: &pushmem_graph::TileId| {
-        let stored = accelerator.arrays.iter().find(|stored| {
-            (stored.first_tile.index()..stored.first_tile.index() + stored.mapped.tiles.len()).contains(&tile.index())
-        });
-        let tile = &accelerator.tiles[*tile];
-        let spec = accelerator.spec_at(tile.level);
+        let keeps = |memory: &pushmem_graph::ArrayMemory| {
+            (memory.first_tile..memory.first_tile + memory.mapped.tiles.len()).contains(tile)
+        };
+        let stored = storage.arrays.position(keeps).expect("memories in banks are arrays");
+        let tile = &storage.tiles[*tile];
+        let spec = target.at(tile.level).unwrap_or_else(|| target.memory());
         let configuration = tile.configuration.clone().later(tile.begin as i64);
         let port = |role: Role| {
             let name = spec.controllers().into_iter().find(|of| of.role == role).map(|of| of.name).unwrap_or_default();
             configuration.controllers.get(&name).cloned().unwrap_or_default()
         };
         BankMemory {
-            array: stored.expect("memories in banks are arrays").array,
+            array: graph.arrays[stored].array,
             write: port(Role::In2Sram),
             read: port(Role::Sram2Out),
             latency: timing::sram_to_output(spec.sram_latency) as i64,

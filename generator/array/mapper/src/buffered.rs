@@ -53,7 +53,7 @@ pub(crate) fn plan(
     for (lane, direction) in lanes(compiled, lowered) {
         let column = place(lane.cell).column;
         let bank = buffer.bank(column, direction).expect("streams are placed where banks are");
-        let array = &compiled.program.arrays[lane.array(&compiled.accelerator, direction)];
+        let array = &compiled.program.arrays[lane.array(&compiled.graph, direction)];
         let first = taken.get(&bank).copied().unwrap_or(0).next_multiple_of(spec.words_per_row().into());
         let end = first + elements(array);
         check_room(compiled, array, bank, first, end, spec)?;
@@ -66,8 +66,8 @@ pub(crate) fn plan(
 
 /// The lanes of all streams with their directions, those into the array first.
 fn lanes(compiled: &Compiled, lowered: &Lowered) -> impl Iterator<Item = (StreamLane, Direction)> + use<> {
-    let inputs = lowered.input_lanes(&compiled.accelerator).into_iter().map(|lane| (lane, Direction::In));
-    let outputs = lowered.output_lanes(&compiled.accelerator).into_iter().map(|lane| (lane, Direction::Out));
+    let inputs = lowered.input_lanes(&compiled.graph).into_iter().map(|lane| (lane, Direction::In));
+    let outputs = lowered.output_lanes(&compiled.graph).into_iter().map(|lane| (lane, Direction::Out));
     inputs.chain(outputs)
 }
 
@@ -112,7 +112,7 @@ fn transfer(
     spec: &ArraySpec,
     buffer: &GlobalBufferSpec,
 ) -> Result<ControllerConfiguration, Diagnostic> {
-    let (loops, element) = lane.elements(&compiled.accelerator, direction);
+    let (loops, element) = lane.elements(&compiled.graph, direction);
     let (extent, sram) = element.shifted(first).coalesced(loops, 1 << buffer.controller.extent_bits);
     let mut words = 1;
     let dense = |extent: &u64| {
@@ -126,7 +126,7 @@ fn transfer(
     let controller = spec.bank_controller(direction).expect("the array has a global buffer");
     ControllerRegisters::of(&configuration, &controller).map_err(|finding| {
         let program = &compiled.program;
-        let array = &program.arrays[lane.array(&compiled.accelerator, direction)];
+        let array = &program.arrays[lane.array(&compiled.graph, direction)];
         let message =
             format!("the stream of `{}` does not fit a bank of `{}`: {}", array.name, spec.name, finding.message);
         let needed = counted(configuration.extent.len(), "loop");
@@ -152,8 +152,8 @@ fn placed(compiled: &Compiled, mapped: &Mapped, configuration: &Configuration, s
     let place = |(lane, direction): (StreamLane, Direction)| {
         let bank = spec.global_buffer.as_ref()?.bank(mapped.place(lane.cell).column, direction)?;
         let sram = configuration.banks.get(&bank)?.transfer(direction)?.sram.as_ref()?;
-        let (_, element) = lane.elements(&compiled.accelerator, direction);
-        let array = &compiled.program.arrays[lane.array(&compiled.accelerator, direction)];
+        let (_, element) = lane.elements(&compiled.graph, direction);
+        let array = &compiled.program.arrays[lane.array(&compiled.graph, direction)];
         let image = BankImage {
             bank,
             transfer: direction.transfer(),
@@ -247,11 +247,11 @@ pub fn execute_buffered(
     let longest = occupants.iter().map(Occupant::length).max().unwrap_or(0);
     let cycles = host.run(longest)?;
     let mut read = |(occupant, placed): (&Occupant, &Vec<Placed>)| -> Result<Execution, Diagnostic> {
-        let accelerator = &occupant.compiled.accelerator;
+        let graph = &occupant.compiled.graph;
         let stored = placed.iter().filter(|placed| placed.direction == Direction::Out);
         let words = stored.map(|placed| host.read(placed, occupant.compiled)).collect_vec();
-        let outputs = join(&words, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
-        let outputs = accelerator.arrays(&occupant.compiled.program, &outputs)?;
+        let outputs = join(&words, graph.outputs.iter().map(|stream| stream.lanes.len()));
+        let outputs = graph.arrays(&occupant.compiled.program, &outputs)?;
         Ok(Execution { outputs, cycles })
     };
     let executions = occupants.iter().zip(&images).map(&mut read).collect::<Result<_, Diagnostic>>()?;
@@ -298,7 +298,7 @@ fn stored_rows(placed: &Placed, found: &Image, compiled: &Compiled, spec: &Array
     let (per_row, word_bits) = (spec.words_per_row(), spec.word_bits());
     let mask = u64::MAX >> (u64::BITS - word_bits);
     let mut rows: BTreeMap<u32, HostAccess> = BTreeMap::new();
-    let (loops, element) = lane.elements(&compiled.accelerator, *direction);
+    let (loops, element) = lane.elements(&compiled.graph, *direction);
     for element in loops.values(element) {
         let word = image.first_word + element as u32;
         let (row, place) = (word / per_row, word % per_row);
@@ -416,7 +416,7 @@ impl Host<'_, '_, '_> {
             self.access(image.bank, HostAccess { half: 0, row, words: 0, data: 0 });
         }
         let words = &self.model.bank(image.bank).half(0)[first as usize..];
-        let (loops, element) = lane.elements(&compiled.accelerator, *direction);
+        let (loops, element) = lane.elements(&compiled.graph, *direction);
         loops.values(element).map(|element| words[element as usize]).collect()
     }
 }

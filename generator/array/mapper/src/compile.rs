@@ -2,10 +2,10 @@
 
 use std::iter;
 
-use pushmem_assembly::Constraints;
-use pushmem_compiler::{Compiled, compile};
+use pushmem_assembly::{Constraints, Delivery, TileSharing};
+use pushmem_compiler::{Compiled, plan};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_graph::Driver;
+use pushmem_graph::{Edge, WordDriver};
 use pushmem_nest::{Array, ArrayKind, Level, Program};
 use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
@@ -15,8 +15,8 @@ use crate::lower::{Sharing, lower};
 use crate::mapping::{ArrayTarget, MapError, Mapped, map};
 use crate::times::{Times, timed};
 
-/// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
-/// there, because the memories of a tile start together and so make loops of their own.
+/// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Delays share no memory tiles
+/// there: a tile has one start for all of its memories, so that those of one tile make loops of their own.
 ///
 /// The large ones are for recurrences of many cells: their results have all of the loop in one such way.
 const BUDGETS: [u64; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
@@ -55,7 +55,8 @@ pub fn compile_unplaced(
 ) -> Result<Compiled, Diagnostic> {
     check_addresses(program)?;
     let Levels { program, memories, .. } = Levels::of(program, target).remove(0);
-    compile(program, &hardware(target, beside, memories)?, constraints).map_err(Diagnostic::from)
+    let hardware = hardware(target, beside, memories)?;
+    plan(program, &hardware, constraints, delivery(target, 0), &|_| {}).map_err(Diagnostic::from)
 }
 
 /// Checks that no data choose elements of arrays: memory tiles have addresses of controllers alone.
@@ -92,7 +93,8 @@ pub(crate) fn within_budgets<Found>(
     let mut refused: Option<Diagnostic> = None;
     for levels in Levels::of(program, target) {
         let hardware = hardware(target, beside, levels.memories)?;
-        match attempts(&levels.program, &hardware, constraints, graph, map) {
+        let attempts = Attempts { program: &levels.program, target, hardware: &hardware, constraints, graph };
+        match attempts.run(map) {
             Ok((compiled, found, course)) => {
                 return Ok((levels.explained(compiled, refused.as_ref()), found, course));
             }
@@ -103,7 +105,7 @@ pub(crate) fn within_budgets<Found>(
     let is_unedited = edited.is_none_or(Edited::is_empty);
     // Words that wait are no reason why an edited stage is refused.
     let hardware = hardware(target, beside, 0)?;
-    Err(match is_unedited && !hardware.hold_words {
+    Err(match is_unedited && !delivery(target, 0).holds {
         true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
         false => refused,
     })
@@ -155,7 +157,7 @@ impl Levels {
         let because = |refused: &Diagnostic| format!("with it in the global buffer, {}", first_line(refused));
         let reason = refused.map_or_else(|| "there is no bank for it".to_owned(), because);
         compiled.without_level.extend(self.in_tiles.iter().map(|number| (*number, reason.clone())));
-        let kept: Vec<usize> = compiled.accelerator.arrays.iter().map(|stored| stored.array).collect();
+        let kept: Vec<usize> = compiled.graph.arrays.iter().map(|node| node.array).collect();
         let again = self.images.iter().filter(|number| kept.contains(number));
         let reason = "more than one statement reads it, or one in another order than it can come from its bank";
         compiled.without_level.extend(again.map(|number| (*number, reason.to_owned())));
@@ -184,73 +186,95 @@ fn hardware(
         let help = format!("words of programs have {PROGRAM_WORD_BITS} bits: take an array with such words");
         return Err(Diagnostic::new(message).with_help(help));
     }
-    let hold_words = target.spec.pe.held_operands;
     let hardware = beside.clone().with_memory(memory.tile.clone());
     let bank = target.spec.bank_memory().filter(|_| memories > 0);
-    let hardware = hardware.with_level(Level::GlobalBuffer, bank).with_level(Level::RegisterFile, None);
-    Ok(pushmem_graph::Target { hold_words, ..hardware })
+    Ok(hardware.with_level(Level::GlobalBuffer, bank).with_level(Level::RegisterFile, None))
 }
 
-/// As [`within_budgets`], for hardware with the memories of the array.
-fn attempts<Found>(
-    program: &Program,
-    hardware: &pushmem_graph::Target,
-    constraints: &Constraints,
-    graph: Option<&Document>,
-    map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
-) -> Result<(Compiled, Found, Course), Diagnostic> {
-    let mut course = Course::default();
-    let mut attempt = |hardware: &pushmem_graph::Target, sharing: Sharing| -> Result<(Compiled, Found), MapError> {
-        let compiled = timed(&mut course.before.compile, || compile(program.clone(), hardware, constraints));
-        let compiled = compiled.map_err(Diagnostic::from)?;
-        // The first schedule is the one without a budget.
-        if course.dedicated_cycles == 0 {
-            course.dedicated_cycles = compiled.accelerator.length;
-        }
-        let compiled = match graph {
-            Some(graph) => {
-                timed(&mut course.before.compile, || compiled.with_graph_of(graph)).map_err(MapError::Other)?
-            }
-            None => compiled,
+/// How words get to their readers on an array, with so many cycles for each way. Where operands hold no words, they pass through
+/// registers of the interconnect, which load in every cycle.
+fn delivery(target: &ArrayTarget, transport: u64) -> Delivery {
+    Delivery { transport, holds: target.spec.pe.held_operands }
+}
+
+/// The schedules of a program for hardware with the memories of the array.
+struct Attempts<'a> {
+    program: &'a Program,
+    target: &'a ArrayTarget,
+    hardware: &'a pushmem_graph::Target,
+    constraints: &'a Constraints,
+    /// A graph in place of that of the schedule.
+    graph: Option<&'a Document>,
+}
+
+impl Attempts<'_> {
+    /// The program with so many cycles for each way.
+    fn planned(&self, transport: u64, sharing: TileSharing) -> Result<Compiled, MapError> {
+        let delivery = delivery(self.target, transport);
+        let planned = plan(self.program.clone(), self.hardware, self.constraints, delivery, &|_| {});
+        let planned = planned.map_err(Diagnostic::from)?;
+        let planned = match self.graph {
+            Some(graph) => planned.with_graph_of(graph).map_err(MapError::Other)?,
+            None => planned,
         };
-        let mut spent = 0.0;
-        let mapped = timed(&mut spent, || map(&compiled, sharing));
-        let mapped = mapped.inspect_err(|_| course.before.place_and_route += spent)?;
-        Ok((compiled, mapped))
-    };
-    let shares = program.operations().iter().any(|(_, operation)| operation.unit().is_some());
-    let ways = if shares { &[Sharing::Shared, Sharing::Apart][..] } else { &[Sharing::Apart] };
-    let mut first = None;
-    let mut wrong = None;
-    let mut refused_shared = None;
-    let with_budget = |transport: u64| pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() };
-    for &sharing in ways {
-        // The least budget that may be enough. Other places may shorten a loop: half of what is short is sure to be wanted.
-        let mut least = 0;
-        for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
-            if hardware.transport < least {
-                continue;
-            }
-            match attempt(&hardware, sharing) {
-                Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
-                // Kernels with cells of their own may have routes where a unit that they share has none.
-                Err(MapError::Refused(refused)) if sharing == Sharing::Shared => {
-                    refused_shared = Some(refused);
-                    break;
-                }
-                // With the cycles that it needs, the program is refused for another reason.
-                Err(MapError::Refused(refused)) => return Err(wrong.or(refused_shared).unwrap_or(refused)),
-                // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
-                Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
-                Err(MapError::Loop { refused, short }) => {
-                    least = hardware.transport + short.div_ceil(2);
-                    first = first.or(Some(refused));
-                }
-                Err(MapError::Other(refused)) => first = first.or(Some(refused)),
-            }
+        match sharing {
+            TileSharing::Shared => Ok(planned),
+            TileSharing::Apart => Ok(planned.with_tiles(sharing).map_err(Diagnostic::from)?),
         }
     }
-    Err(wrong.or(refused_shared).or(first).expect("each schedule was refused"))
+
+    /// As [`within_budgets`]. The graph of the schedule that is mapped is proven.
+    fn run<Found>(
+        &self,
+        map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
+    ) -> Result<(Compiled, Found, Course), Diagnostic> {
+        let mut course = Course::default();
+        let mut attempt = |transport: u64, tiles: TileSharing, cells: Sharing| -> Result<(Compiled, Found), MapError> {
+            let compiled = timed(&mut course.before.compile, || self.planned(transport, tiles))?;
+            // The first schedule is the one without a budget.
+            if course.dedicated_cycles == 0 {
+                course.dedicated_cycles = compiled.graph.length;
+            }
+            let mut spent = 0.0;
+            let mapped = timed(&mut spent, || map(&compiled, cells));
+            let mapped = mapped.inspect_err(|_| course.before.place_and_route += spent)?;
+            timed(&mut course.before.compile, || compiled.prove()).map_err(Diagnostic::from)?;
+            Ok((compiled, mapped))
+        };
+        let shares = self.program.operations().iter().any(|(_, operation)| operation.unit().is_some());
+        let ways = if shares { &[Sharing::Shared, Sharing::Apart][..] } else { &[Sharing::Apart] };
+        let mut first = None;
+        let mut wrong = None;
+        let mut refused_shared = None;
+        let apart = BUDGETS.into_iter().map(|transport| (transport, TileSharing::Apart));
+        for &sharing in ways {
+            // The least budget that may be enough. Other places may shorten a loop: half of what is short is sure to be wanted.
+            let mut least = 0;
+            for (transport, tiles) in iter::once((0, TileSharing::Shared)).chain(apart.clone()) {
+                if transport < least {
+                    continue;
+                }
+                match attempt(transport, tiles, sharing) {
+                    Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
+                    // Kernels with cells of their own may have routes where a unit that they share has none.
+                    Err(MapError::Refused(refused)) if sharing == Sharing::Shared => {
+                        refused_shared = Some(refused);
+                        break;
+                    }
+                    // With the cycles that it needs, the program is refused for another reason.
+                    Err(MapError::Refused(refused)) => return Err(wrong.or(refused_shared).unwrap_or(refused)),
+                    // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
+                    Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
+                    Err(MapError::Loop { refused, short }) => {
+                        least = transport + short.div_ceil(2);
+                        first = first.or(Some(refused));
+                    }
+                    Err(MapError::Other(refused)) => first = first.or(Some(refused)),
+                }
+            }
+        }
+        Err(wrong.or(refused_shared).or(first).expect("each schedule was refused"))
+    }
 }
 
 /// The refusal of a program that would fit the array if its operands held words: it says which word waits.
@@ -260,28 +284,29 @@ fn missing_holds(
     hardware: &pushmem_graph::Target,
     constraints: &Constraints,
 ) -> Option<Diagnostic> {
-    let holding = pushmem_graph::Target { hold_words: true, ..hardware.clone() };
-    let compiled = compile(program.clone(), &holding, constraints).ok()?;
-    let accelerator = &compiled.accelerator;
-    let held = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. }))?;
+    let holding = Delivery { transport: 0, holds: true };
+    let compiled = plan(program.clone(), hardware, constraints, holding, &|_| {}).ok()?;
+    let graph = &compiled.graph;
+    let held = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Hold(_)))?;
     let lowered = lower(&compiled, spec, Sharing::Shared).ok()?;
     let unfit = check_capacity(&lowered.netlist, spec).err();
     // The parameter that it is loaded with, if it comes from outside as it is.
     let mut driver = &held.driver;
     let stream = loop {
         driver = match driver {
-            Driver::Hold { of, .. } | Driver::ShiftRegister { of, .. } => &accelerator.wires[*of].driver,
-            Driver::Input { stream, .. } => break Some(*stream),
-            Driver::Tile { .. }
-            | Driver::Kernel { .. }
-            | Driver::Turns { .. }
-            | Driver::Select { .. }
-            | Driver::Ram { .. } => break None,
+            WordDriver::Hold(hold) => match hold.edge {
+                Edge::Net { net, .. } => &graph.words[net].driver,
+                Edge::Constant(_) => break None,
+            },
+            WordDriver::Input { stream, .. } => break Some(*stream),
+            WordDriver::Port { .. } | WordDriver::Kernel { .. } | WordDriver::Select(_) | WordDriver::Ram { .. } => {
+                break None;
+            }
         };
     };
     let refused =
         |name: &str| format!("`{name}` waits for its readers, and operands of `{}` hold no words", spec.pe.name);
-    let diagnostic = match stream.map(|stream| &compiled.program.arrays[accelerator.inputs[stream].array]) {
+    let diagnostic = match stream.map(|stream| &compiled.program.arrays[graph.inputs[stream].array]) {
         Some(array) => compiled.program.diagnostic(array.span, refused(&array.name)),
         None => Diagnostic::new(refused(&held.name)),
     };

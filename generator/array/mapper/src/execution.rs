@@ -36,7 +36,7 @@ impl Occupant<'_> {
     /// Cycles from the first to the last of the program, with the routes.
     pub(crate) fn length(&self) -> u64 {
         let span = self.mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0);
-        self.compiled.accelerator.length + span as u64
+        self.compiled.graph.length + span as u64
     }
 }
 
@@ -112,14 +112,14 @@ impl<'a> Host<'a> {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn new(&Occupant { compiled, mapped, images }: &Occupant<'a>) -> Result<Self, Diagnostic> {
-        let accelerator = &compiled.accelerator;
-        let beats = accelerator.input_beats(&compiled.program, images)?;
-        let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
+        let graph = &compiled.graph;
+        let beats = graph.input_beats(&compiled.program, images)?;
+        let words = split(&beats, graph.inputs.iter().map(|stream| stream.lanes.len()));
         let columns = |lanes: &[StreamLane]| -> Vec<usize> {
             lanes.iter().map(|lane| mapped.place(lane.cell).column as usize).collect()
         };
-        let sources = columns(&mapped.lowered.input_lanes(accelerator));
-        let outputs = mapped.lowered.output_lanes(accelerator);
+        let sources = columns(&mapped.lowered.input_lanes(graph));
+        let outputs = mapped.lowered.output_lanes(graph);
         let sinks = columns(&outputs);
         let (given, left) = (vec![0; sources.len()], vec![Vec::new(); sinks.len()]);
         Ok(Host { compiled, mapped, words, sources, given, outputs, sinks, left, cycles: None })
@@ -127,7 +127,7 @@ impl<'a> Host<'a> {
 
     /// The words that a lane of the output streams has in a run.
     fn wanted(&self, lane: usize) -> usize {
-        self.compiled.accelerator.counters[self.outputs[lane].counter].iterations() as usize
+        self.compiled.graph.counters[self.outputs[lane].counter].iterations() as usize
     }
 
     /// Offers the next word of each lane that enters, and takes those that leave, until all have left.
@@ -160,9 +160,9 @@ impl<'a> Host<'a> {
     /// # Panics
     /// Before all words have left.
     pub fn execution(&self) -> Result<Execution, Diagnostic> {
-        let accelerator = &self.compiled.accelerator;
-        let outputs = join(&self.left, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
-        let outputs = accelerator.arrays(&self.compiled.program, &outputs)?;
+        let graph = &self.compiled.graph;
+        let outputs = join(&self.left, graph.outputs.iter().map(|stream| stream.lanes.len()));
+        let outputs = graph.arrays(&self.compiled.program, &outputs)?;
         Ok(Execution { outputs, cycles: self.cycles.expect("all words have left") })
     }
 

@@ -33,8 +33,8 @@ pub fn header(name: &str, programs: &[HeaderProgram], bitstream: &Bitstream, tar
             let program = mapped.lowered.netlist.name.to_uppercase();
             text += &format!("#define {program}_FIRST_COLUMN {start}u\n#define {program}_LAST_COLUMN {}u\n", end - 1);
         }
-        text += &streams("IN", compiled, mapped, mapped.lowered.input_lanes(&compiled.accelerator));
-        text += &streams("OUT", compiled, mapped, mapped.lowered.output_lanes(&compiled.accelerator));
+        text += &streams("IN", compiled, mapped, mapped.lowered.input_lanes(&compiled.graph));
+        text += &streams("OUT", compiled, mapped, mapped.lowered.output_lanes(&compiled.graph));
     }
     let words = bitstream.writes.len();
     text += &format!(
@@ -74,7 +74,7 @@ fn streams(direction: &str, compiled: &Compiled, mapped: &Mapped, lanes: Vec<Str
     let program = mapped.lowered.netlist.name.to_uppercase();
     let of_lane = |lane: StreamLane| {
         let stream = mapped.lowered.netlist.cells[lane.cell].name.to_uppercase();
-        let beats = compiled.accelerator.counters[lane.counter].iterations();
+        let beats = compiled.graph.counters[lane.counter].iterations();
         let column = mapped.place(lane.cell).column;
         let line = format!("#define {program}_{direction}_{stream}");
         format!("{line}_COLUMN {column}u\n{line}_BEATS {beats}u\n")

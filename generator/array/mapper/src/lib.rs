@@ -27,7 +27,7 @@ pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
 pub use lower::{Lowered, Sharing, Stage, lower};
-pub use mapping::{ArrayTarget, MapError, Mapped, map};
+pub use mapping::{ArrayTarget, MapError, Mapped, map, reference};
 pub use report::{BankArray, Report, Used};
 pub use side_by_side::{Region, SideBySide, compile_side_by_side};
 pub use streams::{StreamLane, join, split};

@@ -1,4 +1,4 @@
-//! From an accelerator to a netlist.
+//! From an application graph to a netlist.
 
 mod accumulators;
 mod elements;
@@ -17,10 +17,10 @@ use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConf
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, SharedUnit, Source,
-    Tile, TileId, Variable, WireId,
+    ApplicationGraph, BitDriver, BitId, Choice, Counter, Edge, KernelId, KernelNode, MemoryTile, Storage, TileId,
+    TileInput, TileOutput, UnitNode, Variable, WordDriver, WordId,
 };
-use pushmem_kernels::{ArrayRanges, DatapathGraph};
+use pushmem_kernels::{ArrayRanges, Datapath, DatapathGraph};
 use pushmem_nest::{Level, Program};
 use pushmem_netlist::{BankCells, Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Mode, Operation, PeSpec};
@@ -52,7 +52,7 @@ pub struct Lowered {
     pub inputs: Vec<Vec<CellId>>,
     /// For each lane of each output stream its cell.
     pub outputs: Vec<Vec<CellId>>,
-    /// The memory of the accelerator that each bank of the netlist is.
+    /// The memory tile of the graph that each bank of the netlist is.
     pub banks: Vec<TileId>,
     /// The cells of the kernels of each stage.
     pub stages: Vec<Stage>,
@@ -146,12 +146,11 @@ fn lower_with(
     tables: Option<TableTiles>,
 ) -> Result<Lowered, Diagnostic> {
     let operations = select_all(compiled, &spec.pe, tables)?;
-    check_memories(compiled, spec)?;
+    check_memories(&compiled.storage, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
     check_predicates(compiled, &operations, spec)?;
-    let accelerator = &compiled.accelerator;
-    let lowered = |shared: &[&SharedUnit], repeats: &[Repeat]| {
-        let units = Units::of(accelerator, spec, shared.to_vec());
+    let lowered = |shared: &[&UnitNode], repeats: &[Repeat]| {
+        let units = Units::of(compiled, spec, shared.to_vec());
         let parts = lowering(compiled, spec, &operations, units, repeats).run();
         let Parts { netlist, inputs, outputs, banks, stages } = parts;
         Lowered { operations: operations.clone(), netlist, inputs, outputs, banks, stages }
@@ -160,7 +159,7 @@ fn lower_with(
     let cost = |of: &Lowered| of.netlist.count(TileKind::Pe) + elements * of.netlist.count(TileKind::Memory);
     let mut shared = Vec::new();
     let mut best = lowered(&shared, &[]);
-    let groups = if sharing == Sharing::Shared { groups(accelerator, &operations, spec) } else { Vec::new() };
+    let groups = if sharing == Sharing::Shared { groups(compiled, &operations, spec) } else { Vec::new() };
     for group in groups {
         let with = [&shared[..], &group].concat();
         let found = lowered(&with, &[]);
@@ -169,7 +168,7 @@ fn lower_with(
         }
     }
     // A memory that takes the place of no other costs more than it saves.
-    let repeats = spec.memory.as_ref().map_or_else(Vec::new, |memory| repeats(accelerator, &memory.tile));
+    let repeats = spec.memory.as_ref().map_or_else(Vec::new, |memory| repeats(compiled, &memory.tile));
     if !repeats.is_empty() {
         let repeating = lowered(&shared, &repeats);
         if cost(&repeating) < cost(&best) {
@@ -189,11 +188,15 @@ fn lowering<'a>(
 ) -> Lowering<'a> {
     Lowering {
         program: &compiled.program,
-        accelerator: &compiled.accelerator,
+        datapaths: &compiled.datapaths,
+        graph: &compiled.graph,
+        storage: &compiled.storage,
+        delayed: compiled.storage.delayed(),
+        first_of_unit: first_of_unit(&compiled.program),
         spec,
         selected: operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
-        names: lane_names(&compiled.accelerator).collect(),
+        names: lane_names(&compiled.graph).collect(),
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
@@ -237,8 +240,8 @@ fn select_all(compiled: &Compiled, pe: &PeSpec, tables: Option<TableTiles>) -> R
 }
 
 /// Checks that all memories of a program are memory tiles of the array, and that they can be joined.
-fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnostic> {
-    let chained = compiled.accelerator.tiles.iter().find(|tile| tile.chain_from.is_some());
+fn check_memories(storage: &Storage, spec: &ArraySpec) -> Result<(), Diagnostic> {
+    let chained = storage.tiles.iter().find(|tile| tile.chain_from.is_some());
     if let Some(tile) = chained.filter(|_| spec.pe.opcode(Operation::Or).is_none()) {
         let message = format!("`{}` is one of several tiles of a memory, which operations `or` join", tile.name);
         return Err(Diagnostic::new(message).with_help("choose an array whose `pe` has it"));
@@ -304,21 +307,22 @@ fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec)
     let Some(memory) = spec.memory.as_ref().map(|memory| &memory.tile).filter(|tile| !tile.stencil_valid) else {
         return Ok(());
     };
-    let chooses = |driver: &Driver| matches!(driver, Driver::Select { cases, .. } if cases.len() > 1);
+    let graph = &compiled.graph;
+    let chooses = |driver: &WordDriver| matches!(driver, WordDriver::Select(choices) if choices.len() > 1 && !is_by_turns(graph, choices));
     let refused = |message: String| {
         let message = format!("{message}, and memory tiles of `{}` have no controller for such bits", spec.name);
         Diagnostic::new(message).with_help(format!("set `stencil_valid: true` in the tile `{}`", memory.name))
     };
-    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    let program = &compiled.program;
     if let Some(number) = operations.iter().position(|cells| !cells.predicates.is_empty()) {
-        let name = accelerator.datapaths.iter().find(|of| of.operation == number).map_or("", |of| of.name.as_str());
+        let name = name_of_operation(program, number);
         return Err(refused(format!("`{name}` of `{}` chooses by loop indices", program.name)));
     }
-    if let Some(wire) = accelerator.wires.iter().find(|wire| chooses(&wire.driver)) {
-        return Err(refused(format!("`{}` of `{}` chooses by loop indices", wire.name, program.name)));
+    if let Some(net) = graph.words.iter().find(|net| chooses(&net.driver)) {
+        return Err(refused(format!("`{}` of `{}` chooses by loop indices", net.name, program.name)));
     }
-    if let Some(wire) = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. })) {
-        return Err(refused(format!("`{}` of `{}` takes words by loop indices", wire.name, program.name)));
+    if let Some(net) = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Hold(_))) {
+        return Err(refused(format!("`{}` of `{}` takes words by loop indices", net.name, program.name)));
     }
     Ok(())
 }
@@ -343,7 +347,14 @@ struct MemoryCells {
 
 struct Lowering<'a> {
     program: &'a Program,
-    accelerator: &'a Accelerator,
+    /// The datapath of each operation.
+    datapaths: &'a [Datapath],
+    graph: &'a ApplicationGraph,
+    storage: &'a Storage,
+    /// The output of a memory tile that shows a net some cycles ago.
+    delayed: BTreeMap<(WordId, u64), TileOutput>,
+    /// For each operation the first of its unit, whose cells all of them have.
+    first_of_unit: Vec<usize>,
     spec: &'a ArraySpec,
     /// The cells of each operation.
     selected: &'a [Cells],
@@ -356,19 +367,19 @@ struct Lowering<'a> {
     kernels: IndexVec<KernelId, Vec<CellId>>,
     /// The tables of each kernel, in the order of its look-ups.
     tables: IndexVec<KernelId, Vec<CellId>>,
-    /// The cells of each wire that is a selection, of all its cases but the last.
-    selections: BTreeMap<WireId, Vec<CellId>>,
+    /// The cells of each net that is a selection, of all its cases but the last.
+    selections: BTreeMap<WordId, Vec<CellId>>,
     /// The kernels that are one set of cells.
     units: Units<'a>,
     /// The cells that choose an operand of a unit, which it takes so many cycles after the begin of an iteration.
-    turns: BTreeMap<(WireId, i64), Vec<CellId>>,
+    turns: BTreeMap<(WordId, i64), Vec<CellId>>,
     /// The cells that choose where held operands of units come from, by the number of the origin.
     origins: Vec<Vec<CellId>>,
     /// The memories in place of selections, and their cells.
-    repeats: BTreeMap<WireId, Repeat>,
-    repeating: BTreeMap<WireId, CellId>,
-    /// The cell of each wire that is a hold register, and those that hold words.
-    holds: BTreeMap<WireId, CellId>,
+    repeats: BTreeMap<WordId, Repeat>,
+    repeating: BTreeMap<WordId, CellId>,
+    /// The cell of each net that is a hold register, and those that hold words.
+    holds: BTreeMap<WordId, CellId>,
     hold_cells: Vec<HoldCell>,
     /// When the held operand of a cell takes a word: in the cycles of any of these schedules.
     enables: BTreeMap<CellId, Vec<ControllerConfiguration>>,
@@ -376,8 +387,8 @@ struct Lowering<'a> {
     tiles: IndexVec<TileId, MemoryCells>,
     /// The memories that are banks of the global buffer.
     banks: Vec<TileId>,
-    /// Where each output of a tile that drives a wire comes from.
-    outputs: BTreeMap<(TileId, usize), Port>,
+    /// Where each output of a tile that something takes comes from.
+    outputs: BTreeMap<TileOutput, Port>,
     predicates: Vec<(ControllerConfiguration, CellId)>,
     /// The functions of loop variables of each kernel.
     sequences: IndexVec<KernelId, Vec<Signal>>,
@@ -389,80 +400,10 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn run(mut self) -> Parts {
-        for stream in &self.accelerator.inputs {
-            let lanes = 0..stream.lanes.len();
-            let cells = lanes.map(|lane| self.add_lane(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
-            let cells = cells.collect();
-            self.inputs.push(cells);
-        }
-        for (number, tile) in self.accelerator.tiles.iter_enumerated() {
-            let cells = match tile.level {
-                Level::GlobalBuffer => self.place_bank(number, tile),
-                Level::Memory | Level::RegisterFile => {
-                    let configuration = tile.configuration.clone().later(tile.begin as i64);
-                    let cell = self.add(tile.name.clone(), Core::Memory(configuration));
-                    MemoryCells { writes: cell, reads: cell }
-                }
-            };
-            self.tiles.push(cells);
-        }
-        self.join_chains();
-        for (number, kernel) in self.accelerator.kernels.iter_enumerated() {
-            let unit = self.units.of_kernel(number);
-            let placed = unit.and_then(|unit| unit.kernels.iter().find_map(|other| self.kernels.get(*other)));
-            let cells = match placed {
-                Some(cells) => cells.clone(),
-                None => self.place_kernel(kernel, unit.map_or(&kernel.name, |unit| &unit.name)),
-            };
-            self.kernels.push(cells);
-            let tables = self.place_tables(kernel);
-            self.tables.push(tables);
-            let sequences = self.place_sequences(kernel);
-            self.sequences.push(sequences);
-        }
-        for (wire, driver) in self.accelerator.wires.iter_enumerated() {
-            if let Some(repeat) = self.repeats.get(&wire) {
-                let core = Core::Memory(repeat.configuration.clone());
-                let cell = self.add(format!("{}_memory", driver.name), core);
-                self.repeating.insert(wire, cell);
-            } else if let Driver::Select { cases, .. } = &driver.driver {
-                let cells = self.place_choices(&driver.name, cases.len() - 1);
-                self.selections.insert(wire, cells);
-            }
-            if let Driver::Hold { .. } = &driver.driver {
-                let pass = Core::Pe(passing_words(&self.spec.pe));
-                let cell = self.add(driver.name.clone(), pass);
-                self.holds.insert(wire, cell);
-            }
-        }
+        self.place();
+        self.place_words();
         self.place_units();
-        let mut connected = HashSet::new();
-        for kernel in self.accelerator.kernels.indices() {
-            // The kernels of a unit have the same cells.
-            let unit = self.units.of_kernel(kernel);
-            if unit.is_none_or(|unit| connected.insert(&unit.name)) {
-                self.connect_kernel(kernel);
-            }
-        }
-        self.connect_units();
-        for (wire, driver) in self.accelerator.wires.iter_enumerated() {
-            match &driver.driver {
-                Driver::Select { .. } if self.repeats.contains_key(&wire) => self.connect_repeat(wire),
-                Driver::Select { counter, cases } => self.connect_selection(wire, *counter, cases),
-                Driver::Hold { of, counter, conditions } => {
-                    let loads = Firings::of_conditions(&self.accelerator.counters[*counter], conditions);
-                    self.connect_hold(wire, self.wire(*of), vec![loads]);
-                }
-                _ => {}
-            }
-        }
-        for (tile, content) in self.accelerator.tiles.iter_enumerated() {
-            for (port, wire) in content.inputs.iter().enumerate() {
-                if let Some(wire) = wire {
-                    self.connect_tile(*wire, self.tiles[tile].writes, port as u32);
-                }
-            }
-        }
+        self.connect_all();
         let outputs = self.connect_outputs();
         let mut removed = self.fold_accumulators();
         removed.extend(self.fold_holds());
@@ -482,6 +423,103 @@ impl<'a> Lowering<'a> {
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist }.without_latency(&self.spec.pe);
         Parts { netlist, inputs: self.inputs, outputs, banks: self.banks, stages }.without(&removed)
+    }
+
+    /// Adds the cells of streams, memories and kernels, which are not connected yet.
+    fn place(&mut self) {
+        for stream in &self.graph.inputs {
+            let lanes = 0..stream.lanes.len();
+            let cells = lanes.map(|lane| self.add_lane(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
+            let cells = cells.collect();
+            self.inputs.push(cells);
+        }
+        for (number, tile) in self.storage.tiles.iter_enumerated() {
+            let cells = match tile.level {
+                Level::GlobalBuffer => self.place_bank(number, tile),
+                Level::Memory | Level::RegisterFile => {
+                    let configuration = tile.configuration.clone().later(tile.begin as i64);
+                    let cell = self.add(tile.name.clone(), Core::Memory(configuration));
+                    MemoryCells { writes: cell, reads: cell }
+                }
+            };
+            self.tiles.push(cells);
+        }
+        self.join_chains();
+        for (number, kernel) in self.graph.kernels.iter_enumerated() {
+            let unit = self.units.of_kernel(number);
+            let placed = unit.and_then(|unit| unit.kernels.iter().find_map(|other| self.kernels.get(*other)));
+            let name = &self.graph.words[kernel.net()].name;
+            let cells = match placed {
+                Some(cells) => cells.clone(),
+                None => self.place_kernel(kernel, unit.map_or(name, |unit| &unit.name)),
+            };
+            self.kernels.push(cells);
+            let tables = self.place_tables(kernel, name);
+            self.tables.push(tables);
+            let sequences = self.place_sequences(kernel);
+            self.sequences.push(sequences);
+        }
+    }
+
+    /// Adds the cells of selections and hold registers.
+    fn place_words(&mut self) {
+        for (net, content) in self.graph.words.iter_enumerated() {
+            match &content.driver {
+                WordDriver::Select(choices) if is_by_turns(self.graph, choices) => {}
+                WordDriver::Select(choices) => match self.repeats.get(&net) {
+                    Some(repeat) => {
+                        let core = Core::Memory(repeat.configuration.clone());
+                        let cell = self.add(format!("{}_memory", content.name), core);
+                        self.repeating.insert(net, cell);
+                    }
+                    None => {
+                        let cells = self.place_choices(&content.name, choices.len() - 1);
+                        self.selections.insert(net, cells);
+                    }
+                },
+                WordDriver::Hold(_) => {
+                    let cell = self.add(content.name.clone(), Core::Pe(passing_words(&self.spec.pe)));
+                    self.holds.insert(net, cell);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Connects all cells but those that leave.
+    fn connect_all(&mut self) {
+        let mut connected = HashSet::new();
+        for kernel in self.graph.kernels.indices() {
+            // The kernels of a unit have the same cells.
+            let unit = self.units.of_kernel(kernel);
+            if unit.is_none_or(|unit| connected.insert(&unit.name)) {
+                self.connect_kernel(kernel);
+            }
+        }
+        self.connect_units();
+        for (net, content) in self.graph.words.iter_enumerated() {
+            match &content.driver {
+                WordDriver::Select(_) if self.repeats.contains_key(&net) => self.connect_repeat(net),
+                WordDriver::Select(choices) if self.selections.contains_key(&net) => {
+                    self.connect_selection(net, choices);
+                }
+                WordDriver::Hold(hold) => {
+                    let loads = Firings::of_steps(self.graph, hold.counter, hold.when);
+                    self.connect_hold(net, self.edge(hold.edge), vec![loads]);
+                }
+                _ => {}
+            }
+        }
+        for (tile, content) in self.storage.tiles.iter_enumerated() {
+            for (port, input) in content.inputs.iter().enumerate() {
+                let signal = match input {
+                    Some(TileInput::Edge(edge)) => self.edge(*edge),
+                    Some(TileInput::Output { tile, output }) => self.output((*tile, *output)),
+                    None => continue,
+                };
+                self.connect_signal(signal, self.tiles[tile].writes, port as u32);
+            }
+        }
     }
 
     /// Memories of the program that nothing reads, and the elements that join them; what they read is read no more.
@@ -509,46 +547,60 @@ impl<'a> Lowering<'a> {
         cells.filter(|cell| !self.nets.contains_key(&Port { cell: *cell, layer: Layer::Bit, port: 0 }))
     }
 
-    /// The cells of the kernels of each datapath.
+    /// The cells of the kernels of each operation, those of a unit together.
     fn stages(&self) -> Vec<Stage> {
-        let of_datapath = |(number, of): (DatapathId, &OperationDatapath)| {
-            let kernels = self.accelerator.kernels.iter_enumerated().filter(|(_, kernel)| kernel.datapath == number);
-            let kernels: Vec<(KernelId, &Kernel)> = kernels.collect();
-            let cells =
-                |(kernel, _): &(KernelId, &Kernel)| [&self.kernels[*kernel][..], &self.tables[*kernel][..]].concat();
+        let of_kernel = |kernel: &KernelNode| self.first_of_unit[kernel.operation];
+        let of_operation = |operation: usize| {
+            let kernels = self.graph.kernels.iter_enumerated().filter(|(_, kernel)| of_kernel(kernel) == operation);
+            let kernels: Vec<(KernelId, &KernelNode)> = kernels.collect();
+            let cells = |(kernel, _): &(KernelId, &KernelNode)| {
+                [&self.kernels[*kernel][..], &self.tables[*kernel][..]].concat()
+            };
             let iterations = || kernels.iter().map(|(_, kernel)| &kernel.iterations);
             Stage {
-                name: of.name.clone(),
+                name: name_of_operation(self.program, operation),
                 first_cycle: iterations().map(|counter| counter.cycle.start).min().unwrap_or(0),
                 last_cycle: iterations().map(Counter::last).max().unwrap_or(0),
                 cells: kernels.iter().flat_map(cells).unique().collect(),
             }
         };
-        self.accelerator.datapaths.iter_enumerated().map(of_datapath).collect()
+        self.graph.kernels.iter().map(of_kernel).unique().map(of_operation).collect()
     }
 
     /// Joins the outputs of tiles that are one memory. In each cycle one of them has the word, and the others show 0: the tiles of
     /// an array have no chain inputs.
     fn join_chains(&mut self) {
-        let accelerator = self.accelerator;
-        for (tile, content) in accelerator.tiles.iter_enumerated() {
-            for (output, _) in content.outputs.iter().enumerate().filter(|(_, wire)| wire.is_some()) {
-                let members = std::iter::successors(Some(tile), |tile| accelerator.tiles[*tile].chain_from);
-                let ports: Vec<Port> = members
-                    .map(|tile| Port { cell: self.tiles[tile].reads, layer: Layer::Word, port: output as u32 })
-                    .collect();
-                let joined = ports[1..].iter().fold(ports[0], |one, other| {
-                    let name = format!("{}_{output}_or_{}", content.name, self.netlist.cells.len());
-                    let core = Core::Pe(element(&self.spec.pe, Operation::Or, None));
-                    let cell = self.add(name, core);
-                    for (operand, of) in [one, *other].into_iter().enumerate() {
-                        self.connect_word(Signal::Delayed { of, cycles: 0 }, cell, operand);
-                    }
-                    Port { cell, layer: Layer::Word, port: 0 }
-                });
-                self.outputs.insert((tile, output), joined);
-            }
+        let storage = self.storage;
+        for (tile, output) in self.taken_outputs() {
+            let members = std::iter::successors(Some(tile), |tile| storage.tiles[*tile].chain_from);
+            let ports: Vec<Port> = members
+                .map(|tile| Port { cell: self.tiles[tile].reads, layer: Layer::Word, port: output as u32 })
+                .collect();
+            let joined = ports[1..].iter().fold(ports[0], |one, other| {
+                let name = format!("{}_{output}_or_{}", storage.tiles[tile].name, self.netlist.cells.len());
+                let core = Core::Pe(element(&self.spec.pe, Operation::Or, None));
+                let cell = self.add(name, core);
+                for (operand, of) in [one, *other].into_iter().enumerate() {
+                    self.connect_word(Signal::Delayed { of, cycles: 0 }, cell, operand);
+                }
+                Port { cell, layer: Layer::Word, port: 0 }
+            });
+            self.outputs.insert((tile, output), joined);
         }
+    }
+
+    /// The outputs of memory tiles that nets, delays and other tiles take, in their order.
+    fn taken_outputs(&self) -> BTreeSet<TileOutput> {
+        let ports = self.graph.words.iter().filter_map(|net| match net.driver {
+            WordDriver::Port { array, port } => Some(self.storage.read(array, port)),
+            _ => None,
+        });
+        let inputs = self.storage.tiles.iter().flat_map(|tile| tile.inputs.iter().flatten());
+        let between = inputs.filter_map(|input| match *input {
+            TileInput::Output { tile, output } => Some((tile, output)),
+            TileInput::Edge(_) => None,
+        });
+        ports.chain(self.delayed.values().copied()).chain(between).collect()
     }
 
     /// Adds a cell. Another one of the same name gets a number.
@@ -565,7 +617,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds the streams of a memory that is a bank of the global buffer.
-    fn place_bank(&mut self, number: TileId, tile: &Tile) -> MemoryCells {
+    fn place_bank(&mut self, number: TileId, tile: &MemoryTile) -> MemoryCells {
         let load = self.add(format!("{}_load", tile.name), Core::Input);
         let store = self.add(format!("{}_store", tile.name), Core::Output);
         self.netlist.banks.push(BankCells { name: tile.name.clone(), load, store });
@@ -574,12 +626,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// The cells of the operation of a kernel.
-    fn cells_of(&self, kernel: &Kernel) -> &'a Cells {
-        &self.selected[self.accelerator.datapaths[kernel.datapath].operation]
+    fn cells_of(&self, kernel: &KernelNode) -> &'a Cells {
+        &self.selected[self.first_of_unit[kernel.operation]]
     }
 
     /// Adds the cells of a kernel, which are not connected yet.
-    fn place_kernel(&mut self, kernel: &Kernel, name: &str) -> Vec<CellId> {
+    fn place_kernel(&mut self, kernel: &KernelNode, name: &str) -> Vec<CellId> {
         let cells = &self.cells_of(kernel).cells;
         let place = |(number, cell): (usize, &PeCell)| {
             let is_last = number + 1 == cells.len();
@@ -591,7 +643,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Adds the tables of a kernel: a memory for each look-up, because a memory looks up one word a cycle.
-    fn place_tables(&mut self, kernel: &Kernel) -> Vec<CellId> {
+    fn place_tables(&mut self, kernel: &KernelNode, kernel_name: &str) -> Vec<CellId> {
         let Some(memory) = &self.spec.memory else { return Vec::new() };
         let mask = u64::from(u32::MAX) >> (u32::BITS - self.spec.word_bits());
         let firings = Firings::of_conditions(&kernel.iterations, &[]);
@@ -605,17 +657,17 @@ impl<'a> Lowering<'a> {
                 Table::High(table) => &format!("{}_high", self.program.tables[table].name),
                 Table::Selected(_) => "reciprocal",
             };
-            self.add(format!("{}_{name}_{number}", kernel.name), core)
+            self.add(format!("{kernel_name}_{name}_{number}"), core)
         };
         cells.fetches.iter().enumerate().map(place).collect()
     }
 
     /// Adds the memories of the functions of loop variables of a kernel. Kernels that take the same words at the same time share one.
-    fn place_sequences(&mut self, kernel: &'a Kernel) -> Vec<Signal> {
+    fn place_sequences(&mut self, kernel: &'a KernelNode) -> Vec<Signal> {
         self.cells_of(kernel).sequences.iter().map(|sequence| self.place_sequence(kernel, sequence)).collect()
     }
 
-    fn place_sequence(&mut self, kernel: &'a Kernel, sequence: &Sequence) -> Signal {
+    fn place_sequence(&mut self, kernel: &'a KernelNode, sequence: &Sequence) -> Signal {
         let Variable { level, scale, offset } = self.variable(kernel, sequence.variable);
         let Some(level) = level else { return Signal::Constant(sequence.word(offset) as u16) };
         let counter = self.counter(kernel);
@@ -637,14 +689,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// The counter of the loop variables of a kernel.
-    fn counter(&self, kernel: &'a Kernel) -> &'a Counter {
-        kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter])
+    fn counter(&self, kernel: &'a KernelNode) -> &'a Counter {
+        kernel.counter.map_or(&kernel.iterations, |counter| &self.graph.counters[counter])
     }
 
     /// A loop variable of the operation of a kernel.
-    fn variable(&self, kernel: &Kernel, number: usize) -> Variable {
-        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
-        let place = variables.iter().position(|(other, _)| *other == number);
+    fn variable(&self, kernel: &KernelNode, number: usize) -> Variable {
+        let variables = self.datapaths[self.first_of_unit[kernel.operation]].variables();
+        let place = variables.iter().position(|other| *other == number);
         kernel.variables[place.expect("the kernel has its variables")]
     }
 
@@ -655,11 +707,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn connect_kernel(&mut self, number: KernelId) {
-        for (place, fetch) in self.cells_of(&self.accelerator.kernels[number]).fetches.iter().enumerate() {
+        for (place, fetch) in self.cells_of(&self.graph.kernels[number]).fetches.iter().enumerate() {
             let index = self.word(number, fetch.index);
             self.connect_signal(index, self.tables[number][place], 0);
         }
-        let kernel = &self.accelerator.kernels[number];
+        let kernel = &self.graph.kernels[number];
         for (place, cell) in self.cells_of(kernel).cells.iter().enumerate() {
             let sink = self.kernels[number][place];
             for (port, word) in cell.used_words().iter().enumerate() {
@@ -684,70 +736,77 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn source(&self, source: Source) -> Signal {
-        match source {
-            Source::Wire(wire) => self.wire(wire),
-            Source::Constant(word) => Signal::Constant(word),
+    /// The word of an edge.
+    fn edge(&self, edge: Edge) -> Signal {
+        match edge {
+            Edge::Constant(word) => Signal::Constant(word),
+            Edge::Net { net, delay } => {
+                let in_memories = self.delayed.range((net, 0)..=(net, delay)).next_back();
+                match in_memories {
+                    Some(((_, from), output)) => self.output(*output).ago((delay - from) as i64),
+                    None => self.net(net).ago(delay as i64),
+                }
+            }
         }
     }
 
-    /// The word of a wire. Wires that only delay or pass on others are those.
-    fn wire(&self, wire: WireId) -> Signal {
-        let mut cycles = 0;
-        let mut next = Source::Wire(wire);
-        loop {
-            let Source::Wire(wire) = next else { return self.source(next) };
-            let signal = match &self.accelerator.wires[wire].driver {
-                Driver::Input { stream, lane } => Signal::word(self.inputs[stream.index()][*lane], 0),
-                Driver::Tile { tile, output } => Signal::Delayed { of: self.outputs[&(*tile, *output)], cycles: 0 },
-                Driver::ShiftRegister { of, length } => {
-                    cycles += *length as i64;
-                    next = Source::Wire(*of);
-                    continue;
-                }
-                Driver::Kernel { kernel, word } => {
-                    let datapath = &self.accelerator.datapaths[self.accelerator.kernels[*kernel].datapath];
-                    cycles += datapath.datapath.latency() as i64;
-                    match self.cells_of(&self.accelerator.kernels[*kernel]).results[word.number()] {
-                        Word::Load(operand) => {
-                            next = self.accelerator.kernels[*kernel].operands[operand];
-                            continue;
-                        }
-                        word => self.word(*kernel, word),
-                    }
-                }
-                Driver::Select { .. } if self.repeats.contains_key(&wire) => {
-                    let Repeat { output, late, .. } = &self.repeats[&wire];
-                    Signal::word(self.repeating[&wire], *output).ago(-late)
-                }
-                Driver::Select { cases, .. } => match self.selections[&wire].first() {
+    /// The word on an output of a memory tile.
+    fn output(&self, output: TileOutput) -> Signal {
+        Signal::Delayed { of: self.outputs[&output], cycles: 0 }
+    }
+
+    /// The word of a net. Nets that only pass on others are those.
+    fn net(&self, net: WordId) -> Signal {
+        match &self.graph.words[net].driver {
+            WordDriver::Input { stream, lane } => Signal::word(self.inputs[stream.index()][*lane], 0),
+            WordDriver::Port { array, port } => self.output(self.storage.read(*array, *port)),
+            WordDriver::Kernel { kernel, word } => {
+                let node = &self.graph.kernels[*kernel];
+                let result = match self.cells_of(node).results[word.number()] {
+                    Word::Load(operand) => self.edge(node.operands[operand]),
+                    word => self.word(*kernel, word),
+                };
+                result.ago(node.latency as i64)
+            }
+            WordDriver::Select(choices) => match (self.repeats.get(&net), self.selections.get(&net)) {
+                (Some(Repeat { output, late, .. }), _) => Signal::word(self.repeating[&net], *output).ago(-late),
+                (None, Some(cells)) => match cells.first() {
                     Some(cell) => Signal::word(*cell, 0),
-                    None => {
-                        next = cases[0].source;
-                        continue;
-                    }
+                    None => self.edge(choices[0].edge),
                 },
-                Driver::Hold { .. } | Driver::Turns { .. } => Signal::word(self.holds[&wire], 0),
-                Driver::Ram { .. } => unreachable!("programs with random-access memories are refused before"),
-            };
-            return signal.ago(cycles);
+                // An operand of a unit that its kernels hold.
+                (None, None) => Signal::word(self.holds[&net], 0),
+            },
+            WordDriver::Hold(_) => Signal::word(self.holds[&net], 0),
+            WordDriver::Ram { .. } => unreachable!("programs with random-access memories are refused before"),
         }
     }
 
     /// Connects the memory in place of a selection.
-    fn connect_repeat(&mut self, wire: WireId) {
-        let Repeat { of, input, .. } = self.repeats[&wire];
-        self.connect_tile(of, self.repeating[&wire], input);
+    fn connect_repeat(&mut self, net: WordId) {
+        let Repeat { of, input, .. } = self.repeats[&net];
+        self.connect_signal(self.edge(of), self.repeating[&net], input);
     }
 
     /// Connects the cells of a selection.
-    fn connect_selection(&mut self, wire: WireId, counter: CounterId, cases: &[Case]) {
-        let counter = &self.accelerator.counters[counter];
-        let case = |case: &Case| (Firings::of_conditions(counter, &case.conditions), self.source(case.source));
-        let mut cases: Vec<_> = cases.iter().map(case).collect();
-        let (_, otherwise) = cases.pop().expect("a selection has cases");
-        let cells = self.selections[&wire].clone();
-        self.connect_choices(&cells, cases, otherwise);
+    fn connect_selection(&mut self, net: WordId, choices: &[Choice]) {
+        let (otherwise, decided) = choices.split_last().expect("a selection has cases");
+        let case = |choice: &Choice| {
+            let bit = choice.when.expect("only the last case is chosen otherwise");
+            (self.firings(bit), self.edge(choice.edge))
+        };
+        let cases = decided.iter().map(case).collect();
+        let cells = self.selections[&net].clone();
+        self.connect_choices(&cells, cases, self.edge(otherwise.edge));
+    }
+
+    /// The cycles in which a bit is 1.
+    fn firings(&self, bit: BitId) -> Firings {
+        let (counter, conditions) = match &self.graph.bits[bit].driver {
+            BitDriver::Indices { counter, conditions } => (*counter, conditions.as_slice()),
+            BitDriver::Begins(counter) => (*counter, &[] as &[_]),
+        };
+        Firings::of_conditions(&self.graph.counters[counter], conditions)
     }
 
     /// The output whose bit is 1 at these cycles, and how long after it. A bit that is the same some cycles later is the same output.
@@ -829,22 +888,18 @@ impl<'a> Lowering<'a> {
 
     /// The bit of a box of loop variables of a kernel; nothing if they are never in it.
     fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<(Port, i64)> {
-        let kernel = &self.accelerator.kernels[kernel];
+        let kernel = &self.graph.kernels[kernel];
         let predicate = &self.cells_of(kernel).predicates[number];
         let firings = self.chosen_by_predicate(kernel, predicate)?.inside()?;
         Some(self.predicate(firings))
     }
 
     /// The steps of a kernel whose loop variables are in a box; nothing if they never are.
-    fn chosen_by_predicate(&self, kernel: &'a Kernel, predicate: &Predicate) -> Option<Chosen<'a>> {
+    fn chosen_by_predicate(&self, kernel: &'a KernelNode, predicate: &Predicate) -> Option<Chosen<'a>> {
         Chosen::by_predicate(self.counter(kernel), predicate, |variable| {
             let Variable { level, scale, offset } = self.variable(kernel, variable);
             (level, scale, offset)
         })
-    }
-
-    fn connect_tile(&mut self, wire: WireId, cell: CellId, port: u32) {
-        self.connect_signal(self.wire(wire), cell, port);
     }
 
     /// Connects a word to an input of a tile other than a processing element.
@@ -873,11 +928,11 @@ impl<'a> Lowering<'a> {
 
     fn connect_outputs(&mut self) -> Vec<Vec<CellId>> {
         let mut outputs = Vec::new();
-        for stream in &self.accelerator.outputs {
+        for stream in &self.graph.outputs {
             let mut cells = Vec::new();
             for (lane, content) in stream.lanes.iter().enumerate() {
                 let cell = self.add_lane(lane_name(&stream.name, lane, stream.lanes.len()), Core::Output);
-                self.connect_tile(content.wire, cell, 0);
+                self.connect_signal(self.edge(content.edge), cell, 0);
                 cells.push(cell);
             }
             outputs.push(cells);
@@ -890,18 +945,37 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Whether a selection is of the operands of a unit, by the kernel that begins an iteration.
+pub(crate) fn is_by_turns(graph: &ApplicationGraph, choices: &[Choice]) -> bool {
+    let bits = || choices.iter().filter_map(|choice| choice.when);
+    bits().any(|bit| matches!(graph.bits[bit].driver, BitDriver::Begins(_)))
+}
+
+/// For each operation the first with which it shares a unit, or itself.
+pub(crate) fn first_of_unit(program: &Program) -> Vec<usize> {
+    let nests = program.operations();
+    let first = |(number, (_, operation)): (usize, &(_, &pushmem_nest::Operation))| {
+        nests.iter().position(|(_, other)| other.shares_unit(operation)).unwrap_or(number)
+    };
+    nests.iter().enumerate().map(first).collect()
+}
+
+/// The name of the unit of an operation, or its own.
+fn name_of_operation(program: &Program, number: usize) -> String {
+    let (_, operation) = program.operations()[number];
+    operation.unit().unwrap_or(&operation.name).to_owned()
+}
+
 /// The word of a processing element.
 fn word_port(cell: CellId) -> Port {
     Port { cell, layer: Layer::Word, port: 0 }
 }
 
 /// The names of the lanes of all streams.
-fn lane_names(accelerator: &Accelerator) -> impl Iterator<Item = String> {
-    let streams = accelerator.inputs.iter().chain(&accelerator.outputs);
-    streams.flat_map(|stream| {
-        let lanes = stream.lanes.len();
-        (0..lanes).map(move |lane| lane_name(&stream.name, lane, lanes))
-    })
+fn lane_names(graph: &ApplicationGraph) -> impl Iterator<Item = String> {
+    let inputs = graph.inputs.iter().map(|stream| (&stream.name, stream.lanes.len()));
+    let outputs = graph.outputs.iter().map(|stream| (&stream.name, stream.lanes.len()));
+    inputs.chain(outputs).flat_map(|(name, lanes)| (0..lanes).map(move |lane| lane_name(name, lane, lanes)))
 }
 
 /// The name of a lane of a stream.

@@ -14,7 +14,7 @@ use pushmem_routing::{
 };
 use pushmem_starts::StartError;
 use pushmem_tile::ControllerSpec;
-use pushmem_validation::{BankSite, Proof, Site, validate};
+use pushmem_validation::{BankSite, Proof, Reference, Site, validate};
 
 use crate::bank_memory::{BankMemory, bank_memories};
 use crate::buffered::plan;
@@ -137,6 +137,11 @@ pub fn map(
     })
 }
 
+/// A program as a bitstream is to compute it.
+pub fn reference(compiled: &Compiled) -> Reference<'_> {
+    Reference { program: &compiled.program, datapaths: &compiled.datapaths, graph: &compiled.graph }
+}
+
 /// Places and routes a program, and makes its configuration.
 pub(crate) fn route(
     compiled: &Compiled,
@@ -176,14 +181,14 @@ impl Routed {
         ArrayTarget { spec, graph, .. }: &ArrayTarget,
     ) -> Result<Mapped, Diagnostic> {
         let site = Site { others, ..site(&self.lowered, &self.implementation) };
-        let (program, operations) = (&compiled.program, &self.lowered.operations);
+        let program = &compiled.program;
         let proof = timed(&mut self.times.proof, || {
-            validate(program, &compiled.accelerator, operations, spec, graph, loaded, &site)
+            validate(reference(compiled), &self.lowered.operations, spec, graph, loaded, &site)
         });
         let wrong = |error| Diagnostic::new(format!("the bitstream of `{}` is wrong: {error}", program.name));
         let proof = proof.map_err(wrong)?;
         let Routed { lowered, implementation, configuration, times } = self;
-        let dedicated_cycles = compiled.accelerator.length;
+        let dedicated_cycles = compiled.graph.length;
         Ok(Mapped { lowered, implementation, configuration, bitstream: own, proof, dedicated_cycles, times })
     }
 }
@@ -261,12 +266,12 @@ fn configured(
     let Implementation { placement, routing, .. } = implementation;
     let mut configuration = configure(&lowered.netlist, spec, graph, placement, routing)
         .map_err(|error| Diagnostic::new(format!("`{program}` does not fit `{}`: {error}", spec.name)))?;
-    let accelerator = &compiled.accelerator;
+    let program_graph = &compiled.graph;
     let lanes = |lanes: Vec<StreamLane>, direction: Direction| lanes.into_iter().map(move |lane| (lane, direction));
-    let inputs = lanes(lowered.input_lanes(accelerator), Direction::In);
-    for (lane, direction) in inputs.chain(lanes(lowered.output_lanes(accelerator), Direction::Out)) {
+    let inputs = lanes(lowered.input_lanes(program_graph), Direction::In);
+    for (lane, direction) in inputs.chain(lanes(lowered.output_lanes(program_graph), Direction::Out)) {
         let limit = 1 << spec.io.controller.extent_bits;
-        let schedule = lane.schedule(accelerator, routing.lags[lane.cell], limit);
+        let schedule = lane.schedule(program_graph, routing.lags[lane.cell], limit);
         let tile = configuration.tile_mut(graph, placement.places[lane.cell]);
         tile.set_stream(spec, graph.layout(TileKind::Io), direction, &schedule)
             .map_err(|finding| unfit_stream(compiled, &lane, direction, spec, &finding))?;
@@ -297,19 +302,15 @@ fn unfit_stream(
     spec: &ArraySpec,
     finding: &Finding,
 ) -> Diagnostic {
-    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
-    let array = match direction {
-        Direction::In => accelerator.inputs[lane.stream].array,
-        Direction::Out => accelerator.outputs[lane.stream].array,
-    };
-    let array = &program.arrays[array];
+    let (program, graph) = (&compiled.program, &compiled.graph);
+    let array = &program.arrays[lane.array(graph, direction)];
     let message =
         format!("the stream of `{}` does not fit an IO tile of `{}`: {}", array.name, spec.name, finding.message);
     let ControllerSpec { levels, extent_bits, cycle_bits, .. } = &spec.io.controller;
     let help = format!(
         "controllers of its streams have {levels} loops, extents of {extent_bits} bits and starts of {cycle_bits} bits, a run of the \
          program {} cycles: choose a smaller image or fewer cycles, or an array whose memory tiles have wider controllers",
-        accelerator.length
+        graph.length
     );
     program.diagnostic(array.span, message).with_help(help)
 }

@@ -4,7 +4,7 @@
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain, coalesced};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
-use pushmem_graph::{Condition, Counter};
+use pushmem_graph::{ApplicationGraph, BitDriver, BitId, Condition, Counter, CounterId};
 use pushmem_selection::{Predicate, Steps};
 use pushmem_tile::{Controller, Kind, Memory, Role, TileSpec, timing};
 
@@ -25,6 +25,15 @@ impl Firings {
             firings.extent[level] = ((last - first) / step + 1) as u64;
         }
         firings
+    }
+
+    /// The steps of a counter at which a bit on its indices is 1, or all of them.
+    pub fn of_steps(graph: &ApplicationGraph, counter: CounterId, when: Option<BitId>) -> Self {
+        let conditions = match when.map(|bit| &graph.bits[bit].driver) {
+            Some(BitDriver::Indices { conditions, .. }) => conditions.as_slice(),
+            Some(BitDriver::Begins(_)) | None => &[],
+        };
+        Firings::of_conditions(&graph.counters[counter], conditions)
     }
 
     /// How many cycles they are.

@@ -137,7 +137,6 @@ impl Report {
         let cells = |core: Core| netlist.cells.iter().filter(|cell| cell.core == core).count();
         let predicates = netlist.cells.iter().filter(|cell| matches!(cell.core, Core::Predicate(_))).count();
         let is_table = |core: &Core| matches!(core, Core::Memory(configuration) if !configuration.contents.is_empty());
-        let accelerator = &compiled.accelerator;
         let beats = |direction: Direction, lanes: Vec<StreamLane>| {
             let schedule = |lane: StreamLane| {
                 let tile = configuration.tiles.get(&mapped.place(lane.cell))?;
@@ -145,7 +144,7 @@ impl Report {
             };
             lanes.into_iter().filter_map(schedule).collect_vec()
         };
-        let leaving = beats(Direction::Out, mapped.lowered.output_lanes(accelerator));
+        let leaving = beats(Direction::Out, mapped.lowered.output_lanes(&compiled.graph));
         let first = leaving.iter().map(|beats| beats.cycle.start).min();
         let last = leaving.iter().map(|beats| beats.last_firing() as i64).max();
         Report {
@@ -166,7 +165,7 @@ impl Report {
             bitstream_words: mapped.bitstream.writes.len(),
             initiation_interval: InitiationInterval::of(compiled),
             dedicated_cycles: mapped.dedicated_cycles,
-            schedule_cycles: accelerator.length,
+            schedule_cycles: compiled.graph.length,
             first_word: first.unwrap_or(0) as u64,
             cycles: last.unwrap_or(-1) as u64 + 1,
             bottleneck: Bottleneck::of(compiled),

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Direction;
-use pushmem_graph::{Accelerator, Beats, CounterId, deinterleaved, interleaved};
+use pushmem_graph::{ApplicationGraph, Beats, CounterId, InputId, deinterleaved, interleaved};
 use pushmem_netlist::{CellId, Lane};
 
 use crate::lower::Lowered;
@@ -24,45 +24,45 @@ pub struct StreamLane {
 
 impl StreamLane {
     /// The schedule of its beats, so many cycles later than that of the program, over loops of `limit` iterations at most.
-    pub fn schedule(&self, accelerator: &Accelerator, lag: i64, limit: u64) -> ControllerConfiguration {
-        let counter = &accelerator.counters[self.counter];
+    pub fn schedule(&self, graph: &ApplicationGraph, lag: i64, limit: u64) -> ControllerConfiguration {
+        let counter = &graph.counters[self.counter];
         let (extent, cycle) = counter.cycle.shifted(lag).coalesced(&counter.extent, limit);
         ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() }
     }
 
     /// The elements of its array that it carries, by their numbers in an array without gaps: the loops of its beats, and a function of them.
-    pub fn elements<'a>(&self, accelerator: &'a Accelerator, direction: Direction) -> (&'a Domain, &'a Affine) {
-        let stream = match direction {
-            Direction::In => &accelerator.inputs.as_raw_slice()[self.stream],
-            Direction::Out => &accelerator.outputs[self.stream],
+    pub fn elements<'a>(&self, graph: &'a ApplicationGraph, direction: Direction) -> (&'a Domain, &'a Affine) {
+        let element = match direction {
+            Direction::In => &graph.inputs[InputId::new(self.stream)].lanes[self.lane].element,
+            Direction::Out => &graph.outputs[self.stream].lanes[self.lane].element,
         };
-        (&accelerator.counters[self.counter].extent, &stream.lanes[self.lane].element)
+        (&graph.counters[self.counter].extent, element)
     }
 
     /// The number of its array in the program.
-    pub fn array(&self, accelerator: &Accelerator, direction: Direction) -> usize {
+    pub fn array(&self, graph: &ApplicationGraph, direction: Direction) -> usize {
         match direction {
-            Direction::In => accelerator.inputs.as_raw_slice()[self.stream].array,
-            Direction::Out => accelerator.outputs[self.stream].array,
+            Direction::In => graph.inputs[InputId::new(self.stream)].array,
+            Direction::Out => graph.outputs[self.stream].array,
         }
     }
 
     /// The lane in the time of the schedule.
-    pub fn in_time(&self, accelerator: &Accelerator) -> Lane {
-        let counter = &accelerator.counters[self.counter];
+    pub fn in_time(&self, graph: &ApplicationGraph) -> Lane {
+        let counter = &graph.counters[self.counter];
         Lane { cell: self.cell, cycles: counter.extent.values(&counter.cycle).collect() }
     }
 }
 
 impl Lowered {
     /// The lanes of the input streams, stream by stream.
-    pub fn input_lanes(&self, accelerator: &Accelerator) -> Vec<StreamLane> {
-        lanes(accelerator.inputs.iter().map(|stream| stream.counter), &self.inputs)
+    pub fn input_lanes(&self, graph: &ApplicationGraph) -> Vec<StreamLane> {
+        lanes(graph.inputs.iter().map(|stream| stream.counter), &self.inputs)
     }
 
     /// The lanes of the output streams, stream by stream.
-    pub fn output_lanes(&self, accelerator: &Accelerator) -> Vec<StreamLane> {
-        lanes(accelerator.outputs.iter().map(|stream| stream.counter), &self.outputs)
+    pub fn output_lanes(&self, graph: &ApplicationGraph) -> Vec<StreamLane> {
+        lanes(graph.outputs.iter().map(|stream| stream.counter), &self.outputs)
     }
 }
 

@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushmem_bitstream::Configuration;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place};
-use pushmem_graph::{Accelerator, Stream};
-use pushmem_nest::Program;
 use pushmem_netlist::{BankLanes, Lane};
 
-use crate::validate::{BankSite, Invalid, Site};
+use crate::validate::{BankSite, Invalid, Reference, Site, inputs, outputs};
 
 /// Checks that the banks of an array's global buffer load and store the elements of the program's streams, each in its order: the words that a DMA
 /// addresses are those of the elements in an image that lies in a half as in memory. No two images of a bank overlap, and no bank moves words for a
@@ -18,8 +16,7 @@ use crate::validate::{BankSite, Invalid, Site};
 /// # Errors
 /// The first difference.
 pub(crate) fn check_banks(
-    program: &Program,
-    accelerator: &Accelerator,
+    reference: Reference,
     configuration: &Configuration,
     spec: &ArraySpec,
     site: &Site,
@@ -27,14 +24,13 @@ pub(crate) fn check_banks(
     let Some(buffer) = &spec.global_buffer else { return Ok(()) };
     let words = 1_i64 << spec.bank_address_bits();
     let mut taken: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
-    let directions = [
-        (Direction::In, accelerator.inputs.as_raw_slice(), &site.inputs),
-        (Direction::Out, accelerator.outputs.as_slice(), &site.outputs),
-    ];
-    for (direction, streams, places) in directions {
+    for (direction, streams, places) in [
+        (Direction::In, inputs(reference.graph), &site.inputs),
+        (Direction::Out, outputs(reference.graph), &site.outputs),
+    ] {
         for (stream, places) in streams.iter().zip(places) {
-            for (lane, place) in stream.lanes.iter().zip(places) {
-                let refuse = |fault: String| Invalid::Bank { stream: stream.name.clone(), fault };
+            for (element, place) in stream.elements.iter().zip(places) {
+                let refuse = |fault: String| Invalid::Bank { stream: stream.name.to_owned(), fault };
                 let bank = buffer.bank(place.column, direction);
                 let transfer = bank.and_then(|bank| Some((bank, configuration.banks.get(&bank)?.transfer(direction)?)));
                 let Some((bank, transfer)) = transfer else {
@@ -44,18 +40,18 @@ pub(crate) fn check_banks(
                     return Err(refuse(format!("bank {bank} counts the time of a memory")));
                 }
                 let sram = transfer.sram.as_ref().ok_or_else(|| refuse("its DMA has no addresses".to_owned()))?;
-                let loops = &accelerator.counters[stream.counter].extent;
+                let loops = &reference.graph.counters[stream.counter].extent;
                 let (found, expected) = (transfer.extent.iterations(), loops.iterations());
                 if found != expected {
                     return Err(refuse(format!("bank {bank} moves {found} words, of {expected}")));
                 }
-                let first = sram.start - lane.element.start;
+                let first = sram.start - element.start;
                 let addresses = transfer.extent.values(sram).map(|address| address.rem_euclid(words));
-                let elements = loops.values(&lane.element);
+                let elements = loops.values(element);
                 if let Some(word) = addresses.zip(elements).position(|(address, element)| address != first + element) {
                     return Err(refuse(format!("word {word} that bank {bank} moves is another element")));
                 }
-                let end = first + elements_of(program, stream);
+                let end = first + reference.program.arrays[stream.array].shape.iter().product::<i64>();
                 let others = taken.entry(bank).or_default();
                 if first < 0 || end > words {
                     return Err(refuse(format!("its image leaves the half of bank {bank}")));
@@ -157,9 +153,4 @@ fn accesses(transfer: &ControllerConfiguration, spec: &ArraySpec) -> Option<Vec<
     let addresses = transfer.extent.values(transfer.sram.as_ref()?).map(|address| address.rem_euclid(words));
     let cycles = transfer.extent.values(&transfer.cycle);
     Some(cycles.zip(addresses).map(|(cycle, address)| Access { cycle, address }).collect())
-}
-
-/// Elements of the array of a stream.
-fn elements_of(program: &Program, stream: &Stream) -> i64 {
-    program.arrays[stream.array].shape.iter().product()
 }

@@ -1,7 +1,6 @@
 //! The cells of operations against their datapaths.
 
 use itertools::Itertools;
-use pushmem_graph::OperationDatapath;
 use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
 use pushmem_pe::Numbers;
@@ -147,13 +146,13 @@ impl<'a> Samples<'a> {
     pub fn difference(
         &self,
         (loops, operation): &(Vec<&Loop>, &Operation),
-        of: &OperationDatapath,
+        datapath: &Datapath,
         cells: &Cells,
         word_bits: u32,
         random: &mut ChaCha8Rng,
     ) -> Option<Vec<i64>> {
         let program = self.program;
-        let mut evaluator = Evaluator::new(&of.datapath, &program.tables);
+        let mut evaluator = Evaluator::new(datapath, &program.tables);
         let accesses = Datapath::accesses(program, operation);
         let mask = u32::MAX >> (u32::BITS - word_bits);
         let entry = |table: Table, index: u32| {
@@ -167,10 +166,9 @@ impl<'a> Samples<'a> {
             let drawn = || self.loads(operation, &accesses, random).expect("elements of every array have values");
             let loads = loads.unwrap_or_else(drawn);
             let variables = variables(loops, operation, random);
-            let words: Vec<u32> =
-                of.datapath.operands().iter().map(|(load, word)| word.of(loads[*load]).into()).collect();
+            let words: Vec<u32> = datapath.operands().iter().map(|(load, word)| word.of(loads[*load]).into()).collect();
             let expected = evaluator.evaluate(&loads, &variables);
-            let results = of.datapath.result_type().words().iter();
+            let results = datapath.result_type().words().iter();
             let expected: Vec<u32> = results.map(|word| word.of(expected).into()).collect();
             let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
             (found != expected).then_some(loads)

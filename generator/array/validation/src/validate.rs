@@ -1,11 +1,13 @@
-//! The comparison of a bitstream with an accelerator.
+//! The comparison of a bitstream with an application graph.
 
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
+use pushmem_affine::Affine;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
-use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
+use pushmem_graph::{ApplicationGraph, Beats, CounterId, Function, KernelId, deinterleaved, interleaved};
+use pushmem_kernels::Datapath;
 use pushmem_nest::{Operation, Program, Word};
 use pushmem_netlist::{BankLanes, CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
@@ -57,6 +59,61 @@ impl Site {
         let of_banks = self.banks.iter().flat_map(|bank| [(bank.load, Direction::In), (bank.store, Direction::Out)]);
         inputs.chain(outputs).chain(of_banks).collect()
     }
+}
+
+/// A program, as an array is to compute it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The datapath of each operation.
+    pub datapaths: &'a [Datapath],
+    /// Its application graph.
+    pub graph: &'a ApplicationGraph,
+}
+
+impl Reference<'_> {
+    /// The operation whose cells another one has: the first of its unit, or itself.
+    fn first_of_unit(&self, operation: usize) -> usize {
+        let nests = self.program.operations();
+        nests.iter().position(|(_, other)| other.shares_unit(nests[operation].1)).unwrap_or(operation)
+    }
+
+    /// The operations that have cells.
+    fn operations(&self) -> Vec<usize> {
+        self.graph.kernels.iter().map(|kernel| self.first_of_unit(kernel.operation)).unique().collect()
+    }
+}
+
+/// A stream of a graph.
+pub(crate) struct StreamOfGraph<'a> {
+    pub name: &'a str,
+    pub array: usize,
+    pub counter: CounterId,
+    /// The elements of each lane.
+    pub elements: Vec<&'a Affine>,
+}
+
+/// The input streams of a graph.
+pub(crate) fn inputs(graph: &ApplicationGraph) -> Vec<StreamOfGraph<'_>> {
+    let streams = graph.inputs.iter().map(|of| StreamOfGraph {
+        name: &of.name,
+        array: of.array,
+        counter: of.counter,
+        elements: of.lanes.iter().map(|lane| &lane.element).collect(),
+    });
+    streams.collect()
+}
+
+/// The output streams of a graph.
+pub(crate) fn outputs(graph: &ApplicationGraph) -> Vec<StreamOfGraph<'_>> {
+    let streams = graph.outputs.iter().map(|of| StreamOfGraph {
+        name: &of.name,
+        array: of.array,
+        counter: of.counter,
+        elements: of.lanes.iter().map(|lane| &lane.element).collect(),
+    });
+    streams.collect()
 }
 
 /// Figures of a proof.
@@ -132,38 +189,39 @@ pub enum Invalid {
 }
 
 /// Proves that a bitstream is a program: every word that leaves the array is the same operations of the same elements as that of
-/// the program's accelerator, and each operation computes what its datapath computes.
+/// the program's application graph, and each operation computes what its datapath computes.
 ///
 /// `cells` are the cells of each operation of the program.
 ///
 /// # Errors
 /// The first difference.
 pub fn validate(
-    program: &Program,
-    accelerator: &Accelerator,
+    reference: Reference,
     cells: &[Cells],
     spec: &ArraySpec,
     graph: &Graph,
     bitstream: &Bitstream,
     site: &Site,
 ) -> Result<Proof, Invalid> {
+    let Reference { program, datapaths, graph: of_program } = reference;
     let mut random = ChaCha8Rng::seed_from_u64(0);
     let nests = program.operations();
     let samples = Samples::of(program, &mut random);
-    for of in &accelerator.datapaths {
+    let operations = reference.operations();
+    for &operation in &operations {
         // The operations of a unit have the datapath of the first.
-        let first = nests[of.operation].1;
-        let computes =
-            |(number, nest): &(usize, &(_, &Operation))| *number == of.operation || nest.1.shares_unit(first);
+        let first = nests[operation].1;
+        let computes = |(number, nest): &(usize, &(_, &Operation))| *number == operation || nest.1.shares_unit(first);
         for (_, nest) in nests.iter().enumerate().filter(computes) {
-            let cells = &cells[of.operation];
-            if let Some(operands) = samples.difference(nest, of, cells, spec.word_bits(), &mut random) {
-                return Err(Invalid::Operation { operation: of.name.clone(), operands });
+            let (datapath, cells) = (&datapaths[operation], &cells[operation]);
+            if let Some(operands) = samples.difference(nest, datapath, cells, spec.word_bits(), &mut random) {
+                let operation = first.unit().unwrap_or(&first.name).to_owned();
+                return Err(Invalid::Operation { operation, operands });
             }
         }
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
-    check_banks(program, accelerator, &configuration, spec, site)?;
+    check_banks(reference, &configuration, spec, site)?;
     let (netlist, tiles) = lift(&configuration, spec, graph)?;
     let known: BTreeSet<(Place, Direction)> = site.streams().into_iter().chain(site.others.iter().copied()).collect();
     let is_stream = |cell: CellId| matches!(netlist.cells[cell].core, Core::Input | Core::Output);
@@ -171,23 +229,24 @@ pub fn validate(
         let tile = TileName { kind: TileKind::Io, place: *place }.to_string();
         return Err(Invalid::Stream { tile, direction: *direction });
     }
-    let lanes = |streams: &[Stream], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
-        let of_stream =
-            streams.iter().zip(places).flat_map(|(stream, places)| places.iter().map(move |place| (stream, place)));
-        let lane = |(stream, place): (&Stream, &Place)| {
-            let tile = configuration.tiles.get(place);
-            let schedule = tile.and_then(|tile| tile.stream(spec, graph.layout(TileKind::Io), direction));
-            let cycles: Vec<i64> =
-                schedule.map_or_else(Vec::new, |schedule| schedule.extent.values(&schedule.cycle).collect());
-            let expected = accelerator.counters[stream.counter].iterations() as usize;
-            let cell: Option<&CellId> = tiles.get(&(*place, direction));
-            match cell.filter(|_| cycles.len() == expected) {
-                Some(&cell) => Ok(Lane { cell, cycles }),
-                None => Err(Invalid::Beats { stream: stream.name.clone(), found: cycles.len(), expected }),
-            }
+    let lanes =
+        |streams: &[StreamOfGraph], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
+            let of_stream =
+                streams.iter().zip(places).flat_map(|(stream, places)| places.iter().map(move |place| (stream, place)));
+            let lane = |(stream, place): (&StreamOfGraph, &Place)| {
+                let tile = configuration.tiles.get(place);
+                let schedule = tile.and_then(|tile| tile.stream(spec, graph.layout(TileKind::Io), direction));
+                let cycles: Vec<i64> =
+                    schedule.map_or_else(Vec::new, |schedule| schedule.extent.values(&schedule.cycle).collect());
+                let expected = of_program.counters[stream.counter].iterations() as usize;
+                let cell: Option<&CellId> = tiles.get(&(*place, direction));
+                match cell.filter(|_| cycles.len() == expected) {
+                    Some(&cell) => Ok(Lane { cell, cycles }),
+                    None => Err(Invalid::Beats { stream: stream.name.to_owned(), found: cycles.len(), expected }),
+                }
+            };
+            of_stream.map(lane).collect()
         };
-        of_stream.map(lane).collect()
-    };
     let beats = |place: Place, direction: Direction| -> Option<Lane> {
         let schedule = configuration.tiles.get(&place)?.stream(spec, graph.layout(TileKind::Io), direction)?;
         let cell = *tiles.get(&(place, direction))?;
@@ -195,15 +254,15 @@ pub fn validate(
     };
     let of_bank = |bank: &BankSite| bank_lanes(bank, &configuration, spec, &beats);
     let banks: Vec<BankLanes> = site.banks.iter().map(of_bank).collect::<Result<_, Invalid>>()?;
-    let entering = lanes(accelerator.inputs.as_raw_slice(), &site.inputs, Direction::In)?;
-    let leaving = lanes(&accelerator.outputs, &site.outputs, Direction::Out)?;
+    let entering = lanes(&inputs(of_program), &site.inputs, Direction::In)?;
+    let leaving = lanes(&outputs(of_program), &site.outputs, Direction::Out)?;
     // A run each on words and tokens of its own.
     let compared = |seed: u64| -> Result<usize, Invalid> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let tokens = Tokens { word_bits: spec.word_bits(), seed };
         let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
         let memory = spec.memory.as_ref().map(|memory| &memory.tile);
-        let expected = tokens_of_program(program, accelerator, cells, tokens, memory, &words);
+        let expected = tokens_of_program(reference, cells, tokens, memory, &words);
         let netlist = with_tokens(&netlist, memory, tokens);
         let mut machine = Machine::new(&netlist, spec, tokens);
         let found = run(&mut machine, &entering, &words, &leaving, &banks);
@@ -213,7 +272,7 @@ pub fn validate(
         }
         let mut found = found.iter();
         let mut compared = 0;
-        for (stream, expected) in accelerator.outputs.iter().zip(&expected) {
+        for (stream, expected) in of_program.outputs.iter().zip(&expected) {
             let expected_lanes = deinterleaved(expected, stream.lanes.len());
             compared += expected.len();
             let differences =
@@ -230,31 +289,30 @@ pub fn validate(
     // The first difference of the first run that has one, whichever ends first.
     let runs: Vec<Result<usize, Invalid>> = (0..RUNS).into_par_iter().map(compared).collect();
     let words = runs.into_iter().sum::<Result<usize, Invalid>>()?;
-    Ok(Proof { operations: accelerator.datapaths.len(), words })
+    Ok(Proof { operations: operations.len(), words })
 }
 
 fn random_words(count: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
     (0..count).map(|_| random.random::<u16>().into()).collect()
 }
 
-/// The words that leave the accelerator, whose kernels compute tokens, for these words of each lane that enters.
+/// The words that leave the graph, whose kernels compute tokens, for these words of each lane that enters.
 fn tokens_of_program(
-    program: &Program,
-    accelerator: &Accelerator,
+    reference: Reference,
     cells: &[Cells],
     tokens: Tokens,
     memory: Option<&TileSpec>,
     words: &[Vec<u32>],
 ) -> Vec<Beats> {
+    let Reference { program, datapaths, graph } = reference;
     let mut lanes = words.iter();
-    let beats = accelerator.inputs.iter().map(|stream| {
+    let beats = graph.inputs.iter().map(|stream| {
         let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
         interleaved(&lanes).into_iter().map(|word| word as u16).collect()
     });
     let beats = beats.collect();
-    accelerator.run_with(beats, &|kernel: KernelId| -> Function {
-        let operation = accelerator.datapaths[accelerator.kernels[kernel].datapath].operation;
-        let cells = &cells[operation];
+    graph.run_with(program, datapaths, beats, &|kernel: KernelId| -> Function {
+        let cells = &cells[reference.first_of_unit(graph.kernels[kernel].operation)];
         let tables = Tables::of(program, cells, memory, tokens);
         Box::new(move |loads, variables| {
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();

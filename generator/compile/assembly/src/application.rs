@@ -50,6 +50,22 @@ pub struct Tiles<'a> {
     pub mappings: &'a Mappings,
 }
 
+/// How words get to the stages that read them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Cycles that words travel from each stage to those that read it: registers for long ways. 0 where wires are short.
+    pub transport: u64,
+    /// Whether words that are read again and again wait in hold registers, and in memories beside those of delays. If not, they pass
+    /// through registers that load in every cycle.
+    pub holds: bool,
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Delivery { transport: 0, holds: true }
+    }
+}
+
 /// The application graph of a scheduled program. `datapaths` are those of its operations; `waits` are the reads whose words wait,
 /// for which the schedule has time.
 ///

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_graph::Target;
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Policy, Program};
 use pushmem_schedule::{Access, Boundary, Stage, Subscript, Writers, is_outside};
+
+use crate::application::Delivery;
 
 /// Cycles from the arrival of a word to the first read of it in a hold register: it shows the word from the next cycle on.
 pub const LOAD: u64 = 1;
@@ -45,10 +46,10 @@ enum Place {
 }
 
 impl Waits {
-    /// Finds the reads whose words wait, on a target where they can.
-    pub fn of(program: &Program, extraction: &Extraction, datapaths: &[Datapath], target: &Target) -> Self {
+    /// Finds the reads whose words wait, where they can.
+    pub fn of(program: &Program, extraction: &Extraction, datapaths: &[Datapath], delivery: Delivery) -> Self {
         let mut waits = Waits::default();
-        if !target.hold_words {
+        if !delivery.holds {
             return waits;
         }
         let is_scan = program.policy() == Policy::Stencil;

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_compiler::CompileError;
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
 use pushmem_nest::{Level, Program};
+use pushmem_realization::{Dedicated, build};
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -21,8 +22,8 @@ fn spec(tile: &str) -> Result<TileSpec, Diagnostic> {
 }
 
 /// Whether the model agrees with the interpreter.
-fn computes(compiled: &Compiled) -> Result<bool, Diagnostic> {
-    let Compiled { program, accelerator, .. } = compiled;
+fn computes(compiled: &Dedicated) -> Result<bool, Diagnostic> {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
     let expected = program.run(&inputs)?;
     let run = accelerator.run(program, &inputs)?;
@@ -34,7 +35,7 @@ fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
     let target = Target::new(spec(tile)?, spec("rom")?)
         .with_level(Level::GlobalBuffer, Some(spec("global_buffer")?))
         .with_level(Level::RegisterFile, Some(spec("pond")?));
-    Ok(match compile(program, &target, &Constraints::default()) {
+    Ok(match build(program, &target, &Constraints::default(), &|_| {}) {
         Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
         Ok(_) => "proven".to_owned(),
         Err(CompileError::Fault(fault)) => format!("caught: {fault}"),

@@ -130,7 +130,7 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
         let iterations: u64 = stage.loops.iter().map(|level| level.extent).product();
         let busy = of_operations.entry((User::of(compiled, &operations, number), part)).or_default();
         // The last iteration of a loop need not wait for another.
-        let cycles = iterations.saturating_mul(interval).min(compiled.accelerator.length);
+        let cycles = iterations.saturating_mul(interval).min(compiled.graph.length);
         busy.cycles = busy.cycles.max(cycles);
         busy.interval = busy.interval.max(interval);
         busy.recurs |= recurs;
@@ -161,9 +161,9 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
     };
     let is_slow = |user: &User| slow.contains(user);
     let user_of = |stage: usize| User::of(compiled, &operations, stage);
-    let accelerator = &compiled.accelerator;
-    let kernels = accelerator.instances_of_kernels().filter(|kernel| is_slow(&user_of(kernel.stage)));
-    let datapaths = kernels.map(|kernel| &accelerator.datapaths[kernel.datapath].datapath).collect_vec();
+    let graph = &compiled.graph;
+    let kernels = graph.instances().filter(|(number, _)| is_slow(&user_of(graph.stage_of(*number))));
+    let datapaths = kernels.map(|(_, kernel)| &compiled.datapaths[kernel.operation]).collect_vec();
     let is_stream = |stage: &usize| {
         let written = program.arrays.get(compiled.extraction.pipeline.stages[*stage].write.array);
         match &compiled.extraction.origins[*stage] {
@@ -172,7 +172,7 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
         }
     };
     let words = (0..compiled.extraction.origins.len()).filter(|stage| is_slow(&user_of(*stage)) && is_stream(stage));
-    let cycles = accelerator.length.checked_sub(gained).filter(|_| gained > 0)?;
+    let cycles = graph.length.checked_sub(gained).filter(|_| gained > 0)?;
     Some(NextStep {
         of: slow.iter().map(|user| user.name(program, &operations)).unique().collect(),
         cycles,

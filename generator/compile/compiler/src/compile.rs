@@ -5,18 +5,16 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use itertools::Itertools;
-use pushmem_assembly::{Constraints, Tiles, realize};
+use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
 use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Code, Diagnostic, Document, counted};
-use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, ProgramNames, StoredArray, Target, WORD_BITS};
+use pushmem_graph::{ApplicationGraph, ArrayId, ArrayMemory, ProgramNames, Storage, Target, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_graph, prove_halves, prove_random_access, prove_roms};
-use pushmem_replay::{ReplayReport, replay};
+use pushmem_proof::{prove_graph, prove_halves, prove_random_access};
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
-use rayon::prelude::*;
 
 use crate::accumulators::with_complete_outputs;
 use crate::compute_sharing;
@@ -27,7 +25,7 @@ use crate::refusal::refusal;
 use crate::search::{Passes, Planned, Search};
 use crate::trial::Trial;
 
-/// A program through all stages.
+/// A program through all stages, to its application graph and the memories of that.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The program as it is written, except for arrays that moved to the global buffer.
@@ -48,16 +46,16 @@ pub struct Compiled {
     pub datapaths: Vec<Datapath>,
     /// The operations and the nets between them, with delays.
     pub graph: ApplicationGraph,
-    /// The hardware that realizes the graph.
-    pub accelerator: Accelerator,
+    /// The arrays and the long delays of the graph on memory tiles.
+    pub storage: Storage,
+    /// The tiles.
+    pub target: Target,
     /// Constraints on the hardware.
     pub constraints: Constraints,
     /// Why stages of a program that names no schedule cannot all follow one scan, where they run as a coarse pipeline instead.
     pub no_scan: Option<Diagnostic>,
     /// Arrays in memory tiles that are not at the level that the program names, each with the reason.
     pub without_level: Vec<(usize, String)>,
-    /// Figures of the proof.
-    pub proof: Proof,
 }
 
 /// A coarse schedule, and the options for it.
@@ -69,33 +67,26 @@ pub struct CoarsePlan {
     pub options: CoarseOptions,
 }
 
-/// Result of the last pass: every value that an operation reads is that of the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Proof {
-    /// Memories replayed.
-    pub memories: usize,
-    /// Cycles of all tiles that were simulated for it.
-    pub simulated_cycles: u64,
-    /// Cycles of all tiles that it holds for: those between were skipped, because the state repeats.
-    pub proven_cycles: u64,
-}
-
-/// Compiles a program for a target.
+/// Compiles a program for a target to an application graph that is proven.
 ///
 /// # Errors
 /// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
 pub fn compile(program: Program, target: &Target, constraints: &Constraints) -> Result<Compiled, CompileError> {
-    compile_observed(program, target, constraints, &|_| {})
+    let compiled = plan(program, target, constraints, Delivery::default(), &|_| {})?;
+    compiled.prove()?;
+    Ok(compiled)
 }
 
-/// As [`compile`]. `observe` is told of each schedule that was tried, as soon as it is known whether the memories serve it.
+/// As [`compile`], with words that get to their readers in a certain way, where the proof is still to come: [`Compiled::prove`]. `observe`
+/// is told of each schedule that was tried, as soon as it is known whether the memories serve it.
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_observed(
+pub fn plan(
     program: Program,
     target: &Target,
     constraints: &Constraints,
+    delivery: Delivery,
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
     check_tiles(target.memory(), target.rom())?;
@@ -106,9 +97,9 @@ pub fn compile_observed(
     let program = alike.clone().with_halves()?;
     prove_halves(&alike, &program).map_err(|error| fault(&error))?;
     let compiled = |program: Program| {
-        let compiled = Forms { tiles, constraints, observe, moved: RefCell::default() }.compiled(program)?;
-        let proof = compiled.prove()?;
-        Ok(Compiled { proof, without_level: without_level.clone(), ..compiled.of_source(&written) })
+        let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
+        let compiled = forms.compiled(program)?;
+        Ok(Compiled { without_level: without_level.clone(), ..compiled.of_source(&written) })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
         return compiled(program);
@@ -128,7 +119,7 @@ pub fn compile_observed(
     }
     match (scan, compiled(Program { schedule: Some(Policy::Dnn), ..program })) {
         (_, Err(fault @ CompileError::Fault(_))) => Err(fault),
-        (Ok(scan), Ok(nests)) if nests.accelerator.length < scan.accelerator.length => Ok(nests),
+        (Ok(scan), Ok(nests)) if nests.graph.length < scan.graph.length => Ok(nests),
         (Err(refused), Ok(nests)) => Ok(Compiled { no_scan: Some(refused.into()), ..nests }),
         // The first refusal is the one of the schedule that the rule chooses. Who follows its advice needs the other one, too.
         (Err(scan), Err(nests)) => Err(scan.beside(nests)),
@@ -174,7 +165,7 @@ pub(crate) enum AtLevels {
     },
 }
 
-/// Compiles a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
+/// Compiles a form of a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
 /// the `known` cycles of another form by more than memory is worth are not tried. Arrays may move to the global buffer for a much
 /// shorter schedule, before others are tried, if `ahead`.
 ///
@@ -182,12 +173,11 @@ pub(crate) enum AtLevels {
 /// As [`compile`].
 pub(crate) fn compile_at_levels(
     source: &Program,
-    tiles: Tiles,
-    constraints: &Constraints,
+    forms: &Forms,
     known: Option<u64>,
     ahead: bool,
-    observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
+    let Forms { tiles, constraints, delivery, observe, .. } = *forms;
     let program = with_complete_outputs(source.clone()).with_copies();
     check_levels(&program, tiles.target)?;
     let memories = TableMemories {
@@ -202,7 +192,7 @@ pub(crate) fn compile_at_levels(
             // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
             // does a result that comes back: all of its way but the delays is part of the kernel.
             let comes_back = graph.operation().updates() || *comes_back;
-            let distance = if comes_back { tiles.target.transport } else { 0 };
+            let distance = if comes_back { delivery.transport } else { 0 };
             let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
             // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
             let writes_ram = program.arrays[graph.operation().target.array].random_access;
@@ -222,6 +212,7 @@ pub(crate) fn compile_at_levels(
         recurrent: &recurrent,
         tiles,
         constraints,
+        delivery,
     };
     let may_move = |array| ahead && moves(source, array, tiles.target);
     let search = Search::new(&passes, known, &may_move, observe);
@@ -233,17 +224,18 @@ pub(crate) fn compile_at_levels(
         }),
     };
     let trials = search.trials();
-    let Planned { schedule, recurrence, coarse, graph, accelerator } = match planned {
+    let Planned { schedule, recurrence, coarse, graph, storage } = match planned {
         Ok(planned) => planned,
         Err(error) => match error.array().filter(|array| moves(source, *array, tiles.target)) {
             Some(array) => return Ok(AtLevels::Moves { array, ahead: search.moves_ahead() }),
             None => return Err(refusal(&program, &extraction, error)),
         },
     };
-    if let Some(array) = too_large(source, &program, &extraction, &accelerator)? {
+    let kept =
+        Kept { program: &program, extraction: &extraction, graph: &graph, storage: &storage, target: tiles.target };
+    if let Some(array) = kept.too_large(source)? {
         return Ok(AtLevels::Moves { array, ahead: false });
     }
-    check_names(&accelerator)?;
     Ok(AtLevels::Compiled(Box::new(Compiled {
         source: source.clone(),
         program,
@@ -254,11 +246,11 @@ pub(crate) fn compile_at_levels(
         coarse,
         datapaths,
         graph,
-        accelerator,
+        storage,
+        target: tiles.target.clone(),
         constraints: constraints.clone(),
         no_scan: None,
         without_level: Vec::new(),
-        proof: Proof::default(),
     })))
 }
 
@@ -286,40 +278,69 @@ fn check_levels(program: &Program, target: &Target) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Checks that there are as many tiles of each kind as the accelerator has. Where memory tiles are too few, that one of the
-/// arrays in them is to be in the global buffer that has the most words and no level of its own.
-fn too_large(
-    source: &Program,
-    program: &Program,
-    extraction: &Extraction,
-    accelerator: &Accelerator,
-) -> Result<Option<usize>, Diagnostic> {
-    for spec in accelerator.specs_in_use().chain([accelerator.target.rom()]) {
-        let tiles = accelerator.configured().iter().filter(|tile| tile.spec == spec).count();
-        let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
-        let of_kind = |array: &&StoredArray| accelerator.spec_at(accelerator.tiles[array.first_tile].level) == spec;
-        let arrays = || accelerator.arrays.iter().filter(of_kind);
-        let is_free = |array: usize| source.arrays.get(array).is_some_and(|declared| declared.level.is_none());
-        let free = arrays().filter(|array| accelerator.tiles[array.first_tile].level == Level::Memory);
-        if let Some(largest) = free.filter(|array| is_free(array.array)).max_by_key(|array| array.mapped.live_words)
-            && accelerator.target.at(Level::GlobalBuffer).is_some_and(|buffer| buffer != spec)
-        {
-            return Ok(Some(largest.array));
-        }
-        let needed = counted(tiles, &format!("`{}` tile", spec.name));
-        let message = format!("`{}` needs {needed}, and the specification has `count: {count}`", program.name);
-        let error = match arrays().max_by_key(|array| array.mapped.tiles.len()) {
-            Some(StoredArray { array, mapped, .. }) => {
-                let most = mapped.tiles.len();
-                program.diagnostic(program.arrays[*array].span, format!("{message}; this array has the most, {most}"))
+/// The memories of a program on tiles.
+#[derive(Clone, Copy)]
+struct Kept<'a> {
+    program: &'a Program,
+    extraction: &'a Extraction,
+    graph: &'a ApplicationGraph,
+    storage: &'a Storage,
+    target: &'a Target,
+}
+
+impl Kept<'_> {
+    /// Checks that there are as many tiles of each kind as it needs. Where memory tiles are too few, that one of the
+    /// arrays in them is to be in the global buffer that has the most words and no level of its own.
+    fn too_large(self, source: &Program) -> Result<Option<usize>, Diagnostic> {
+        let Kept { program, graph, storage, target, .. } = self;
+        let spec_at = |level: Level| target.at(level).unwrap_or_else(|| target.memory());
+        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile];
+        for spec in levels.into_iter().filter(|level| storage.count_at(*level) > 0).map(spec_at).dedup() {
+            let tiles = storage.tiles.iter().filter(|tile| spec_at(tile.level) == spec).count();
+            let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
+            let arrays = || {
+                let of_kind = |(array, _): &(ArrayId, &ArrayMemory)| spec_at(graph.arrays[*array].level) == spec;
+                storage.arrays.iter_enumerated().filter(of_kind)
+            };
+            let is_free = |array: ArrayId| {
+                let node = &graph.arrays[array];
+                node.level == Level::Memory && source.arrays.get(node.array).is_some_and(|of| of.level.is_none())
+            };
+            let free = arrays().filter(|(array, _)| is_free(*array));
+            if let Some((largest, _)) = free.max_by_key(|(_, memory)| memory.mapped.live_words)
+                && target.at(Level::GlobalBuffer).is_some_and(|buffer| buffer != spec)
+            {
+                return Ok(Some(graph.arrays[largest].array));
             }
-            None => with_most_delays(program, extraction, accelerator, &message),
-        };
-        return Err(error.with_help(
-            "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
-        ));
+            let needed = counted(tiles, &format!("`{}` tile", spec.name));
+            let message = format!("`{}` needs {needed}, and the specification has `count: {count}`", program.name);
+            let error = match arrays().max_by_key(|(_, memory)| memory.mapped.tiles.len()) {
+                Some((array, memory)) => {
+                    let (most, span) = (memory.mapped.tiles.len(), program.arrays[graph.arrays[array].array].span);
+                    program.diagnostic(span, format!("{message}; this array has the most, {most}"))
+                }
+                None => self.with_most_delays(&message),
+            };
+            return Err(error.with_help(
+                "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
+            ));
+        }
+        Ok(None)
     }
-    Ok(None)
+
+    /// A message at the statement whose result is delayed in the most tiles.
+    fn with_most_delays(self, message: &str) -> Diagnostic {
+        let Kept { program, extraction, storage, .. } = self;
+        let largest = storage.delays.iter().max_by_key(|memory| memory.mapped.tiles.len());
+        let found = largest.and_then(|memory| {
+            let is_delayed = |stage: &Stage| stage.name == memory.buffer.name;
+            let stage = extraction.pipeline.stages.iter().position(is_delayed)?;
+            let most = memory.mapped.tiles.len();
+            let message = format!("{message}; delays of this result take the most, {most}");
+            Some(program.diagnostic(extraction.span(program, stage), message))
+        });
+        found.unwrap_or_else(|| Diagnostic::new(message))
+    }
 }
 
 impl Compiled {
@@ -328,6 +349,11 @@ impl Compiled {
         let mut source = written.clone();
         source.arrays.iter_mut().zip(&self.source.arrays).for_each(|(array, moved)| array.level = moved.level);
         Compiled { source, ..self }
+    }
+
+    /// The datapaths of the kernels that have an instance of their own: a unit that several share is one.
+    pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
+        self.graph.instances().map(|(_, kernel)| &self.datapaths[kernel.operation])
     }
 
     /// Constructs that can be built, but are probably not meant.
@@ -360,12 +386,12 @@ impl Compiled {
 
     /// Whether the schedule is slower than one stage after the other.
     fn is_slower_than_sequential(&self) -> bool {
-        self.accelerator.length > self.sequential_cycles()
+        self.graph.length > self.sequential_cycles()
     }
 
     /// A warning where the schedule is slower than one stage after the other, with the reason.
     fn slower_than_sequential(&self) -> Option<Diagnostic> {
-        let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
+        let (cycles, sequential) = (self.graph.length, self.sequential_cycles());
         if !self.is_slower_than_sequential() {
             return None;
         }
@@ -373,7 +399,7 @@ impl Compiled {
         let slower = format!("`{name}` takes {cycles} cycles; one stage after the other would take {sequential}");
         let warning = match self.coarse {
             Some(_) => {
-                let tile = &self.accelerator.target.memory().name;
+                let tile = &self.target.memory().name;
                 Diagnostic::new(format!("{slower}, but memories of `{tile}` cannot serve that")).with_help(
                     "stages wait for the memories: their rows are padded to whole fetches, and their ports serve one \
                      stage at a time; choose a tile with more ports or without rows, as `dual_port`",
@@ -398,23 +424,28 @@ impl Compiled {
         self.sequential().length(&self.extraction.pipeline) as u64
     }
 
-    /// The same program in the hardware that realizes another graph of it, for example one that was edited. The graph is
-    /// proven before it is realized, and the hardware as every compile does.
+    /// The same program with another graph of it, for example one that was edited, which is proven.
     ///
     /// # Errors
-    /// The first operand or output of the graph that is not the value of the program, and what [`realize`] refuses.
+    /// The first operand or output of the graph that is not the value of the program, and the memories that tiles cannot be.
     pub fn with_graph(self, graph: ApplicationGraph) -> Result<Self, CompileError> {
         let staged = self.extraction.staged();
         prove_graph(&self.program, staged, &self.schedule, &self.datapaths, &graph).map_err(|error| {
             let error = Diagnostic::new(format!("the application graph does not compute the program: {error}"));
             error.with_help("compare with the graph that `--emit graph` writes").or_code(Code::Graph)
         })?;
-        let tiles = Tiles { target: &self.accelerator.target, mappings: &Mappings::default() };
-        let accelerator = realize(&self.program, &self.extraction, &self.datapaths, &graph, tiles, &self.constraints)
+        Compiled { graph, ..self }.with_tiles(TileSharing::Shared)
+    }
+
+    /// The same program with delays that share memory tiles, or do not.
+    ///
+    /// # Errors
+    /// The memories that tiles cannot be.
+    pub fn with_tiles(self, sharing: TileSharing) -> Result<Self, CompileError> {
+        let tiles = Tiles { target: &self.target, mappings: &Mappings::default() };
+        let storage = storage(&self.graph, tiles, &self.constraints, sharing)
             .map_err(|error| refusal(&self.program, &self.extraction, error))?;
-        let mut compiled = Compiled { graph, accelerator, ..self };
-        compiled.proof = compiled.prove()?;
-        Ok(compiled)
+        Ok(Compiled { storage, ..self })
     }
 
     /// As [`with_graph`](Self::with_graph), of the text that [`CompileStage::Graph`](crate::CompileStage) prints, perhaps edited.
@@ -427,86 +458,17 @@ impl Compiled {
         self.with_graph(graph).map_err(Diagnostic::from)
     }
 
-    /// Proves the accelerator, as every compile does: its printed form computes the program.
+    /// Proves that the graph computes the program.
     ///
     /// # Errors
     /// A fault, when the proof fails.
-    pub fn prove(&self) -> Result<Proof, CompileError> {
-        let (values, replayed) = rayon::join(|| self.prove_values(), || self.replay());
-        values.and(replayed)
-    }
-
-    /// Proves that kernels and outputs see the values of the program, given that memories implement their buffers.
-    fn prove_values(&self) -> Result<(), CompileError> {
-        let Compiled { program, schedule, datapaths, accelerator, .. } = self;
-        let staged = self.extraction.staged();
-        prove(program, staged, schedule, datapaths, accelerator).map_err(|error| fault(&error))?;
-        prove_roms(program, staged, schedule, accelerator).map_err(|error| fault(&error))
-    }
-
-    /// Proves that all memories implement their buffers.
-    fn replay(&self) -> Result<Proof, CompileError> {
-        let accelerator = &self.accelerator;
-        let of_memory = |memory: &DelayMemory| {
-            replay(&memory.buffer, &memory.mapped, accelerator.target.memory()).map_err(|error| {
-                let wires = memory.streams.iter().map(|stream| accelerator.wires[stream.of].name.as_str());
-                fault(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
-            })
-        };
-        let of_array = |array: &StoredArray| {
-            let level = accelerator.tiles[array.first_tile].level;
-            replay(&array.buffer_of_tiles(), &array.mapped, accelerator.spec_at(level))
-                .map_err(|error| fault(&format!("{}: {error}", array.buffer.name)))
-        };
-        let memories: Vec<Result<ReplayReport, CompileError>> =
-            accelerator.memories.par_iter().map(of_memory).chain(accelerator.arrays.par_iter().map(of_array)).collect();
-        memories.into_iter().try_fold(Proof::default(), |proof, report| {
-            let report = report?;
-            Ok(Proof {
-                memories: proof.memories + 1,
-                simulated_cycles: proof.simulated_cycles + report.cycles_simulated,
-                proven_cycles: proof.proven_cycles + report.cycles_total,
-            })
-        })
+    pub fn prove(&self) -> Result<(), CompileError> {
+        let Compiled { program, extraction, schedule, datapaths, graph, .. } = self;
+        prove_graph(program, extraction.staged(), schedule, datapaths, graph).map_err(|error| fault(&error))
     }
 }
 
 /// The error of a proof that fails.
 pub(crate) fn fault(error: &dyn Display) -> CompileError {
     CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
-}
-
-/// Checks that tiles of one name are the same: their modules have the name, too.
-fn check_names(accelerator: &Accelerator) -> Result<(), Diagnostic> {
-    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
-    let specs = accelerator.specs_in_use().chain(rom).collect_vec();
-    let mut pairs = specs.iter().array_combinations().map(|[one, other]| (one, other));
-    match pairs.find(|(one, other)| one.name == other.name && one != other) {
-        None => Ok(()),
-        Some((one, other)) => {
-            let name = &one.name;
-            let [one, other] = [one, other].map(|spec| format!("a {} tile of {} rows", spec.kind.name(), spec.rows));
-            let message =
-                format!("`{}` needs two tiles that are both named `{name}`: {one} and {other}", accelerator.name);
-            Err(Diagnostic::new(message).with_help("give one of the specifications another `name`"))
-        }
-    }
-}
-
-/// A message at the statement whose result is delayed in the most tiles.
-fn with_most_delays(
-    program: &Program,
-    extraction: &Extraction,
-    accelerator: &Accelerator,
-    message: &str,
-) -> Diagnostic {
-    let largest = accelerator.memories.iter().max_by_key(|memory| memory.mapped.tiles.len());
-    let found = largest.and_then(|memory| {
-        let is_delayed = |stage: &Stage| stage.name == memory.buffer.name;
-        let stage = extraction.pipeline.stages.iter().position(is_delayed)?;
-        let most = memory.mapped.tiles.len();
-        let message = format!("{message}; delays of this result take the most, {most}");
-        Some(program.diagnostic(extraction.span(program, stage), message))
-    });
-    found.unwrap_or_else(|| Diagnostic::new(message))
 }

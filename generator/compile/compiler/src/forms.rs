@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use pushmem_assembly::{Constraints, Tiles};
+use pushmem_assembly::{Constraints, Delivery, Tiles};
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_copies, prove_sums};
 
@@ -22,6 +22,7 @@ const TILES_FOR_CYCLES: u64 = 16;
 pub(crate) struct Forms<'a> {
     pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
+    pub delivery: Delivery,
     /// Is told of each schedule that was tried.
     pub observe: &'a dyn Fn(&Trial),
     /// Names of the arrays that are too large for memory tiles in a form: they hardly fit in another.
@@ -70,7 +71,7 @@ impl Forms<'_> {
     fn with_serial_loads(&self, source: Program, known: Option<u64>) -> Result<Compiled, CompileError> {
         let at_once = self.with_moves(source.clone(), known);
         let coarse = as_coarse(&source);
-        let serial = match self.tiles.target.hold_words && self.constraints.serial_loads {
+        let serial = match self.delivery.holds && self.constraints.serial_loads {
             true => coarse.clone().with_serial_loads(),
             false => coarse.clone(),
         };
@@ -115,7 +116,7 @@ impl Forms<'_> {
         let mut any_ahead = false;
         let mut too_large = Vec::new();
         let outcome = loop {
-            match compile_at_levels(&source, self.tiles, self.constraints, known, ahead, self.observe) {
+            match compile_at_levels(&source, self, known, ahead) {
                 Ok(AtLevels::Compiled(compiled)) => break Ok(*compiled),
                 Err(error) => break Err(error),
                 Ok(AtLevels::Moves { array, ahead }) => {
@@ -160,12 +161,12 @@ fn as_coarse(source: &Program) -> Program {
 
 /// Cycles and tiles, in the order in which they count.
 fn cost(compiled: &Compiled) -> (u64, u64) {
-    (compiled.accelerator.length, compiled.accelerator.tiles.len() as u64)
+    (compiled.graph.length, compiled.storage.tiles.len() as u64)
 }
 
 /// The cycles of a form, if it was compiled.
 fn cycles(form: &Result<Compiled, CompileError>) -> Option<u64> {
-    form.as_ref().ok().map(|compiled| compiled.accelerator.length)
+    form.as_ref().ok().map(|compiled| compiled.graph.length)
 }
 
 /// A form that was compiled; nothing if it was refused, as another may still do.

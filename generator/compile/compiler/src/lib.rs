@@ -1,4 +1,4 @@
-//! The compiler: from a program to a proven accelerator with its register writes.
+//! The compiler: from a program to a proven application graph, with its memories on tiles.
 //!
 //! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
 //! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`CompileStage`] prints each of them.
@@ -11,17 +11,17 @@ mod driver;
 mod emit;
 mod error;
 mod forms;
+mod interval;
 mod occupancy;
 mod recurrences;
 mod refusal;
-mod report;
 mod search;
 mod trial;
 
 pub use bottleneck::{Bottleneck, NextStep};
-pub use compile::{CoarsePlan, Compiled, Proof, compile, compile_observed};
+pub use compile::{CoarsePlan, Compiled, compile, plan};
 pub use emit::CompileStage;
 pub use error::CompileError;
+pub use interval::{InitiationInterval, RecurrencePath};
 pub use occupancy::OccupancyComparison;
-pub use report::{InitiationInterval, RecurrencePath, Report};
 pub use trial::{Shortage, Trial};

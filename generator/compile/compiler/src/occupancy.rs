@@ -1,6 +1,5 @@
 //! How much of the time the multipliers of a coarse pipeline are busy (dissertation §7.3.1, Figures 7.8 and 7.9).
 
-use pushmem_graph::Accelerator;
 use pushmem_kernels::Datapath;
 use pushmem_schedule::{CoarseOptions, Schedule, coarse};
 use serde::Serialize;
@@ -23,7 +22,7 @@ pub struct OccupancyComparison {
 
 impl OccupancyComparison {
     /// The occupancy of a coarse pipeline.
-    pub(crate) fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Option<Self> {
+    pub fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Option<Self> {
         let pipeline = &compiled.extraction.pipeline;
         let work = Work::of(compiled);
         let share = |schedule: &Schedule| work.share(schedule.length(pipeline));
@@ -54,18 +53,18 @@ struct Work {
 
 impl Work {
     fn of(compiled: &Compiled) -> Self {
-        let accelerator = &compiled.accelerator;
-        let multiplies = accelerator.instances().any(|datapath| datapath.multipliers() > 0);
+        let Compiled { graph, datapaths, extraction, .. } = compiled;
+        let multiplies = compiled.instances().any(|datapath| datapath.multipliers() > 0);
         let of = |datapath: &Datapath| match multiplies {
             true => datapath.multipliers() as f64,
             false => datapath.processing_elements() as f64,
         };
         let iterations = |stage: usize| -> f64 {
-            compiled.extraction.pipeline.stages[stage].loops.iter().map(|level| level.extent as f64).product()
+            extraction.pipeline.stages[stage].loops.iter().map(|level| level.extent as f64).product()
         };
-        let Accelerator { kernels, datapaths, .. } = accelerator;
-        let done = kernels.iter().map(|kernel| of(&datapaths[kernel.datapath].datapath) * iterations(kernel.stage));
-        Work { operations: done.sum(), units: accelerator.instances().map(of).sum() }
+        let done = graph.kernels.iter_enumerated();
+        let done = done.map(|(number, kernel)| of(&datapaths[kernel.operation]) * iterations(graph.stage_of(number)));
+        Work { operations: done.sum(), units: compiled.instances().map(of).sum() }
     }
 
     /// The share of the units' capacity in so many cycles.

@@ -4,9 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_assembly::{AssemblyError, Constraints, LOAD, Tiles, Waits, application_graph, check_inputs, realize};
+use pushmem_assembly::{
+    AssemblyError, Constraints, Delivery, LOAD, TileSharing, Tiles, Waits, application_graph, check_inputs, storage,
+};
 use pushmem_extraction::{Extraction, Origin, diagnose};
-use pushmem_graph::{Accelerator, ApplicationGraph};
+use pushmem_graph::{ApplicationGraph, Storage};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program};
@@ -22,13 +24,13 @@ use crate::driver::{Driver, Problem};
 use crate::refusal::shortage;
 use crate::trial::{self, Trial};
 
-/// The schedule of the stages, and their hardware.
+/// The schedule of the stages, their graph and its memories.
 pub(crate) struct Planned {
     pub schedule: Schedule,
     pub recurrence: Option<Recurrence>,
     pub coarse: Option<CoarsePlan>,
     pub graph: ApplicationGraph,
-    pub accelerator: Accelerator,
+    pub storage: Storage,
 }
 
 /// A pipeline whose memories are not yet mapped.
@@ -56,6 +58,7 @@ pub(crate) struct Passes<'a> {
     pub recurrent: &'a [BTreeSet<usize>],
     pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
+    pub delivery: Delivery,
 }
 
 impl Passes<'_> {
@@ -73,7 +76,7 @@ impl Passes<'_> {
 
     /// The way of words from stage to stage, and the latencies of operands.
     fn transport(&self) -> Transport {
-        let mut transport = Transport::uniform(self.tiles.target.transport);
+        let mut transport = Transport::uniform(self.delivery.transport);
         let operations = self.program.operations();
         for (stage, origin) in self.extraction.origins.iter().enumerate() {
             let Origin::Operation { operation, .. } = origin else { continue };
@@ -87,7 +90,7 @@ impl Passes<'_> {
                 }
                 // The kernels of results that come back have their ways already.
                 let loads = operations[*operation].1.loads.len().max(1);
-                if self.tiles.target.transport > 0 && self.recurrent[*operation].contains(&(read % loads)) {
+                if self.delivery.transport > 0 && self.recurrent[*operation].contains(&(read % loads)) {
                     self.writers_with_ways(access.array).for_each(|producer| transport.set(producer, stage, 0));
                 }
             }
@@ -127,12 +130,12 @@ impl Problem for Passes<'_> {
     fn solve(&self, Candidate { schedule, recurrence, coarse, waits }: Candidate) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, tiles, constraints, .. } = *self;
         let graph = application_graph(program, extraction, &schedule, datapaths, &waits, tiles)?;
-        let accelerator = realize(program, extraction, datapaths, &graph, tiles, constraints)?;
-        Ok(Planned { schedule, recurrence, coarse, graph, accelerator })
+        let storage = storage(&graph, tiles, constraints, TileSharing::Shared)?;
+        Ok(Planned { schedule, recurrence, coarse, graph, storage })
     }
 
     fn cost(planned: &Planned) -> (u64, usize) {
-        (planned.accelerator.length, planned.accelerator.tiles.len())
+        (planned.graph.length, planned.storage.tiles.len())
     }
 
     fn is_resource(shortage: &AssemblyError) -> bool {
@@ -151,7 +154,7 @@ impl Problem for Passes<'_> {
 
     fn complete(&self, record: &mut Trial, outcome: &Result<Planned, AssemblyError>) {
         match outcome {
-            Ok(planned) => record.tiles = Some(planned.accelerator.tiles.len()),
+            Ok(planned) => record.tiles = Some(planned.storage.tiles.len()),
             Err(error) => record.short = shortage(self.program, self.extraction, error),
         }
     }
@@ -222,8 +225,8 @@ impl<'a> Search<'a> {
     /// All stages fused into one raster scan. Words that are read again in each row wait in memories, if the tiles have such
     /// memories; else they are delayed from row to row.
     pub fn stencil(&self) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
-        let waits = Waits::of(program, extraction, datapaths, tiles.target);
+        let Passes { program, extraction, datapaths, delivery, .. } = self.passes;
+        let waits = Waits::of(program, extraction, datapaths, delivery);
         match self.stencil_with(&waits) {
             Err(refused @ (AssemblyError::Array { .. } | AssemblyError::Memory { .. }))
                 if !waits.memories.is_empty() =>
@@ -372,7 +375,7 @@ impl<'a> Search<'a> {
     /// rows at a time, so that it is tried as well where the memories serve no other.
     fn matched(&self, best: &CoarseOptions, planned: Result<Planned, AssemblyError>) -> Result<Planned, AssemblyError> {
         let below = match &planned {
-            Ok(planned) => planned.accelerator.length,
+            Ok(planned) => planned.graph.length,
             Err(AssemblyError::Array { .. } | AssemblyError::TooLong { .. }) => self.most.saturating_add(1),
             Err(_) => return planned,
         };
@@ -382,7 +385,7 @@ impl<'a> Search<'a> {
         let attempt = |options: &CoarseOptions| {
             let found = self.shorter(options, below.get());
             if let Some(Ok(found)) = &found {
-                below.set(found.accelerator.length);
+                below.set(found.graph.length);
             }
             found
         };
@@ -405,13 +408,12 @@ impl<'a> Search<'a> {
             }
             found => found.into_iter().collect_vec(),
         };
-        let fewer = |planned: &Planned| planned.accelerator.tiles.len();
+        let fewer = |planned: &Planned| planned.storage.tiles.len();
         match (planned, found.into_iter().filter(Result::is_ok).reduce(cheaper)) {
             // Memory is spent only for what is worth it.
             (Ok(planned), Some(Ok(found)))
                 if fewer(&found) > fewer(&planned)
-                    && planned.accelerator.length - found.accelerator.length
-                        < planned.accelerator.length / LEAST_GAIN =>
+                    && planned.graph.length - found.graph.length < planned.graph.length / LEAST_GAIN =>
             {
                 Ok(planned)
             }
@@ -582,8 +584,8 @@ impl<'a> Search<'a> {
 
     /// A schedule in which arrays are kept.
     fn candidate(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Candidate {
-        let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
-        let waits = Waits::of(program, extraction, datapaths, tiles.target);
+        let Passes { program, extraction, datapaths, delivery, .. } = self.passes;
+        let waits = Waits::of(program, extraction, datapaths, delivery);
         Candidate { schedule, recurrence: None, coarse, waits }
     }
 
@@ -673,7 +675,7 @@ fn cheaper(
 /// The cycles of a schedule that the memories serve, or that takes too long; nothing of one that is refused.
 fn length(planned: &Result<Planned, AssemblyError>) -> Option<u64> {
     match planned {
-        Ok(planned) => Some(planned.accelerator.length),
+        Ok(planned) => Some(planned.graph.length),
         Err(AssemblyError::TooLong { cycles, .. }) => Some(*cycles),
         Err(_) => None,
     }

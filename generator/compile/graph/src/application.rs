@@ -10,6 +10,7 @@
 
 mod model;
 mod read;
+mod streams;
 mod text;
 
 use index_vec::IndexVec;
@@ -420,6 +421,12 @@ impl ApplicationGraph {
     /// If the net of the kernel is no stage's result: the reader and the passes make none such.
     pub fn stage_of(&self, kernel: KernelId) -> usize {
         self.words[self.kernels[kernel].net()].result.as_ref().expect("a kernel executes a stage").stage
+    }
+
+    /// The kernels that have an instance of their own: of a unit that several share, the first.
+    pub fn instances(&self) -> impl Iterator<Item = (KernelId, &KernelNode)> {
+        let again = |kernel: KernelId| self.units.iter().any(|unit| unit.kernels[1..].contains(&kernel));
+        self.kernels.iter_enumerated().filter(move |(kernel, _)| !again(*kernel))
     }
 
     /// All edges of the graph.

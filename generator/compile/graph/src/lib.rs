@@ -15,6 +15,7 @@ mod ids;
 mod lanes;
 mod ram;
 mod run;
+mod storage;
 mod target;
 
 pub use accelerator::{
@@ -30,4 +31,5 @@ pub use application::{
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Function, Run};
+pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
 pub use target::{Mode, Target, TileKind};

@@ -6,7 +6,7 @@ use pushmem_kernels::{DedicatedOperators, Operators};
 use pushmem_nest::Level;
 use pushmem_tile::TileSpec;
 
-/// The hardware that programs are compiled for: kinds of tiles, operators, and the transport of words.
+/// The hardware that programs are compiled for: kinds of tiles, and operators.
 ///
 /// It has a kind of tile for [`Mode::Store`] at [`Level::Memory`], and one for [`Mode::Table`].
 #[derive(Clone, Debug)]
@@ -15,15 +15,6 @@ pub struct Target {
     pub kinds: Vec<TileKind>,
     /// The operators that kernels are made of.
     pub operators: Arc<dyn Operators>,
-    /// Cycles that words travel from each stage to those that read it: registers for long wires. 0 in a dedicated accelerator,
-    /// whose wires are short.
-    pub transport: u64,
-    /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
-    /// word that passes through two of them cannot be on one tile.
-    pub merge_memories: bool,
-    /// Whether words that are read again and again wait in hold registers, and in memories beside those of delays. On an array
-    /// whose operands hold no words they pass through registers of the interconnect, which load in every cycle.
-    pub hold_words: bool,
 }
 
 /// A kind of tile. How many there are is [`TileSpec::count`].
@@ -49,13 +40,7 @@ impl Target {
     pub fn new(memory: TileSpec, rom: TileSpec) -> Self {
         let store = TileKind { spec: memory, modes: vec![Mode::Store(Level::Memory)] };
         let table = TileKind { spec: rom, modes: vec![Mode::Table] };
-        Target {
-            kinds: vec![store, table],
-            operators: Arc::new(DedicatedOperators),
-            transport: 0,
-            merge_memories: true,
-            hold_words: true,
-        }
+        Target { kinds: vec![store, table], operators: Arc::new(DedicatedOperators) }
     }
 
     /// The same with tiles of this specification at a level of the memory hierarchy, or with none there.

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pushmem_assembly::Constraints;
-use pushmem_compiler::compile;
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
+use pushmem_realization::build;
 use pushmem_tile::TileSpec;
 
 fn text(path: &str) -> String {
@@ -63,7 +63,7 @@ fn chain(count: usize) -> String {
 fn benchmarks(criterion: &mut Criterion) {
     let [amber, dual_port] = ["amber", "dual_port"].map(|memory| Target::new(spec(memory), spec("rom")));
     let compiled =
-        |program: Program| compile(program, &amber, &Constraints::default()).expect("a program that compiles");
+        |program: Program| build(program, &amber, &Constraints::default(), &|_| {}).expect("a program that compiles");
     let gaussian = text("apps/gaussian.yaml");
     let mut programs = ["gaussian", "harris", "unsharp", "camera_pipeline", "laplacian_pyramid"]
         .map(|name| (name.to_owned(), program(&text(&format!("apps/{name}.yaml")))))
@@ -84,7 +84,9 @@ fn benchmarks(criterion: &mut Criterion) {
     for (name, text) in [("resnet3_1", &layer), ("resnet3_1 of 16 times as many tiles", &larger)] {
         let program = program(text);
         criterion.bench_function(&format!("compile {name}"), |bench| {
-            bench.iter(|| compile(black_box(program.clone()), &dual_port, &Constraints::default()).expect("it fits"));
+            bench.iter(|| {
+                build(black_box(program.clone()), &dual_port, &Constraints::default(), &|_| {}).expect("it fits")
+            });
         });
     }
 

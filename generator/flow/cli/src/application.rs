@@ -15,15 +15,18 @@ pub mod tiles_of_images;
 
 use std::collections::BTreeMap;
 
-use pushmem_compiler::Compiled;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
+use pushmem_realization::Dedicated;
 
 /// Runs the accelerator in the model and compares with the interpreter, whose outputs it returns.
 ///
 /// # Errors
 /// The first element that differs.
-pub fn run_model(compiled: &Compiled, inputs: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
+pub fn run_model(
+    compiled: &Dedicated,
+    inputs: &BTreeMap<String, Image>,
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
     // Not the program with copies: they are the compiler's.
     let expected = compiled.source.run(inputs)?;
     let run = compiled.accelerator.run(&compiled.program, inputs)?;

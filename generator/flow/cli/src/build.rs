@@ -12,20 +12,22 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_bus::{Shell, tile_files};
-use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
+use pushmem_compiler::{CompileStage, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::Design;
+use pushmem_realization::{Dedicated, Report};
 use pushmem_report::RtlCheck;
+use pushmem_tiling::Tiling;
 use serde::Serialize;
 
 use self::bus::{Bus, MemoryBus, ShellOptions, Size, size};
 use self::fit::{Fit, Fitted};
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
-use crate::application::{folder, images, program, rtl, run_model};
+use crate::application::{folder, images, program, rtl, run_model, tiles_of_images};
 use crate::origin;
 use crate::output;
 use crate::own_command;
@@ -246,7 +248,7 @@ impl Build {
             let stage = emit.stage().ok_or_else(|| {
                 Diagnostic::new("dedicated hardware has no such stage").with_help("choose an array by `--array`")
             })?;
-            output::print(&stage.text(&compiled))?;
+            output::print(&compiled.text(stage))?;
             return Ok(ExitCode::SUCCESS);
         }
         // A command that fails for a wrong file says nothing else.
@@ -285,7 +287,7 @@ impl Build {
     /// Runs the accelerator in the model, and in RTL if that is wanted; writes what is to be written.
     fn run_and_write(
         &self,
-        compiled: &Compiled,
+        compiled: &Dedicated,
         inputs: &BTreeMap<String, Image>,
         outcome: &mut Outcome,
         shell: Option<&ShellOptions>,
@@ -324,7 +326,10 @@ impl Build {
                         let tiling_of_shell = tiling.of_images(folder::images(compiled));
                         let in_words = tiling_of_shell.in_words(&compiled.program);
                         let files = tile_files(&tiling_of_shell, &in_words, &module, None);
-                        self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
+                        let run = |tiling: &Tiling, inputs: &BTreeMap<String, Image>| {
+                            tiles_of_images::run(compiled, tiling, inputs, || ())
+                        };
+                        self.add_tiles(&mut written, (&compiled.source, &run), tiling, files, spinner)?;
                     }
                 }
                 folder::origin(compiled).sign(&mut written);

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::Args;
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
-use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_nest::ArrayKind;
+use pushmem_realization::build;
 use pushmem_systemverilog::{FILE_LIST, INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ impl Compare {
             global_buffer: levels[0].as_deref(),
             register_file: levels[1].as_deref(),
         };
-        let compiled = compile(program, &tiles::target(&spec, named)?, &self.constraints()?)?;
+        let compiled = build(program, &tiles::target(&spec, named)?, &self.constraints()?, &|_| {})?;
         let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
         let outputs = images::named(&compiled.program, ArrayKind::Output, &self.outputs)?;
         images::check_outputs(&compiled.program, &inputs, &outputs)?;

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use clap::Args;
 use pushmem_bus::Shell;
-use pushmem_compiler::Compiled;
 use pushmem_composition::Files;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_interconnect::array_module;
 use pushmem_packaging::{Block, Design, Timing, description, package};
+use pushmem_realization::Dedicated;
 use pushmem_resources::ArrayMap;
 use pushmem_rtl::tile_module;
 use pushmem_systemverilog::File;
@@ -81,7 +81,7 @@ fn of_array<'a>(
 }
 
 /// An accelerator for chip flows, without testbench and registers.
-pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Technology) -> Design<'a> {
+pub fn accelerator<'a>(compiled: &'a Dedicated, files: &Files, technology: &'a Technology) -> Design<'a> {
     let about = format!("Accelerator `{}`", compiled.accelerator.name);
     let reset = compiled.accelerator.target.memory().reset;
     let design = Design::new(&files.top_module, about, files.rtl.clone(), reset, technology);

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Report};
+use pushmem_compiler::Compiled;
 use pushmem_configuration::Configuration;
 use pushmem_fabric::TileKind;
+use pushmem_files::Diagnostic;
 use pushmem_graph::{Accelerator, Tile};
 use pushmem_mapper::{ArrayTarget, Lowered, Mapped, Report as Mapping};
 use pushmem_netlist::{CellId, Core};
+use pushmem_realization::{Dedicated, Proof, Report, realize};
 use serde::Serialize;
 
 use crate::build::{Build, Stream};
@@ -49,15 +51,20 @@ pub struct StageTiles {
 impl Contents {
     /// The contents of the page of a program on an array. Cycles are those on the array, routes included: stages in the time of the
     /// first of their cells, memory tiles as they are configured. The unified buffers are in the time of the schedule.
+    ///
+    /// # Errors
+    /// What [`realize`] refuses.
     pub fn on_array(
         compiled: &Compiled,
         mapped: &Mapped,
         target: &ArrayTarget,
         mapping: Mapping,
         build: Build,
-    ) -> Self {
-        let figures = Report { cycles: mapping.cycles, ..Report::of(compiled) };
-        let placed = Compiled { accelerator: configured(&compiled.accelerator, mapped), ..compiled.clone() };
+    ) -> Result<Self, Diagnostic> {
+        let accelerator = realize(compiled)?;
+        let realized = Dedicated { compiled: compiled.clone(), accelerator, proof: Proof::default() };
+        let figures = Report { cycles: mapping.cycles, ..Report::of(&realized) };
+        let placed = Dedicated { accelerator: configured(&realized.accelerator, mapped), ..realized };
         let mut contents = Contents::of(&placed, &figures, build);
         let rows = rows(&mapped.lowered, &contents.stages);
         let stages = stage_tiles(mapped, &rows);
@@ -75,7 +82,7 @@ impl Contents {
             floorplan: Floorplan::of(mapped, target, &rows),
             stages,
         });
-        contents
+        Ok(contents)
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::Direction;
-use pushmem_compiler::Compiled;
 use pushmem_graph::{Accelerator, Driver, Wire, WireId};
+use pushmem_realization::Dedicated;
 use pushmem_schedule::Access;
 use serde::Serialize;
 
@@ -46,8 +46,8 @@ pub struct PortRow {
 }
 
 /// The arrays of a compiled program, kept in these memories, with the array of each wire.
-pub(crate) fn arrays(compiled: &Compiled, memories: &[MemoryRow], sources: &Sources) -> Vec<ArrayRow> {
-    let Compiled { program, accelerator, .. } = compiled;
+pub(crate) fn arrays(compiled: &Dedicated, memories: &[MemoryRow], sources: &Sources) -> Vec<ArrayRow> {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let mut registers = vec![0; program.arrays.len()];
     for wire in &accelerator.wires {
         let (of, length) = match wire.driver {
@@ -77,7 +77,7 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[MemoryRow], sources: &Sour
     told.collect()
 }
 
-fn ports(compiled: &Compiled, groups: &[usize], array: usize) -> Vec<PortRow> {
+fn ports(compiled: &Dedicated, groups: &[usize], array: usize) -> Vec<PortRow> {
     let pipeline = &compiled.extraction.pipeline;
     let mut ports: Vec<PortRow> = Vec::new();
     let mut add = |direction: Direction, stage: usize, access: &Access| {
@@ -99,8 +99,8 @@ fn ports(compiled: &Compiled, groups: &[usize], array: usize) -> Vec<PortRow> {
 }
 
 /// The array whose words an array passes on: all its writers only copy, with nothing to choose.
-fn copied(compiled: &Compiled, array: usize) -> Option<usize> {
-    let Compiled { extraction, accelerator, .. } = compiled;
+fn copied(compiled: &Dedicated, array: usize) -> Option<usize> {
+    let (extraction, accelerator) = (&compiled.extraction, &compiled.accelerator);
     let stages = &extraction.pipeline.stages;
     let sources = (0..stages.len()).filter(|&stage| stages[stage].write.array == array).map(|stage| {
         let copied = accelerator.copies.iter().find(|copied| copied.stage == stage && copied.selections.is_empty())?;
@@ -114,7 +114,7 @@ fn copied(compiled: &Compiled, array: usize) -> Option<usize> {
 pub(crate) type Sources = IndexVec<WireId, Option<usize>>;
 
 /// The array of each wire of a compiled program.
-pub(crate) fn sources(compiled: &Compiled) -> Sources {
+pub(crate) fn sources(compiled: &Dedicated) -> Sources {
     let Accelerator { wires, inputs, kernels, memories, arrays, copies, rams, .. } = &compiled.accelerator;
     let written = |stage: usize| Origin::Array(Some(compiled.extraction.pipeline.stages[stage].write.array));
     let mut of_tiles = BTreeMap::new();

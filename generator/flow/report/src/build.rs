@@ -1,8 +1,8 @@
 //! The build that a page is of: the command, the checks that it ran, the streams and the ports of its hardware.
 
-use pushmem_compiler::Compiled;
 use pushmem_csr::Register;
 use pushmem_graph as hardware;
+use pushmem_realization::Dedicated;
 use serde::Serialize;
 
 use crate::sequence::Sequence;
@@ -70,7 +70,7 @@ impl Stream {
 }
 
 /// The streams of a compiled program, inputs first.
-pub(crate) fn streams(compiled: &Compiled) -> Vec<Stream> {
+pub(crate) fn streams(compiled: &Dedicated) -> Vec<Stream> {
     let accelerator = &compiled.accelerator;
     let told = |direction: &'static str, streams: &[hardware::Stream]| {
         let stream = |stream: &hardware::Stream| Stream {

@@ -1,8 +1,9 @@
 //! All that the page knows.
 
-use pushmem_compiler::{Compiled, Report};
+use pushmem_compiler::Compiled;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_nest::ArrayKind;
+use pushmem_realization::{Dedicated, Report};
 use serde::Serialize;
 
 use crate::array::OnArray;
@@ -87,8 +88,8 @@ pub struct CoarseLoop {
 
 impl Contents {
     /// The contents of the page of a compiled program. `figures` are its own, `build` is how they came about.
-    pub fn of(compiled: &Compiled, figures: &Report, build: Build) -> Self {
-        let Compiled { program, accelerator, .. } = compiled;
+    pub fn of(compiled: &Dedicated, figures: &Report, build: Build) -> Self {
+        let (program, accelerator) = (&compiled.program, &compiled.accelerator);
         let (groups, text) = (groups(compiled), program.to_string());
         let stages = stages(compiled, &groups, &text);
         let sources = sources(compiled);
@@ -124,7 +125,7 @@ pub(crate) fn published_of(compiled: &Compiled, on: &str) -> Option<Published> {
     published(&program.name, &output.shape, on)
 }
 
-fn units(compiled: &Compiled, stages: &[StageRow]) -> Vec<Unit> {
+fn units(compiled: &Dedicated, stages: &[StageRow]) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
         let Some(name) = &stage.unit else { continue };
@@ -139,7 +140,7 @@ fn units(compiled: &Compiled, stages: &[StageRow]) -> Vec<Unit> {
     units
 }
 
-fn loops(compiled: &Compiled) -> Vec<CoarseLoop> {
+fn loops(compiled: &Dedicated) -> Vec<CoarseLoop> {
     let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse).flat_map(|coarse| &coarse.loops);
     let told = loops.map(|level| CoarseLoop {
         name: level.name.clone(),

@@ -2,9 +2,9 @@
 
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
-use pushmem_compiler::Compiled;
 use pushmem_graph::{self as hardware, TileId, WireId};
 use pushmem_mapping::MappedBuffer;
+use pushmem_realization::Dedicated;
 use serde::Serialize;
 
 use crate::arrays::Sources;
@@ -46,7 +46,7 @@ pub struct PortGroup {
 }
 
 /// The memories of a compiled program, delays of streams, then arrays, with the array of each wire.
-pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<MemoryRow> {
+pub(crate) fn memories(compiled: &Dedicated, sources: &Sources) -> Vec<MemoryRow> {
     let accelerator = &compiled.accelerator;
     let delays = accelerator.memories.iter().map(|memory| of_streams(compiled, memory, sources));
     let arrays = accelerator.arrays.iter().map(|array| MemoryRow {
@@ -59,7 +59,7 @@ pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<MemoryRow>
     delays.chain(arrays).collect()
 }
 
-fn of_streams(compiled: &Compiled, memory: &hardware::DelayMemory, sources: &Sources) -> MemoryRow {
+fn of_streams(compiled: &Dedicated, memory: &hardware::DelayMemory, sources: &Sources) -> MemoryRow {
     let name = |wire: WireId| compiled.accelerator.wires[wire].name.clone();
     MemoryRow {
         name: memory.streams.iter().map(|stream| name(stream.of)).join(", "),

@@ -5,6 +5,7 @@ use pushmem_compiler::Compiled;
 use pushmem_extraction::Origin;
 use pushmem_graph::Accelerator;
 use pushmem_nest::{Loop, Operation, Printer};
+use pushmem_realization::Dedicated;
 use serde::Serialize;
 
 use crate::sequence::Sequence;
@@ -64,7 +65,7 @@ pub(crate) fn groups(compiled: &Compiled) -> Vec<usize> {
 }
 
 /// The stages of a compiled program, in its order, with this text; `groups` are the numbers of their rows.
-pub(crate) fn stages(compiled: &Compiled, groups: &[usize], text: &str) -> Vec<StageRow> {
+pub(crate) fn stages(compiled: &Dedicated, groups: &[usize], text: &str) -> Vec<StageRow> {
     let lines = lines(compiled, text);
     let numbered = groups.iter().enumerate().chunk_by(|(_, group)| **group);
     let rows = numbered.into_iter().map(|(_, members)| members.map(|(stage, _)| stage).collect_vec());
@@ -86,8 +87,8 @@ fn lines(compiled: &Compiled, text: &str) -> Vec<Option<usize>> {
     operations.iter().map(|operation| line_of(&statement(operation))).collect()
 }
 
-fn stage(compiled: &Compiled, members: &[usize], lines: &[Option<usize>]) -> StageRow {
-    let Compiled { program, extraction, schedule, accelerator, .. } = compiled;
+fn stage(compiled: &Dedicated, members: &[usize], lines: &[Option<usize>]) -> StageRow {
+    let Dedicated { compiled: Compiled { program, extraction, schedule, .. }, accelerator, .. } = compiled;
     let pipeline = &extraction.pipeline;
     // Copies at the edge of an image may have fewer iterations.
     let longest = members.iter().copied().max_by_key(|&stage| {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use itertools::Itertools;
-use pushmem_compiler::Compiled;
 use pushmem_configuration::{Chain, ControllerConfiguration};
 use pushmem_graph::{Accelerator, WireId};
+use pushmem_realization::Dedicated;
 use pushmem_tile::{Kind, Role, TileSpec, timing};
 use serde::Serialize;
 
@@ -231,7 +231,7 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[MemoryRow]) -> (Vec<T
 }
 
 /// The ROM tiles of a compiled program.
-pub(crate) fn roms(compiled: &Compiled) -> Vec<RomRow> {
+pub(crate) fn roms(compiled: &Dedicated) -> Vec<RomRow> {
     let groups = groups(compiled);
     let rom = |rom: &pushmem_graph::Rom| RomRow {
         name: rom.name.clone(),

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use pushmem_affine::deltas;
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{Compiled, Report, compile};
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_nest::Program;
+use pushmem_realization::{Dedicated, Report, build};
 use pushmem_report::{Build, Contents, Executed, Sequence, Stream, Synthesized, add_synthesis, check_synthesis};
 use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
@@ -16,18 +16,18 @@ fn shipped(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(path)
 }
 
-fn compiled(document: &Document, tile: &str) -> (Compiled, Contents) {
+fn compiled(document: &Document, tile: &str) -> (Dedicated, Contents) {
     let program = Program::from_document(document).expect("a program").program;
     let spec = |name: &str| TileSpec::read(&shipped(&format!("constraints/tiles/{name}.yaml"))).expect("a tile");
     let target = Target::new(spec(tile), spec("rom"));
-    let compiled = compile(program, &target, &Constraints::default()).expect("it compiles");
+    let compiled = build(program, &target, &Constraints::default(), &|_| {}).expect("it compiles");
     let (command, ports) = ("pushmem build </script>".to_owned(), "module top ();".to_owned());
     let build = Build { command, ports, shell: None, clock: None, checked_by_model: false, rtl: None };
     let contents = Contents::of(&compiled, &Report::of(&compiled), build);
     (compiled, contents)
 }
 
-fn app(name: &str, tile: &str) -> (Compiled, Contents) {
+fn app(name: &str, tile: &str) -> (Dedicated, Contents) {
     compiled(&Document::read(&shipped(&format!("apps/{name}.yaml"))).expect("a program"), tile)
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
-use pushmem_graph::Driver;
+use pushmem_graph::{BitDriver, WordDriver};
 use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation};
 use pushmem_selection::BitSource;
@@ -53,7 +53,7 @@ impl<'a> Lowering<'a> {
     /// The cells that choose by loop indices, with the steps in which they choose their first word.
     fn selecting_cells(&self) -> Vec<(CellId, Chosen<'a>)> {
         let mut found = Vec::new();
-        for (number, kernel) in self.accelerator.kernels.iter_enumerated() {
+        for (number, kernel) in self.graph.kernels.iter_enumerated() {
             let cells = self.cells_of(kernel);
             for (cell, &of_netlist) in cells.cells.iter().zip(&self.kernels[number]) {
                 if let (Operation::Select, None, BitSource::Predicate(predicate)) =
@@ -64,11 +64,14 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        for (wire, of_netlist) in &self.selections {
-            let Driver::Select { counter, cases } = &self.accelerator.wires[*wire].driver else { continue };
-            let counter = &self.accelerator.counters[*counter];
-            let chosen = cases.iter().map(|case| Chosen::by_conditions(counter, &case.conditions));
-            found.extend(of_netlist.iter().copied().zip(chosen));
+        for (net, of_netlist) in &self.selections {
+            let WordDriver::Select(choices) = &self.graph.words[*net].driver else { continue };
+            for (cell, choice) in of_netlist.iter().zip(choices) {
+                let driver = choice.when.map(|bit| &self.graph.bits[bit].driver);
+                if let Some(BitDriver::Indices { counter, conditions }) = driver {
+                    found.push((*cell, Chosen::by_conditions(&self.graph.counters[*counter], conditions)));
+                }
+            }
         }
         found
     }

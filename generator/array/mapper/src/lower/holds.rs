@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
-use pushmem_graph::WireId;
+use pushmem_graph::WordId;
 use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode, Operation};
 
@@ -28,7 +28,7 @@ const ENABLE_TABLE: u8 = 0xf0;
 const ANY_TABLE: u8 = 0xfe;
 const BITS_OF_TABLE: usize = 3;
 
-/// A cell that holds the word of a wire.
+/// A cell that holds the word of a net.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HoldCell {
     cell: CellId,
@@ -39,8 +39,8 @@ pub(super) struct HoldCell {
 
 impl Lowering<'_> {
     /// Connects the cell of a hold register, which takes its word in the cycle after a load, as the register shows it.
-    pub(super) fn connect_hold(&mut self, wire: WireId, word: Signal, loads: Vec<Firings>) {
-        let cell = self.holds[&wire];
+    pub(super) fn connect_hold(&mut self, net: WordId, word: Signal, loads: Vec<Firings>) {
+        let cell = self.holds[&net];
         let signal = word.ago(1);
         self.connect_word(signal, cell, 0);
         // A constant needs no register.

@@ -6,8 +6,11 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_buffers::{Direction, Loop, Port, Source as MappedSource, UnifiedBuffer};
+use pushmem_compiler::Compiled;
 use pushmem_configuration::Configuration;
-use pushmem_graph::{Accelerator, Case, Counter, DelayMemory, Driver, Source, WireId};
+use pushmem_graph::{
+    ApplicationGraph, BitDriver, Choice, Condition, Counter, DelayTiles, Edge, WordDriver, WordId, WordNet,
+};
 use pushmem_tile::TileSpec;
 
 /// The most cycles that words come later than through the selection: memories collect rows and spread them.
@@ -17,9 +20,9 @@ const MOST_LATE: i64 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Repeat {
     /// The selection.
-    pub selection: WireId,
-    /// The wire that it repeats, and the input that takes it.
-    pub of: WireId,
+    pub selection: WordId,
+    /// The edge whose words it repeats, and the input that takes them.
+    pub of: Edge,
     pub input: u32,
     /// The output, and how many cycles later than the selection it has each word.
     pub output: u32,
@@ -28,81 +31,86 @@ pub(super) struct Repeat {
     pub configuration: Configuration,
 }
 
-/// The memories that can take the place of selections of an accelerator.
-pub(super) fn repeats(accelerator: &Accelerator, tile: &TileSpec) -> Vec<Repeat> {
-    let wires = accelerator.wires.iter_enumerated();
-    let repeat = |(wire, driver): (WireId, &pushmem_graph::Wire)| match &driver.driver {
-        Driver::Select { counter, cases } if cases.len() > 1 => {
-            let counter = &accelerator.counters[*counter];
-            accelerator.memories.iter().find_map(|memory| repeat(accelerator, tile, wire, counter, cases, memory))
-        }
-        _ => None,
-    };
-    wires.filter_map(repeat).collect()
+/// A case of a selection by the indices of one counter: the conditions, all of which hold, and the edge.
+struct Case<'a> {
+    conditions: &'a [(usize, Condition)],
+    edge: Edge,
 }
 
-/// The memory in place of a selection, if all its sources are delays of the wire that a memory delays.
-fn repeat(
-    accelerator: &Accelerator,
-    tile: &TileSpec,
-    selection: WireId,
-    counter: &Counter,
-    cases: &[Case],
-    memory: &DelayMemory,
-) -> Option<Repeat> {
-    let [delayed] = memory.streams.as_slice() else { return None };
-    let write = &memory.buffer.ports[0];
-    let (root, before) = undelayed(accelerator, delayed.of);
-    let delay = |case: &Case| match case.source {
-        Source::Wire(wire) => Some(undelayed(accelerator, wire)).filter(|(of, _)| *of == root).map(|(_, delay)| delay),
-        Source::Constant(_) => None,
+/// The memories that can take the place of selections of a program.
+pub(super) fn repeats(compiled: &Compiled, tile: &TileSpec) -> Vec<Repeat> {
+    let repeat = |(selection, content): (WordId, &WordNet)| {
+        let WordDriver::Select(choices) = &content.driver else { return None };
+        let (counter, cases) = cases(&compiled.graph, choices)?;
+        let selected = Selected { net: selection, name: &content.name, counter, cases };
+        compiled.storage.delays.iter().find_map(|memory| selected.repeat(tile, memory))
     };
-    let delays: Vec<i64> = cases.iter().map(delay).collect::<Option<_>>()?;
-    let written = write.extents();
-    let numbers: HashMap<i64, i64> = written.values(&write.schedule).zip(written.values(&write.access[0])).collect();
-    let number = |index: &[i64]| {
-        let case = cases.iter().position(|case| case.conditions.iter().all(|(level, one)| one.holds(index[*level])))?;
-        numbers.get(&(counter.cycle.value(index) - delays[case] + before)).copied()
-    };
-    let read = split(counter, cases).and_then(|levels| read_port(counter, &levels, number))?;
-    // A memory that only delays has the words sooner.
-    (0..=MOST_LATE).find_map(|late| {
-        let schedule = Affine { start: read.schedule.start + late, ..read.schedule.clone() };
-        let ports = vec![write.clone(), Port { schedule, ..read.clone() }];
-        let buffer = UnifiedBuffer { name: accelerator.wires[selection].name.clone(), ports };
-        let mapped = pushmem_mapping::map(&buffer, tile).ok()?;
-        let [only] = mapped.tiles.as_slice() else { return None };
-        let input = only.inputs.iter().position(|source| *source == Some(MappedSource::Port(0)))? as u32;
-        let output = only.outputs.iter().position(|port| *port == Some(1))? as u32;
-        let configuration = only.configuration.clone();
-        Some(Repeat { selection, of: delayed.of, input, output, late, configuration })
-    })
+    compiled.graph.words.iter_enumerated().filter_map(repeat).collect()
 }
 
-/// The wire that a wire delays, and by how many cycles.
-pub(super) fn undelayed(accelerator: &Accelerator, wire: WireId) -> (WireId, i64) {
-    let (of, by) = match &accelerator.wires[wire].driver {
-        Driver::ShiftRegister { of, length } => (*of, *length as i64),
-        Driver::Tile { .. } => {
-            let delays = |delayed: &pushmem_graph::Delayed| {
-                let place = delayed.wires.iter().position(|other| *other == wire)?;
-                Some((delayed.of, delayed.delays[place] as i64))
-            };
-            match accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(delays) {
-                Some(delayed) => delayed,
-                None => return (wire, 0),
-            }
-        }
-        _ => return (wire, 0),
-    };
-    let (root, before) = undelayed(accelerator, of);
-    (root, before + by)
+/// The counter of a selection by indices, and its cases, of which there are several.
+fn cases<'a>(graph: &'a ApplicationGraph, choices: &[Choice]) -> Option<(&'a Counter, Vec<Case<'a>>)> {
+    let mut by = None;
+    let mut cases = Vec::new();
+    for choice in choices {
+        let conditions = match choice.when.map(|bit| &graph.bits[bit].driver) {
+            None => &[] as &[_],
+            Some(BitDriver::Indices { counter, conditions }) if *by.get_or_insert(*counter) == *counter => conditions,
+            Some(_) => return None,
+        };
+        cases.push(Case { conditions, edge: choice.edge });
+    }
+    Some((&graph.counters[by?], cases))
+}
+
+/// A selection by the indices of one counter.
+struct Selected<'a> {
+    net: WordId,
+    name: &'a str,
+    counter: &'a Counter,
+    cases: Vec<Case<'a>>,
+}
+
+impl Selected<'_> {
+    /// The memory in its place, if all its sources are delays of the net that a memory delays.
+    fn repeat(&self, tile: &TileSpec, memory: &DelayTiles) -> Option<Repeat> {
+        let Selected { counter, cases, .. } = self;
+        let [delayed] = memory.streams.as_slice() else { return None };
+        let write = &memory.buffer.ports[0];
+        let delay = |case: &Case| match case.edge {
+            Edge::Net { net, delay } => (net == delayed.net).then_some(delay as i64),
+            Edge::Constant(_) => None,
+        };
+        let delays: Vec<i64> = cases.iter().map(delay).collect::<Option<_>>()?;
+        let written = write.extents();
+        let numbers: HashMap<i64, i64> =
+            written.values(&write.schedule).zip(written.values(&write.access[0])).collect();
+        let number = |index: &[i64]| {
+            let case =
+                cases.iter().position(|case| case.conditions.iter().all(|(level, one)| one.holds(index[*level])))?;
+            numbers.get(&(counter.cycle.value(index) - delays[case] + delayed.from as i64)).copied()
+        };
+        let read = split(counter, cases).and_then(|levels| read_port(counter, &levels, number))?;
+        // A memory that only delays has the words sooner.
+        (0..=MOST_LATE).find_map(|late| {
+            let schedule = Affine { start: read.schedule.start + late, ..read.schedule.clone() };
+            let ports = vec![write.clone(), Port { schedule, ..read.clone() }];
+            let buffer = UnifiedBuffer { name: self.name.to_owned(), ports };
+            let mapped = pushmem_mapping::map(&buffer, tile).ok()?;
+            let [only] = mapped.tiles.as_slice() else { return None };
+            let input = only.inputs.iter().position(|source| *source == Some(MappedSource::Port(0)))? as u32;
+            let output = only.outputs.iter().position(|port| *port == Some(1))? as u32;
+            let configuration = only.configuration.clone();
+            let of = Edge::Net { net: delayed.net, delay: delayed.from };
+            Some(Repeat { selection: self.net, of, input, output, late, configuration })
+        })
+    }
 }
 
 /// For each level of a counter its loops, innermost first, with their steps: conditions on every so many-th index make it two.
 fn split(counter: &Counter, cases: &[Case]) -> Option<Vec<Vec<(u64, i64)>>> {
     let level = |(level, extent): (usize, &u64)| {
-        let conditions = cases.iter().flat_map(|case| &case.conditions).filter(|(of, _)| *of == level);
+        let conditions = cases.iter().flat_map(|case| case.conditions).filter(|(of, _)| *of == level);
         let period = conditions.map(|(_, one)| one.step).max().unwrap_or(1);
         match period {
             1 => Some(vec![(*extent, 1)]),

@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
+use pushmem_compiler::Compiled;
 use pushmem_fabric::ArraySpec;
-use pushmem_graph::{Accelerator, CounterId, Driver, KernelId, SharedUnit, Source, Turn, WireId};
+use pushmem_graph::{ApplicationGraph, Choice, CounterId, Edge, KernelId, UnitNode, WordDriver, WordId};
+use pushmem_kernels::Datapath;
 use pushmem_netlist::{CellId, Core, Sink};
 use pushmem_pe::Operation;
 use pushmem_selection::Cells;
 use pushmem_tile::Role;
 
 use super::elements::{element, passing_words};
-use super::repeats::undelayed;
-use super::{Lowering, Signal};
+use super::{Lowering, Signal, first_of_unit, is_by_turns};
 use crate::predicates::Firings;
 
 /// The most loads and iterations of a unit that are compared to see whether its kernels can hold words in the same operands: those of
@@ -27,9 +28,9 @@ const MOST_EVENTS: u64 = 1 << 22;
 /// Units that are one set of cells each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Units<'a> {
-    units: Vec<&'a SharedUnit>,
+    units: Vec<&'a UnitNode>,
     /// The operands in which the kernels of a unit hold words.
-    held: BTreeMap<WireId, HeldOperand>,
+    held: BTreeMap<WordId, HeldOperand>,
     /// The words that they take.
     origins: Vec<ChosenWords>,
 }
@@ -43,13 +44,13 @@ struct HeldOperand {
     cycles: i64,
 }
 
-/// Words that kernels hold, of each kernel from a wire of its own.
+/// Words that kernels hold, of each kernel from a net of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     /// The loops of the kernels.
     counters: Vec<CounterId>,
-    /// For each kernel the wire, and how many cycles before the choice.
-    wires: Vec<(WireId, i64)>,
+    /// For each kernel the net, and how many cycles before the choice.
+    nets: Vec<(WordId, i64)>,
     /// For each kernel, the loads.
     loads: Vec<Firings>,
 }
@@ -65,53 +66,54 @@ struct ChosenWords {
 /// Operands that may hold the words of one origin.
 struct Candidate {
     origin: Origin,
-    /// Their wires, and how many cycles after the choice each is loaded.
-    wires: Vec<(WireId, i64)>,
+    /// Their nets, and how many cycles after the choice each is loaded.
+    nets: Vec<(WordId, i64)>,
     /// How many cycles after the begin of an iteration they are taken.
     arrivals: BTreeSet<i64>,
 }
 
 /// Units by their datapath, of those that can be one set of cells: cells that look up tables do so in the iterations of one kernel.
-pub(super) fn groups<'a>(
-    accelerator: &'a Accelerator,
-    selected: &[Cells],
-    spec: &ArraySpec,
-) -> Vec<Vec<&'a SharedUnit>> {
+pub(super) fn groups<'a>(compiled: &'a Compiled, selected: &[Cells], spec: &ArraySpec) -> Vec<Vec<&'a UnitNode>> {
     if !spec.memory.as_ref().is_some_and(|memory| memory.tile.stencil_valid) {
         return Vec::new();
     }
-    let mut groups: BTreeMap<_, Vec<&SharedUnit>> = BTreeMap::new();
-    for unit in &accelerator.units {
-        let datapath = accelerator.kernels[unit.kernels[0]].datapath;
-        let cells = &selected[accelerator.datapaths[datapath].operation];
+    let first_of_unit = first_of_unit(&compiled.program);
+    let mut groups: Vec<(usize, Vec<&UnitNode>)> = Vec::new();
+    for unit in &compiled.graph.units {
+        let operation = first_of_unit[compiled.graph.kernels[unit.kernels[0]].operation];
+        let cells = &selected[operation];
         if cells.fetches.is_empty() && cells.sequences.is_empty() && cells.predicates.is_empty() {
-            groups.entry(datapath).or_default().push(unit);
+            match groups.iter_mut().find(|(other, _)| *other == operation) {
+                Some((_, units)) => units.push(unit),
+                None => groups.push((operation, vec![unit])),
+            }
         }
     }
-    groups.into_values().collect()
+    groups.into_iter().map(|(_, units)| units).collect()
 }
 
 impl<'a> Units<'a> {
-    /// These units of an accelerator.
-    pub fn of(accelerator: &'a Accelerator, spec: &ArraySpec, units: Vec<&'a SharedUnit>) -> Self {
+    /// These units of a program.
+    pub fn of(compiled: &'a Compiled, spec: &ArraySpec, units: Vec<&'a UnitNode>) -> Self {
+        let graph = &compiled.graph;
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (wire, arrival) in units.iter().flat_map(|unit| operands(accelerator, unit)) {
-            let Some((origin, cycles)) = origin(accelerator, wire) else { continue };
+        for (net, arrival) in units.iter().flat_map(|unit| operands(graph, &compiled.datapaths, unit)) {
+            let Some((origin, cycles)) = origin(graph, net) else { continue };
             let known = candidates.iter().position(|candidate| candidate.origin == origin);
             let place = known.unwrap_or_else(|| {
-                candidates.push(Candidate { origin, wires: Vec::new(), arrivals: BTreeSet::new() });
+                candidates.push(Candidate { origin, nets: Vec::new(), arrivals: BTreeSet::new() });
                 candidates.len() - 1
             });
-            candidates[place].wires.push((wire, cycles));
+            candidates[place].nets.push((net, cycles));
             candidates[place].arrivals.insert(arrival);
         }
         let mut found = Units { units, ..Units::default() };
-        for Candidate { origin, wires, arrivals } in candidates {
-            let chosen = origin.chosen(wires.iter().map(|(_, cycles)| *cycles));
-            if spec.pe.lut && chosen.can_be_held(accelerator, &arrivals) && chosen.fits(spec) {
+        for Candidate { origin, nets, arrivals } in candidates {
+            let chosen = origin.chosen(nets.iter().map(|(_, cycles)| *cycles));
+            if spec.pe.lut && chosen.can_be_held(graph, &arrivals) && chosen.fits(spec) {
                 let number = found.origins.len();
                 found.origins.push(chosen);
-                let held = wires.iter().map(|&(wire, cycles)| (wire, HeldOperand { origin: number, cycles }));
+                let held = nets.iter().map(|&(net, cycles)| (net, HeldOperand { origin: number, cycles }));
                 found.held.extend(held);
             }
         }
@@ -119,7 +121,7 @@ impl<'a> Units<'a> {
     }
 
     /// The unit of a kernel, if it shares one.
-    pub fn of_kernel(&self, kernel: KernelId) -> Option<&'a SharedUnit> {
+    pub fn of_kernel(&self, kernel: KernelId) -> Option<&'a UnitNode> {
         self.units.iter().copied().find(|unit| unit.kernels.contains(&kernel))
     }
 
@@ -130,31 +132,46 @@ impl<'a> Units<'a> {
 }
 
 /// The operands of a unit that it takes by turns, and how many cycles after the begin of an iteration.
-fn operands(accelerator: &Accelerator, unit: &SharedUnit) -> impl Iterator<Item = (WireId, i64)> {
-    let datapath = &accelerator.datapaths[accelerator.kernels[unit.kernels[0]].datapath].datapath;
-    let operands = datapath.operands().into_iter().zip(&unit.operands);
-    operands.filter_map(|((load, _), operand)| {
-        let wire = operand.wire()?;
-        matches!(accelerator.wires[wire].driver, Driver::Turns { .. }).then(|| (wire, datapath.arrival(load) as i64))
-    })
+fn operands(graph: &ApplicationGraph, datapaths: &[Datapath], unit: &UnitNode) -> Vec<(WordId, i64)> {
+    let datapath = &datapaths[graph.kernels[unit.kernels[0]].operation];
+    let by_turns = |((load, _), edge): ((usize, _), &Edge)| {
+        let Edge::Net { net, delay: 0 } = *edge else { return None };
+        turns(graph, net).map(|_| (net, datapath.arrival(load) as i64))
+    };
+    datapath.operands().into_iter().zip(&unit.operands).filter_map(by_turns).collect()
+}
+
+/// A source in the cycles in which a kernel begins an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    /// The loops of the kernel.
+    counter: CounterId,
+    edge: Edge,
+}
+
+/// The words that a net shows by turns, one for each kernel of a unit; nothing if it is no such operand.
+fn turns(graph: &ApplicationGraph, net: WordId) -> Option<Vec<Turn>> {
+    let WordDriver::Select(choices) = &graph.words[net].driver else { return None };
+    let unit = graph.units.iter().find(|unit| unit.operands.contains(&Edge::Net { net, delay: 0 }))?;
+    let turn = |(&counter, choice): (&CounterId, &Choice)| Turn { counter, edge: choice.edge };
+    is_by_turns(graph, choices).then(|| unit.counters.iter().zip(choices).map(turn).collect())
 }
 
 /// Where the words of an operand come from that each kernel holds, and how many cycles after the choice between them it is loaded.
-fn origin(accelerator: &Accelerator, wire: WireId) -> Option<(Origin, i64)> {
-    let Driver::Turns { turns } = &accelerator.wires[wire].driver else { return None };
-    let held = |turn: &Turn| match &accelerator.wires[turn.source.wire()?].driver {
-        Driver::Hold { of, counter, conditions } => {
-            let loads = Firings::of_conditions(&accelerator.counters[*counter], conditions);
-            Some((undelayed(accelerator, *of), loads))
-        }
-        _ => None,
+fn origin(graph: &ApplicationGraph, net: WordId) -> Option<(Origin, i64)> {
+    let turns = turns(graph, net)?;
+    let held = |turn: &Turn| {
+        let Edge::Net { net, delay: 0 } = turn.edge else { return None };
+        let WordDriver::Hold(hold) = graph.words[net].driver else { return None };
+        let Edge::Net { net, delay } = hold.edge else { return None };
+        Some(((net, delay as i64), Firings::of_steps(graph, hold.counter, hold.when)))
     };
-    let (wires, loads): (Vec<(WireId, i64)>, Vec<Firings>) =
+    let (nets, loads): (Vec<(WordId, i64)>, Vec<Firings>) =
         turns.iter().map(held).collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    let cycles = wires.iter().map(|(_, cycles)| *cycles).min()?;
-    let wires = wires.into_iter().map(|(wire, before)| (wire, before - cycles)).collect();
+    let cycles = nets.iter().map(|(_, cycles)| *cycles).min()?;
+    let nets = nets.into_iter().map(|(net, before)| (net, before - cycles)).collect();
     let counters = turns.iter().map(|turn| turn.counter).collect();
-    Some((Origin { counters, wires, loads }, cycles))
+    Some((Origin { counters, nets, loads }, cycles))
 }
 
 impl Origin {
@@ -173,17 +190,17 @@ impl Origin {
         ChosenWords { origin: self, comes }
     }
 
-    /// The cells that choose between the words: of all kernels but the last, unless they have one wire in common.
+    /// The cells that choose between the words: of all kernels but the last, unless they have one net in common.
     fn choices(&self) -> usize {
-        if self.wires.iter().all_equal() { 0 } else { self.wires.len() - 1 }
+        if self.nets.iter().all_equal() { 0 } else { self.nets.len() - 1 }
     }
 }
 
 impl ChosenWords {
     /// Whether one operand can hold the words of all kernels: each finds its own word, and no two words come at once.
-    fn can_be_held(&self, accelerator: &Accelerator, arrivals: &BTreeSet<i64>) -> bool {
+    fn can_be_held(&self, graph: &ApplicationGraph, arrivals: &BTreeSet<i64>) -> bool {
         let ChosenWords { origin, comes } = self;
-        let counters = || origin.counters.iter().map(|counter| &accelerator.counters[*counter]);
+        let counters = || origin.counters.iter().map(|counter| &graph.counters[*counter]);
         let of_loads = origin.loads.iter().chain(comes).map(Firings::count);
         let events: u64 = of_loads.chain(counters().map(|counter| counter.iterations())).sum();
         if events > MOST_EVENTS {
@@ -220,32 +237,32 @@ impl ChosenWords {
 }
 
 /// The turns of a unit whose source is another than that of most others, which is chosen otherwise.
-fn decided(turns: &[Turn]) -> (Vec<Turn>, Source) {
-    let count = |source: Source| turns.iter().filter(|turn| turn.source == source).count();
-    let otherwise = turns.iter().map(|turn| turn.source).max_by_key(|source| count(*source)).expect("a unit has turns");
-    (turns.iter().filter(|turn| turn.source != otherwise).copied().collect(), otherwise)
+fn decided(turns: &[Turn]) -> (Vec<Turn>, Edge) {
+    let count = |edge: Edge| turns.iter().filter(|turn| turn.edge == edge).count();
+    let otherwise = turns.iter().map(|turn| turn.edge).max_by_key(|edge| count(*edge)).expect("a unit has turns");
+    (turns.iter().filter(|turn| turn.edge != otherwise).copied().collect(), otherwise)
 }
 
-impl<'a> Lowering<'a> {
+impl Lowering<'_> {
     /// Adds the cells that choose the operands of units, which are not connected yet.
     pub(super) fn place_units(&mut self) {
         for unit in self.units.units.clone() {
-            for (wire, arrival) in operands(self.accelerator, unit) {
-                let name = &self.accelerator.wires[wire].name;
-                if self.units.held.contains_key(&wire) {
-                    if !self.holds.contains_key(&wire) {
+            for (net, arrival) in operands(self.graph, self.datapaths, unit) {
+                let name = &self.graph.words[net].name;
+                if self.units.held.contains_key(&net) {
+                    if !self.holds.contains_key(&net) {
                         let cell = self.add(name.clone(), Core::Pe(passing_words(&self.spec.pe)));
-                        self.holds.insert(wire, cell);
+                        self.holds.insert(net, cell);
                     }
-                } else if !self.turns.contains_key(&(wire, arrival)) {
-                    let cells = self.place_choices(name, decided(self.turns_of(wire)).0.len());
-                    self.turns.insert((wire, arrival), cells);
+                } else if !self.turns.contains_key(&(net, arrival)) {
+                    let cells = self.place_choices(name, self.decided(net).0.len());
+                    self.turns.insert((net, arrival), cells);
                 }
             }
         }
         for number in 0..self.units.origins.len() {
             let origin = &self.units.origins[number].origin;
-            let name = format!("{}_turns", self.accelerator.wires[origin.wires[0].0].name);
+            let name = format!("{}_turns", self.graph.words[origin.nets[0].0].name);
             let cells = self.place_choices(&name, origin.choices());
             self.origins.push(cells);
         }
@@ -260,54 +277,55 @@ impl<'a> Lowering<'a> {
         (1..=count).map(choice).collect()
     }
 
-    fn turns_of(&self, wire: WireId) -> &'a [Turn] {
-        match &self.accelerator.wires[wire].driver {
-            Driver::Turns { turns } => turns,
-            _ => unreachable!("units take such operands by turns"),
-        }
+    /// The decided turns of an operand of a unit, and the edge that is chosen otherwise.
+    fn decided(&self, net: WordId) -> (Vec<Turn>, Edge) {
+        decided(&turns(self.graph, net).expect("units take such operands by turns"))
     }
 
     /// An operand of a kernel, in the cycle in which the kernel begins an iteration.
     pub(super) fn operand(&self, kernel: KernelId, operand: usize) -> Signal {
-        let own = &self.accelerator.kernels[kernel];
-        let datapath = &self.accelerator.datapaths[own.datapath].datapath;
+        let own = &self.graph.kernels[kernel];
+        let datapath = &self.datapaths[own.operation];
         let (load, _) = datapath.operands()[operand];
         let arrival = datapath.arrival(load) as i64;
-        let source = self.units.of_kernel(kernel).map_or(own.operands[operand], |unit| unit.operands[operand]);
-        let choices = source.wire().and_then(|wire| Some((wire, self.turns.get(&(wire, arrival))?)));
+        let edge = self.units.of_kernel(kernel).map_or(own.operands[operand], |unit| unit.operands[operand]);
+        let choices = match edge {
+            Edge::Net { net, delay: 0 } => self.turns.get(&(net, arrival)).map(|cells| (net, cells)),
+            _ => None,
+        };
         match choices {
-            None => self.source(source).ago(-arrival),
+            None => self.edge(edge).ago(-arrival),
             Some((_, cells)) if !cells.is_empty() => Signal::word(cells[0], 0),
-            Some((wire, _)) => self.source(decided(self.turns_of(wire)).1).ago(-arrival),
+            Some((net, _)) => self.edge(self.decided(net).1).ago(-arrival),
         }
     }
 
     /// Connects the cells that choose the operands of units.
     pub(super) fn connect_units(&mut self) {
-        for ((wire, arrival), cells) in self.turns.clone() {
-            let (turns, otherwise) = decided(self.turns_of(wire));
+        for ((net, arrival), cells) in self.turns.clone() {
+            let (turns, otherwise) = self.decided(net);
             let case = |turn: &Turn| {
-                let begins = Firings::of_conditions(&self.accelerator.counters[turn.counter], &[]);
-                (begins, self.source(turn.source).ago(-arrival))
+                let begins = Firings::of_steps(self.graph, turn.counter, None);
+                (begins, self.edge(turn.edge).ago(-arrival))
             };
             let cases = turns.iter().map(case).collect();
-            let otherwise = self.source(otherwise).ago(-arrival);
+            let otherwise = self.edge(otherwise).ago(-arrival);
             self.connect_choices(&cells, cases, otherwise);
         }
         for number in 0..self.units.origins.len() {
-            let ChosenWords { origin: Origin { wires, .. }, comes } = self.units.origins[number].clone();
+            let ChosenWords { origin: Origin { nets, .. }, comes } = self.units.origins[number].clone();
             let cells = self.origins[number].clone();
-            let mut words = wires.into_iter().map(|(wire, cycles)| self.wire(wire).ago(cycles)).collect_vec();
+            let mut words = nets.into_iter().map(|(net, cycles)| self.net(net).ago(cycles)).collect_vec();
             let otherwise = words.pop().expect("a unit has kernels");
             self.connect_choices(&cells, comes.into_iter().zip(words).collect(), otherwise);
         }
-        for (wire, HeldOperand { origin, cycles }) in self.units.held.clone() {
-            let Origin { wires, loads, .. } = self.units.origins[origin].origin.clone();
+        for (net, HeldOperand { origin, cycles }) in self.units.held.clone() {
+            let Origin { nets, loads, .. } = self.units.origins[origin].origin.clone();
             let chosen = match self.origins[origin].first() {
                 Some(cell) => Signal::word(*cell, 0),
-                None => self.wire(wires[0].0).ago(wires[0].1),
+                None => self.net(nets[0].0).ago(nets[0].1),
             };
-            self.connect_hold(wire, chosen.ago(cycles), loads);
+            self.connect_hold(net, chosen.ago(cycles), loads);
         }
     }
 

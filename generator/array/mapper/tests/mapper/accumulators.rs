@@ -39,7 +39,7 @@ fn figures(program: &Program, target: &ArrayTarget) -> (usize, usize, u64) {
     let accumulates =
         |core: &Core| matches!(core, Core::Pe(pe) if pe.words.iter().any(|of| of.mode == Mode::Accumulated));
     let accumulating = netlist.cells.iter().filter(|cell| accumulates(&cell.core)).count();
-    (netlist.count(TileKind::Pe), accumulating, compiled.accelerator.length)
+    (netlist.count(TileKind::Pe), accumulating, compiled.graph.length)
 }
 
 /// A loop of one operation takes an element and a cycle, whatever its first value; one that no operand can accumulate takes a cycle for

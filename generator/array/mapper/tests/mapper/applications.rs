@@ -32,16 +32,16 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let count = |kind| lowered.netlist.count(kind);
         assert_eq!((count(TileKind::Pe), count(TileKind::Memory)), (pes, memories), "{name}");
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
-        let accelerator = &compiled.accelerator;
-        let beats = accelerator.input_beats(&compiled.program, &images).unwrap();
-        let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
+        let graph = &compiled.graph;
+        let beats = graph.input_beats(&compiled.program, &images).unwrap();
+        let words = split(&beats, graph.inputs.iter().map(|stream| stream.lanes.len()));
         let mut machine = Machine::new(&lowered.netlist, &amber, Numbers { word_bits: 16 });
-        let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(accelerator)).collect::<Vec<_>>();
-        let entering = in_time(lowered.input_lanes(accelerator));
-        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(accelerator)), &[]);
-        let found = join(&found, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
+        let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(graph)).collect::<Vec<_>>();
+        let entering = in_time(lowered.input_lanes(graph));
+        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(graph)), &[]);
+        let found = join(&found, graph.outputs.iter().map(|stream| stream.lanes.len()));
         assert!(machine.take_violations().is_empty(), "{name}");
-        let found = accelerator.arrays(&compiled.program, &found).unwrap();
+        let found = graph.arrays(&compiled.program, &found).unwrap();
         assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");
     }
 }
@@ -117,7 +117,7 @@ fn computes(name: &str, target: &ArrayTarget) {
     let found = execute(&mapped, &configuration, &compiled, target, &images).unwrap();
     assert!(found.outputs == compiled.source.run(&images).unwrap(), "the bitstream of {name} computes something else");
     // Routes take few cycles of an image.
-    let added = Report::of(&compiled, &mapped, target).cycles - compiled.accelerator.length;
+    let added = Report::of(&compiled, &mapped, target).cycles - compiled.graph.length;
     assert!(added <= 220, "{name}: {added} cycles");
 }
 

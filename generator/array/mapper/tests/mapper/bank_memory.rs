@@ -175,7 +175,7 @@ fn assert_computes(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) {
         let images = &compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(number as u64));
         let cycles = host.run(number, &Occupant { compiled, mapped, images }, &target.spec);
         // A row that is stored takes a cycle of the bank, and so may each word that is loaded.
-        let length = compiled.accelerator.length as usize;
+        let length = compiled.graph.length as usize;
         assert!(number > 0 || cycles < length + length / 2 + 100, "{cycles} cycles, of {length}");
     }
 }
@@ -232,7 +232,7 @@ fn images_in_banks_need_no_copy() {
     let target = ArrayTarget::new(array("amber_buffered"));
     let (compiled, mapped) = mapped(&app("resnet_tiled_small"), &target).unwrap();
     let name = |array: usize| compiled.program.arrays[array].name.as_str();
-    let kept: Vec<&str> = compiled.accelerator.arrays.iter().map(|stored| name(stored.array)).collect();
+    let kept: Vec<&str> = compiled.graph.arrays.iter().map(|node| name(node.array)).collect();
     assert!(!kept.is_empty() && !kept.iter().any(|name| name.contains("global_buffer")), "{kept:?}");
     assert!(compiled.warnings().is_empty());
     assert_computes(&compiled, &mapped, &target);

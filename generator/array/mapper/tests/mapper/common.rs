@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pushmem_assembly::Constraints;
+use pushmem_assembly::{Constraints, Delivery};
 use pushmem_bitstream::Configuration;
-use pushmem_compiler::{Compiled, compile};
+use pushmem_compiler::{Compiled, plan};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::Target;
@@ -36,8 +36,9 @@ pub fn array(name: &str) -> ArraySpec {
 /// A program, compiled for the memories of an array.
 pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
     let memory = array.memory.as_ref().unwrap().tile.clone();
-    let target = Target { hold_words: array.pe.held_operands, ..beside().with_memory(memory) };
-    compile(program, &target, &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
+    let (target, delivery) = (beside().with_memory(memory), Delivery { transport: 0, holds: array.pe.held_operands });
+    let compiled = plan(program, &target, &Constraints::default(), delivery, &|_| {});
+    compiled.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// A program on an array, with the first seed.

@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::{Layer, Place, TileKind};
-use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
+use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute, reference};
 use pushmem_resources::Meaning;
 use pushmem_routing::Options;
 use pushmem_selection::Cells;
@@ -66,9 +66,8 @@ fn planted_faults_are_found() {
             // Some values do not fit their registers: they never become a bitstream.
             let Ok(bitstream) = wrong.encode(&target.spec, &target.graph) else { continue };
             let (operations, site) = (&mapped.lowered.operations, mapped.site());
-            let (program, accelerator) = (&compiled.program, &compiled.accelerator);
             let verdict: Result<_, Invalid> =
-                validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site);
+                validate(reference(&compiled), operations, &target.spec, &target.graph, &bitstream, &site);
             if verdict.is_err() {
                 found += 1;
                 continue;
@@ -91,8 +90,8 @@ fn wrong_reciprocals_are_found() {
         compile_for(&program, &target, &beside(), &Constraints::default(), &Edited::default(), options, &|_| ())
             .unwrap();
     let validated = |cells: &[Cells]| {
-        let (site, accelerator) = (mapped.site(), &compiled.accelerator);
-        validate(&compiled.program, accelerator, cells, &target.spec, &target.graph, &mapped.bitstream, &site)
+        let site = mapped.site();
+        validate(reference(&compiled), cells, &target.spec, &target.graph, &mapped.bitstream, &site)
     };
     validated(&mapped.lowered.operations).unwrap();
     let divides = mapped.lowered.operations.iter().position(|cells| !cells.tables.is_empty()).unwrap();
@@ -124,8 +123,7 @@ fn undefined_values_are_refused() {
         tile.fields[field] = (1 << layout.fields[field].bits) - 1;
         let bitstream = wrong.encode(&target.spec, &target.graph).unwrap();
         let (cells, site) = (&mapped.lowered.operations, mapped.site());
-        let verdict =
-            validate(&compiled.program, &compiled.accelerator, cells, &target.spec, &target.graph, &bitstream, &site);
+        let verdict = validate(reference(&compiled), cells, &target.spec, &target.graph, &bitstream, &site);
         let message = verdict.unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }

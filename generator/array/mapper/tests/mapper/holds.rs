@@ -5,7 +5,7 @@ use pushmem_bitstream::{Configuration, decode};
 use pushmem_compiler::compile;
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_files::Document;
-use pushmem_mapper::{ArrayTarget, Sharing, lower};
+use pushmem_mapper::{ArrayTarget, Sharing, lower, reference};
 use pushmem_nest::Program;
 use pushmem_netlist::{Core, Lane, Machine, Netlist, run};
 use pushmem_pe::{Mode, Numbers};
@@ -212,8 +212,7 @@ fn faults_of_held_operands_are_found() {
             // Some values do not fit their registers: they never become a bitstream.
             let Ok(bitstream) = wrong.encode(&target.spec, &target.graph) else { continue };
             let (operations, site) = (&mapped.lowered.operations, mapped.site());
-            let (program, accelerator) = (&compiled.program, &compiled.accelerator);
-            match validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site) {
+            match validate(reference(&compiled), operations, &target.spec, &target.graph, &bitstream, &site) {
                 Err(_) => found += 1,
                 Ok(_) => {
                     harmless += 1;

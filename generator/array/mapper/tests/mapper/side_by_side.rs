@@ -7,7 +7,9 @@ use pushmem_emulator::{Emulator, Inputs, StreamInputs};
 use pushmem_fabric::TileKind;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_mapper::{ArrayTarget, Host, Occupant, Region, SideBySide, compile_side_by_side, execute_observed};
+use pushmem_mapper::{
+    ArrayTarget, Host, Occupant, Region, SideBySide, compile_side_by_side, execute_observed, reference,
+};
 use pushmem_routing::Options;
 use pushmem_validation::{Site, validate};
 use rand::SeedableRng;
@@ -62,9 +64,8 @@ fn a_fault_is_that_of_the_program_whose_tile_it_is_in() {
         for (other, Region { compiled, mapped, .. }) in regions.iter().enumerate() {
             let others = regions.iter().flat_map(|region| region.mapped.site().streams()).collect();
             let (operations, site) = (&mapped.lowered.operations, Site { others, ..mapped.site() });
-            let (program, accelerator) = (&compiled.program, &compiled.accelerator);
-            let verdict = validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site);
-            assert_eq!(verdict.is_err(), other == number, "{}: {verdict:?}", program.name);
+            let verdict = validate(reference(compiled), operations, &target.spec, &target.graph, &bitstream, &site);
+            assert_eq!(verdict.is_err(), other == number, "{}: {verdict:?}", compiled.program.name);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The bottleneck of a run, and the cost and gain of the next step beside the program that takes it.
 
-use pushmem_compiler::{Bottleneck, Report};
+use pushmem_compiler::Bottleneck;
+use pushmem_realization::Report;
 
 use crate::common::{app, compiled, program};
 

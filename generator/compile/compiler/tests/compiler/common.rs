@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_compiler::CompileError;
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_nest::{Level, Program};
+use pushmem_realization::{Dedicated, build};
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -50,18 +51,18 @@ pub fn target(memory: TileSpec) -> Target {
 }
 
 /// Compiles a program for a tile, with large tables in `rom` tiles.
-pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, CompileError> {
-    compile(program, &target(spec(tile)), &Constraints::default())
+pub fn try_compile(program: Program, tile: &str) -> Result<Dedicated, CompileError> {
+    build(program, &target(spec(tile)), &Constraints::default(), &|_| {})
 }
 
 /// As [`try_compile`], of a program that must be accepted.
-pub fn compiled(program: Program, tile: &str) -> Compiled {
+pub fn compiled(program: Program, tile: &str) -> Dedicated {
     try_compile(program, tile).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// Runs a compiled program on random images: the first difference of the model from the interpreter.
-pub fn difference(compiled: &Compiled, seed: u64) -> Option<String> {
-    let Compiled { program, accelerator, .. } = compiled;
+pub fn difference(compiled: &Dedicated, seed: u64) -> Option<String> {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
     let expected = compiled.source.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
     let run = accelerator.run(program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
@@ -73,6 +74,6 @@ pub fn difference(compiled: &Compiled, seed: u64) -> Option<String> {
 }
 
 /// Runs a compiled program on random images and compares every element.
-pub fn compare(compiled: &Compiled) {
+pub fn compare(compiled: &Dedicated) {
     assert_eq!(difference(compiled, 1), None, "{}", compiled.program);
 }

@@ -10,12 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use std::thread;
 
-use pushmem_compiler::{CompileError, Compiled};
+use pushmem_compiler::CompileError;
 use pushmem_graph::Accelerator;
 use pushmem_images::Image;
 use pushmem_model::ViolationKind;
 use pushmem_nest::Program;
 use pushmem_programs::{random_program, random_program_of_random_accesses, random_program_with_parameters};
+use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -75,7 +76,7 @@ struct Counts {
 /// A compiled program, with inputs and the expected outputs.
 struct Subject {
     name: String,
-    compiled: Compiled,
+    compiled: Dedicated,
     runs: Vec<(BTreeMap<String, Image>, BTreeMap<String, Image>)>,
 }
 

@@ -4,6 +4,7 @@ use itertools::Itertools;
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, WordDriver};
+use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -25,13 +26,13 @@ const APPS: [(&str, &str); 12] = [
     ("unsharp", "amber"),
 ];
 
-fn read(compiled: &Compiled, text: &str) -> Result<ApplicationGraph, Diagnostic> {
+fn read(compiled: &Dedicated, text: &str) -> Result<ApplicationGraph, Diagnostic> {
     let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
     ApplicationGraph::from_document(&Document::parse("graph.yaml", text)?, &names)
 }
 
 /// Whether a compiled program has this graph as well: the proof of the graph and of its hardware decides.
-fn accepts(compiled: &Compiled, change: impl FnOnce(&mut ApplicationGraph)) -> bool {
+fn accepts(compiled: &Dedicated, change: impl FnOnce(&mut ApplicationGraph)) -> bool {
     let mut graph = compiled.graph.clone();
     change(&mut graph);
     compiled.clone().with_graph(graph).is_ok()
@@ -46,16 +47,16 @@ fn graphs_read_back_as_they_are_written() {
         assert!(graph == compiled.graph, "{name}: {text}");
         assert_eq!(graph.to_string(), text, "{name}");
         let stages = [CompileStage::Mapping, CompileStage::Config];
-        let before = stages.map(|stage| stage.text(&compiled));
+        let before = stages.map(|stage| compiled.text(stage));
         let again = compiled.with_graph(graph).unwrap_or_else(|error| panic!("{name}: {error:?}"));
-        assert_eq!(stages.map(|stage| stage.text(&again)), before, "{name}");
+        assert_eq!(stages.map(|stage| again.text(stage)), before, "{name}");
     }
 }
 
 #[test]
 fn the_model_of_a_graph_computes_the_program() {
     for (name, tile) in APPS {
-        let Compiled { program, datapaths, graph, .. } = compiled(app(name), tile);
+        let Compiled { program, datapaths, graph, .. } = compiled(app(name), tile).compiled;
         let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(7));
         let expected = program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
         let outputs = graph.run(&program, &datapaths, &inputs).unwrap_or_else(|error| panic!("{error:?}"));

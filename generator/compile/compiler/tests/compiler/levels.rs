@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, Trial, compile, compile_observed};
+use pushmem_compiler::{CompileError, CompileStage, Trial};
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_nest::{ArrayKind, Level, Program};
 use pushmem_programs::random_network;
+use pushmem_realization::{Dedicated, Report, build};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,12 +34,12 @@ nest:
       - output[x, y] = kept[x, 59 - y] + 1
 ";
 
-fn compile_with(text: &str, target: &Target) -> Result<Compiled, CompileError> {
-    compile(program(text), target, &Constraints::default())
+fn compile_with(text: &str, target: &Target) -> Result<Dedicated, CompileError> {
+    build(program(text), target, &Constraints::default(), &|_| {})
 }
 
 /// Tiles in memory, in the global buffer and register files.
-fn tiles(compiled: &Compiled) -> [usize; 3] {
+fn tiles(compiled: &Dedicated) -> [usize; 3] {
     let report = Report::of(compiled);
     [report.memory_tiles, report.global_buffer_banks, report.register_files]
 }
@@ -129,10 +130,10 @@ nest:
 ";
 
 /// The schedules that were tried in their order, and whether the memories serve them.
-fn trials(text: &str, target: &Target) -> (Result<Compiled, CompileError>, Vec<(String, bool)>) {
+fn trials(text: &str, target: &Target) -> (Result<Dedicated, CompileError>, Vec<(String, bool)>) {
     let tried = RefCell::new(Vec::new());
     let observe = |trial: &Trial| tried.borrow_mut().push((trial.schedule.clone(), trial.short.is_none()));
-    let outcome = compile_observed(program(text), target, &Constraints::default(), &observe);
+    let outcome = build(program(text), target, &Constraints::default(), &observe);
     (outcome, tried.into_inner())
 }
 
@@ -227,7 +228,7 @@ nest:
 fn ports_of_the_memory_decide_how_busy_multipliers_are() {
     let interval = |tile: &str| {
         let found = compiled(app("resnet_tiled_small"), tile);
-        let loops = found.coarse.expect("a coarse pipeline").coarse.expect("a pipeline").loops;
+        let loops = found.compiled.coarse.expect("a coarse pipeline").coarse.expect("a pipeline").loops;
         loops.iter().find(|each| each.name == "wt").expect("a loop over blocks of channels").interval
     };
     // Two blocks of input channels, each in nine steps for all pixels of a tile.

@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
-use pushmem_compiler::{Compiled, Report};
 use pushmem_nest::Policy;
 use pushmem_programs::{random_network, random_rows};
+use pushmem_realization::{Dedicated, Report};
 
 use crate::common::{app, apps, compare, compiled, difference, program, try_compile};
 use crate::outcome::{Outcome, check, outcome};
@@ -397,7 +397,7 @@ fn equal_layers(count: usize, [width, height]: [usize; 2], order: [&str; 3]) -> 
 }
 
 /// How much of the time multipliers are busy.
-fn occupancy(compiled: &Compiled) -> f64 {
+fn occupancy(compiled: &Dedicated) -> f64 {
     Report::of(compiled).occupancy.expect("it multiplies").loop_optimized
 }
 

@@ -1,8 +1,8 @@
 //! Paths that part and meet again: arrays that are read late have the versions that the interval needs.
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{Compiled, compile};
 use pushmem_graph::Target;
+use pushmem_realization::Dedicated;
 
 use crate::common::{compare, program, spec};
 
@@ -72,7 +72,7 @@ nest:
 ";
 
 /// The interval of the images, and the versions of their pixels where these are more than two.
-fn interval(compiled: &Compiled) -> (u64, Option<u64>) {
+fn interval(compiled: &Dedicated) -> (u64, Option<u64>) {
     let level = &compiled.coarse.as_ref().unwrap().coarse.as_ref().unwrap().loops[0];
     assert!(level.versions.iter().all(|(array, _)| array == "pixels"));
     (level.interval, level.versions.first().map(|(_, versions)| *versions))
@@ -82,7 +82,8 @@ fn interval(compiled: &Compiled) -> (u64, Option<u64>) {
 fn a_residual_block_is_faster_with_a_third_version_of_its_input() {
     let build = |balance_paths: bool| {
         let constraints = Constraints { balance_paths, ..Constraints::default() };
-        let found = compile(program(BLOCK), &Target::new(spec("quad_port"), spec("rom")), &constraints).unwrap();
+        let target = Target::new(spec("quad_port"), spec("rom"));
+        let found = pushmem_realization::build(program(BLOCK), &target, &constraints, &|_| {}).unwrap();
         compare(&found);
         found
     };

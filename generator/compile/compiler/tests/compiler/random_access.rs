@@ -1,9 +1,10 @@
 //! Arrays whose elements data choose.
 
-use pushmem_compiler::{CompileError, Compiled, Report};
+use pushmem_compiler::{CompileError, Compiled};
 use pushmem_files::Document;
 use pushmem_graph::{ApplicationGraph, ProgramNames};
 use pushmem_nest::{LARGEST_RANDOM_ACCESS, Program};
+use pushmem_realization::Report;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -138,7 +139,7 @@ fn graphs_read_back_and_run() {
         let document = Document::parse("graph.yaml", text).unwrap();
         let graph = ApplicationGraph::from_document(&document, &names).unwrap_or_else(|error| panic!("{error:?}"));
         assert!(graph == compiled.graph, "{name}");
-        let Compiled { program, datapaths, source, .. } = &compiled;
+        let Compiled { program, datapaths, source, .. } = &compiled.compiled;
         let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(7));
         let expected = source.run(&inputs).unwrap();
         let outputs = graph.run(program, datapaths, &inputs).unwrap();

@@ -1,6 +1,6 @@
 //! Statements that read what they wrote in earlier iterations.
 
-use pushmem_compiler::{Compiled, Report};
+use pushmem_realization::{Dedicated, Report};
 
 use crate::common::{compare, compiled, program, try_compile};
 
@@ -19,7 +19,7 @@ nest:
     )
 }
 
-fn checked(text: &str, tile: &str) -> Compiled {
+fn checked(text: &str, tile: &str) -> Dedicated {
     let compiled = compiled(program(text), tile);
     compare(&compiled);
     compiled

@@ -1,6 +1,6 @@
 //! Reductions along unrolled loops: the accelerator computes the same as the interpreter.
 
-use pushmem_compiler::Compiled;
+use pushmem_realization::Dedicated;
 
 use crate::common::{app, compare, compiled, program, try_compile};
 
@@ -8,11 +8,11 @@ use crate::common::{app, compare, compiled, program, try_compile};
 const TILE: &str = "amber";
 
 /// Compiles a program of a `nest` and compares it. The input is 20 x 12 words, `sums` and the output are 16 x 8.
-fn check(nest: &str) -> Compiled {
+fn check(nest: &str) -> Dedicated {
     check_with("u16", "", nest)
 }
 
-fn check_with(element: &str, declarations: &str, nest: &str) -> Compiled {
+fn check_with(element: &str, declarations: &str, nest: &str) -> Dedicated {
     let text = format!(
         "
 name: reduction
@@ -34,7 +34,7 @@ nest:
 }
 
 /// The sum over a window, with a separate initialization.
-fn summed(window: &str, term: &str) -> Compiled {
+fn summed(window: &str, term: &str) -> Dedicated {
     let loops: Vec<&str> = window.lines().collect();
     let mut nest = "
   - for y in 0..8:
@@ -297,8 +297,8 @@ nest:
     };
     let mut mixed = compiled(program(&text("i16")), TILE);
     assert!(mixed.prove().is_ok());
-    mixed.program = program(&text("bf16"));
-    mixed.source = mixed.program.clone();
+    mixed.compiled.program = program(&text("bf16"));
+    mixed.compiled.source = mixed.program.clone();
     let error = mixed.prove().unwrap_err().to_string();
     assert!(error.contains("its copies add in another order"), "{error}");
 }

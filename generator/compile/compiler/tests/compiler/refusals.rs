@@ -1,12 +1,12 @@
 //! Refusals for limits of memories: at a place, in the words of the program.
 
 use itertools::Itertools;
-use pushmem_assembly::{Constraints, check_inputs};
-use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, compile};
+use pushmem_assembly::{Constraints, Delivery, check_inputs};
+use pushmem_compiler::{CompileError, CompileStage, Compiled, plan};
 use pushmem_files::Document;
-use pushmem_graph::Target;
 use pushmem_mapping::map;
 use pushmem_nest::{Policy, Program};
+use pushmem_realization::{Dedicated, Report};
 
 use crate::common::{app, apps, compare, compiled, program, spec, target, try_compile};
 
@@ -58,10 +58,8 @@ fn memories_with_too_few_inputs_have_no_mapping() {
     let mut refused = 0;
     let coarse = apps().into_iter().map(|name| app(&name)).filter(|program| program.policy() == Policy::Dnn);
     for (program, scheduled_for) in coarse.cartesian_product(["amber", "dual_port"]) {
-        let Ok(Compiled { program, extraction, datapaths, accelerator, .. }) = try_compile(program, scheduled_for)
-        else {
-            continue;
-        };
+        let Ok(Dedicated { compiled, accelerator, .. }) = try_compile(program, scheduled_for) else { continue };
+        let Compiled { program, extraction, datapaths, .. } = compiled;
         for tile in &tiles {
             let target = accelerator.target.clone().with_memory(tile.clone());
             let Err(error) = check_inputs(&program, &extraction, &datapaths, &target) else {
@@ -79,8 +77,9 @@ fn memories_with_too_few_inputs_have_no_mapping() {
 /// The search ends after so many schedules, and the message names the number.
 #[test]
 fn a_long_search_is_given_up() {
-    let target = Target { hold_words: false, ..target(spec("onyx")) };
-    let error = compile(app("resnet_tiled_small"), &target, &Constraints::default()).unwrap_err().to_string();
+    let (target, delivery) = (target(spec("onyx")), Delivery { holds: false, ..Delivery::default() });
+    let refused = plan(app("resnet_tiled_small"), &target, &Constraints::default(), delivery, &|_| {});
+    let error = refused.unwrap_err().to_string();
     assert!(error.ends_with("\n  and so with 12 schedules, after which no other was tried"), "{error}");
     assert!(!error.contains("_read_") && error.lines().count() <= 7, "{error}");
 }
@@ -127,9 +126,10 @@ fn a_pipeline_is_no_slower_than_one_stage_after_the_other() {
 #[test]
 fn one_stage_after_the_other_is_reported() {
     let mut found = compiled(app("transpose"), "amber");
-    let plan = found.coarse.as_mut().expect("a coarse pipeline");
+    let plan = found.compiled.coarse.as_mut().expect("a coarse pipeline");
     plan.coarse = None;
     found.accelerator.length = found.sequential_cycles();
+    found.compiled.graph.length = found.accelerator.length;
     let report = Report::of(&found);
     let line = format!("{}, one stage after the other: a pipeline would take longer", found.sequential_cycles());
     assert!(report.in_sequence && report.to_string().contains(&line), "{report}");

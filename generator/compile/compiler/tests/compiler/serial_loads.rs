@@ -1,8 +1,8 @@
 //! Lanes that keep a word load it through one port: the accelerator computes the same in fewer tiles, and a wrong copy is refused.
 
-use pushmem_compiler::Report;
 use pushmem_nest::{ExpressionKind, Index, Loop, Node, Operation, Program};
 use pushmem_proof::prove_copies;
+use pushmem_realization::Report;
 
 use crate::common::{app, compare, compiled, program};
 

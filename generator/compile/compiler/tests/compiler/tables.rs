@@ -1,17 +1,18 @@
 //! Large tables: their places, and refusals.
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, Report, compile};
+use pushmem_compiler::CompileError;
 use pushmem_graph::{Mode, Target};
 use pushmem_proof::{RomFault, prove_roms};
+use pushmem_realization::{Dedicated, Report, build};
 use pushmem_tile::TileSpec;
 
 use crate::common::{app, compare, compiled, program, spec};
 
 /// Compiles an application with tables of so many words in logic.
-fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, CompileError> {
+fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Dedicated, CompileError> {
     let target = Target::new(spec("amber"), rom.clone());
-    compile(app(name), &target, &Constraints { table_logic_words, ..Constraints::default() })
+    build(app(name), &target, &Constraints { table_logic_words, ..Constraints::default() }, &|_| {})
 }
 
 #[test]
@@ -74,21 +75,22 @@ fn what_a_rom_cannot_hold_is_refused() {
 #[test]
 fn faults_of_roms_are_noticed() {
     let right = compile_app("unsharp_new", &spec("rom"), 64).unwrap();
-    let found = |damage: fn(&mut Compiled)| {
+    let found = |damage: fn(&mut Dedicated)| {
         let mut compiled = right.clone();
         damage(&mut compiled);
-        let Compiled { program, extraction, schedule, accelerator, .. } = &compiled;
+        let (program, extraction, schedule) = (&compiled.program, &compiled.extraction, &compiled.schedule);
+        let accelerator = &compiled.accelerator;
         prove_roms(program, extraction.staged(), schedule, accelerator).err().map(|error| error.fault)
     };
     assert_eq!(found(|_| {}), None);
     assert_eq!(found(|compiled| compiled.accelerator.roms.clear()), Some(RomFault::Count(0)));
-    let contents = |compiled: &mut Compiled| compiled.accelerator.roms[0].configuration.contents[77] += 1;
+    let contents = |compiled: &mut Dedicated| compiled.accelerator.roms[0].configuration.contents[77] += 1;
     assert_eq!(found(contents), Some(RomFault::Contents));
-    let latency = |compiled: &mut Compiled| {
+    let latency = |compiled: &mut Dedicated| {
         compiled.accelerator.target.spec_mut(Mode::Table).unwrap().sram_latency = 2;
     };
     assert_eq!(found(latency), Some(RomFault::Latency { expected: 1, found: 2 }));
-    let early = |compiled: &mut Compiled| {
+    let early = |compiled: &mut Dedicated| {
         let controllers = &mut compiled.accelerator.roms[0].configuration.controllers;
         controllers.values_mut().for_each(|controller| controller.cycle.start -= 1);
     };

@@ -1,14 +1,15 @@
 //! Words that travel between stages: schedules with a transport latency give the same images.
 
-use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, compile};
-use pushmem_graph::Target;
+use pushmem_assembly::{Constraints, Delivery};
+use pushmem_compiler::{CompileError, plan};
 use pushmem_nest::Program;
+use pushmem_realization::Dedicated;
 
 use crate::common::{app, compare, difference, program, spec, target};
 
-fn with_transport(program: Program, tile: &str, transport: u64) -> Result<Compiled, CompileError> {
-    compile(program, &Target { transport, ..target(spec(tile)) }, &Constraints::default())
+fn with_transport(program: Program, tile: &str, transport: u64) -> Result<Dedicated, CompileError> {
+    let delivery = Delivery { transport, ..Delivery::default() };
+    Dedicated::of(plan(program, &target(spec(tile)), &Constraints::default(), delivery, &|_| {})?)
 }
 
 #[test]

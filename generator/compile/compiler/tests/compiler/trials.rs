@@ -3,16 +3,17 @@
 use std::cell::RefCell;
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{Compiled, Trial, compile_observed};
+use pushmem_compiler::Trial;
 use pushmem_graph::Target;
+use pushmem_realization::{Dedicated, build};
 
 use crate::common::{app, program, spec, target};
 
 /// The result of a search, and the trials that an observer saw.
-fn search(name: &str, tile: &str) -> (Compiled, Vec<Trial>) {
+fn search(name: &str, tile: &str) -> (Dedicated, Vec<Trial>) {
     let seen = RefCell::new(Vec::new());
     let observe = |trial: &Trial| seen.borrow_mut().push(trial.clone());
-    let compiled = compile_observed(app(name), &target(spec(tile)), &Constraints::default(), &observe);
+    let compiled = build(app(name), &target(spec(tile)), &Constraints::default(), &observe);
     (compiled.unwrap_or_else(|error| panic!("{error:?}")), seen.into_inner())
 }
 
@@ -63,7 +64,7 @@ nest:
       - output[x, y] = (sums[x, y] / 9) as u8
 ";
     let target = target(spec("quad_port"));
-    let compiled = compile_observed(program(text), &target, &Constraints::default(), &|_| {}).unwrap();
+    let compiled = build(program(text), &target, &Constraints::default(), &|_| {}).unwrap();
     let taken = compiled.trials.iter().find(|trial| trial.tiles.is_some()).expect("a feasible schedule");
     assert!(taken.schedule.contains("rows follow the slowest, those of inputs as well"), "{}", taken.schedule);
     // Nine products a pixel, and some rows.
@@ -87,7 +88,7 @@ nest:
     // Its controllers cannot count the words of a line.
     let mut tile = spec("dual_port");
     tile.controllers.values_mut().for_each(|controller| controller.cycle_bits = 8);
-    let refused = compile_observed(program(text), &Target::new(tile, spec("rom")), &Constraints::default(), &observe);
+    let refused = build(program(text), &Target::new(tile, spec("rom")), &Constraints::default(), &observe);
     assert!(refused.is_err());
     let seen = seen.into_inner();
     assert!(!seen.is_empty());

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_assembly::{Tiles, Waits, application_graph, realize};
-use pushmem_compiler::{Compiled, Report};
+use pushmem_assembly::{TileSharing, Tiles, Waits, application_graph};
+use pushmem_compiler::Compiled;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Node, Program, Share};
 use pushmem_programs::random_network;
 use pushmem_proof::prove;
+use pushmem_realization::{Dedicated, Report, realize};
 
 use crate::common::{app, compare, compiled, program, try_compile};
 
@@ -110,7 +111,7 @@ nest:
         let one = compiled(program(text), tile);
         compare(&one);
         assert_eq!(Report::of(&one).multipliers, 1);
-        assert!(one.coarse.unwrap().coarse.unwrap().loops.iter().any(|level| level.interval >= 2));
+        assert!(one.compiled.coarse.unwrap().coarse.unwrap().loops.iter().any(|level| level.interval >= 2));
     }
 }
 
@@ -145,10 +146,11 @@ nest:
 #[test]
 fn two_kernels_at_once_are_noticed_by_the_proof() {
     let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
-    let Compiled { program, extraction, datapaths, constraints, accelerator, .. } = &shared;
-    let tiles = Tiles { target: &accelerator.target, mappings: &Mappings::default() };
+    let Compiled { program, extraction, datapaths, target, .. } = &shared.compiled;
+    let tiles = Tiles { target, mappings: &Mappings::default() };
     let graph = application_graph(program, extraction, &apart.schedule, datapaths, &Waits::default(), tiles).unwrap();
-    let wrong = realize(program, extraction, datapaths, &graph, tiles, constraints).unwrap();
+    let wrong = Compiled { graph, ..shared.compiled.clone() }.with_tiles(TileSharing::Shared).unwrap();
+    let wrong = realize(&wrong).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }
@@ -236,7 +238,7 @@ nest:
 }
 
 /// Lets operations with the same datapath share it; nothing if there are no two.
-fn shared(compiled: &Compiled) -> Option<Program> {
+fn shared(compiled: &Dedicated) -> Option<Program> {
     fn visit(nodes: &mut [Node], units: &BTreeMap<String, String>) {
         for node in nodes {
             match node {

@@ -1,6 +1,8 @@
 //! Parameters that come at run time: words that loops read again and again wait in hold registers, or in a memory.
 
-use pushmem_compiler::{Compiled, Report};
+use pushmem_assembly::{Constraints, Delivery};
+use pushmem_compiler::plan;
+use pushmem_realization::{Dedicated, Report};
 
 use crate::common::{compare, compiled, program, spec, target, try_compile};
 
@@ -19,7 +21,7 @@ nest:
     )
 }
 
-fn checked(text: &str, tile: &str) -> Compiled {
+fn checked(text: &str, tile: &str) -> Dedicated {
     let compiled = compiled(program(text), tile);
     compare(&compiled);
     compiled
@@ -75,15 +77,18 @@ nest:
 /// A target without such registers delays the words of a few rows, and refuses more.
 #[test]
 fn targets_may_have_no_hold_registers() {
-    let mut target = target(spec("amber"));
-    target.hold_words = false;
+    let without_holds = |text: &str| {
+        let delivery = Delivery { holds: false, ..Delivery::default() };
+        let planned = plan(program(text), &target(spec("amber")), &Constraints::default(), delivery, &|_| {});
+        planned.and_then(Dedicated::of)
+    };
     let text = parametric("", "gain: {type: u16, shape: [1]}", "input[x, y] * gain[0]");
-    let compiled = pushmem_compiler::compile(program(&text), &target, &pushmem_assembly::Constraints::default());
+    let compiled = without_holds(&text);
     let report = Report::of(&compiled.unwrap_or_else(|error| panic!("{error:?}")));
     assert!((report.hold_registers, report.shift_register_words > 100) == (0, true));
     let large = text.replace("40, 24", "400, 24").replace("38, 22", "380, 22").replace("0..38", "0..380");
     let scan = large.replace("nest:", "schedule: stencil\nnest:");
-    let refused = pushmem_compiler::compile(program(&scan), &target, &pushmem_assembly::Constraints::default());
+    let refused = without_holds(&scan);
     assert!(refused.is_err_and(|error| error.to_string().contains("needs another delay")));
     assert!(try_compile(program(&large), "amber").is_ok());
 }

@@ -1,10 +1,10 @@
 //! Elements of 32 bits: two words on two nets, which the proof tells apart.
 
 use pushmem_affine::Affine;
-use pushmem_compiler::Compiled;
 use pushmem_graph::{Accelerator, ApplicationGraph, Driver, Edge, WordDriver};
 use pushmem_nest::Word;
 use pushmem_programs::{random_network_of_wide_elements, random_program_of_wide_elements};
+use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -51,7 +51,7 @@ nest:
       - half[x, y] = (p[x, y] >> 16) as u16
 ";
 
-fn subjects() -> Vec<(&'static str, Compiled)> {
+fn subjects() -> Vec<(&'static str, Dedicated)> {
     let application = |name: &'static str, tile: &str| (name, compiled(app(name), tile));
     vec![
         ("everything", compiled(program(EVERYTHING), "amber")),
@@ -94,7 +94,7 @@ fn graphs_are_read_back_and_compute_the_program() {
         let graph =
             ApplicationGraph::from_document(&document, &names).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(graph, compiled.graph, "{name}");
-        let Compiled { program, datapaths, .. } = &compiled;
+        let (program, datapaths) = (&compiled.program, &compiled.datapaths);
         let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
         let expected = program.run(&inputs).unwrap();
         let outputs = graph.run(program, datapaths, &inputs).unwrap();

@@ -12,13 +12,13 @@ use pushmem_images::Image;
 use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::Program;
 
-use super::{ApplicationGraph, BitDriver, Choice, Edge, InputNode, OutputNode, RamNode, RamReadNode, WordDriver};
+use super::{ApplicationGraph, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};
 use crate::accelerator::Counter;
 use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 use crate::ram::RamState;
-use crate::run::{Beats, CounterState, for_each_beat, input_arrays, output_images, word_of};
+use crate::run::{Beats, CounterState, Function};
 
 impl ApplicationGraph {
     /// Runs the graph on these inputs, cycle by cycle, and returns the output arrays by name. `datapaths` are those of the
@@ -32,57 +32,31 @@ impl ApplicationGraph {
         datapaths: &[Datapath],
         inputs: &BTreeMap<String, Image>,
     ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        let images = input_arrays(program, inputs)?;
-        let beats = self.inputs.iter().map(|stream| self.words_of(stream, images[&stream.array].values())).collect();
-        let counters = self.iteration_counters();
+        let function = |kernel: KernelId| function_of(&datapaths[self.kernels[kernel].operation], program);
+        let beats = self.run_with(program, datapaths, self.input_beats(program, inputs)?, &function);
+        self.arrays(program, &beats)
+    }
+
+    /// The words of the output streams for these words of the input streams, where `kernel` gives the function of each kernel, of the
+    /// words of its operands and the values of its variables.
+    pub fn run_with<'a>(
+        &'a self,
+        program: &'a Program,
+        datapaths: &'a [Datapath],
+        beats: Vec<Beats>,
+        kernel: &dyn Fn(KernelId) -> Function<'a>,
+    ) -> Vec<Beats> {
         let ports = self.port_counters();
-        let mut machine = Machine::new(self, program, datapaths, &counters, &ports);
+        let mut machine = Machine::new(self, program, datapaths, &ports, &|number| kernel(number));
+        let beats = IndexVec::from(beats);
         let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
         for _ in 0..self.length {
             machine.cycle(&beats, &mut outputs);
         }
-        let mut values: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
-        for (stream, beats) in self.outputs.iter().zip(&outputs) {
-            let size = program.arrays[stream.array].size() * stream.element.words().len();
-            let array = values.entry(stream.array).or_insert_with(|| vec![0; size]);
-            self.take(stream, beats, array)?;
-        }
-        output_images(program, values)
+        outputs
     }
 
-    fn words_of(&self, stream: &InputNode, values: &[i64]) -> Beats {
-        let lanes: Vec<&Affine> = stream.lanes.iter().map(|lane| &lane.element).collect();
-        let mut beats = Vec::new();
-        for_each_beat(&self.counters[stream.counter], &lanes, |elements| {
-            beats.extend(elements.iter().map(|&number| word_of(stream.element, values, number).unwrap_or(0)));
-        });
-        beats
-    }
-
-    /// Puts the words of an output stream where they belong in its array.
-    fn take(&self, stream: &OutputNode, beats: &[u16], array: &mut [u16]) -> Result<(), Diagnostic> {
-        let lanes: Vec<&Affine> = stream.lanes.iter().map(|lane| &lane.element).collect();
-        let (mut words, mut beyond) = (beats.iter(), false);
-        for_each_beat(&self.counters[stream.counter], &lanes, |elements| {
-            for (&element, &word) in elements.iter().zip(words.by_ref()) {
-                match array.get_mut(element) {
-                    Some(place) => *place = word,
-                    None => beyond = true,
-                }
-            }
-        });
-        match beyond {
-            true => Err(Diagnostic::new(format!("the stream `{}` has elements outside of its array", stream.name))),
-            false => Ok(()),
-        }
-    }
-
-    /// When each kernel begins its iterations, and each port of an array has a word: counters of the model alone.
-    fn iteration_counters(&self) -> IndexVec<KernelId, Counter> {
-        self.kernels.iter().map(|kernel| kernel.iterations.clone()).collect()
-    }
-
-    /// The ports of each array, their loops in the order of time.
+    /// When each port of an array has a word, their loops in the order of time: counters of the model alone.
     fn port_counters(&self) -> IndexVec<ArrayId, Vec<(Port, Counter)>> {
         let in_time = |port: &Port| {
             let port = port.in_time_order().expect("ports of checked buffers have an order in time");
@@ -94,18 +68,70 @@ impl ApplicationGraph {
     }
 }
 
-/// The words of an array, by element.
-type Memory = HashMap<Vec<i128>, u16>;
+/// The words of an array, by the number of the element.
+type Memory = HashMap<i64, u16>;
+
+/// A port of an array: its loops in the order of time, and the number of its element.
+struct ArrayPort<'a> {
+    direction: Direction,
+    counter: CounterState<'a>,
+    number: Affine,
+}
+
+impl<'a> ArrayPort<'a> {
+    /// The ports of an array. Elements have numbers in the box around all that are accessed.
+    fn all(ports: &'a [(Port, Counter)]) -> Vec<Self> {
+        let dimensions = ports.first().map_or(0, |(port, _)| port.access.len());
+        let mut numbers: Vec<Affine> = ports.iter().map(|(port, _)| Affine::constant(0, port.domain.len())).collect();
+        let mut size = 1;
+        for dimension in 0..dimensions {
+            let ranges = ports.iter().map(|(port, counter)| {
+                let access = &port.access[dimension];
+                let ends =
+                    access.stride.iter().zip(&counter.extent).map(|(stride, extent)| stride * (*extent as i64 - 1));
+                let (least, most) = ends.fold((0, 0), |(least, most), end| (least + end.min(0), most + end.max(0)));
+                (access.start + least, access.start + most)
+            });
+            let (least, most) =
+                ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default();
+            for (number, (port, _)) in numbers.iter_mut().zip(ports) {
+                let access = &port.access[dimension];
+                number.start += size * (access.start - least);
+                number.stride.iter_mut().zip(&access.stride).for_each(|(to, stride)| *to += size * stride);
+            }
+            size *= most - least + 1;
+        }
+        let port = |((port, counter), number): (&'a (Port, Counter), Affine)| ArrayPort {
+            direction: port.direction,
+            counter: CounterState::new(counter),
+            number,
+        };
+        ports.iter().zip(numbers).map(port).collect()
+    }
+
+    /// The number of the element of this iteration.
+    fn element(&self) -> i64 {
+        self.number.at(&self.counter.index) as i64
+    }
+}
+
+/// The function of a datapath.
+fn function_of<'a>(datapath: &'a Datapath, program: &Program) -> Function<'a> {
+    let mut evaluator = Evaluator::new(datapath, &program.tables);
+    let mut loads = vec![0; datapath.loads().len()];
+    Box::new(move |operands, variables| {
+        datapath.joined(operands, &mut loads);
+        evaluator.evaluate(&loads, variables)
+    })
+}
 
 /// The pipeline of an operation.
 struct KernelState<'a> {
-    datapath: &'a Datapath,
-    evaluator: Evaluator,
+    function: Function<'a>,
     arrivals: Arrivals,
     /// Results under way, the next to appear first; empty for an operation without registers.
     results: VecDeque<i64>,
     operands: Vec<u16>,
-    loads: Vec<i64>,
     /// The number of each variable that the operation uses.
     used: Vec<usize>,
     variables: Vec<i64>,
@@ -120,7 +146,7 @@ struct Machine<'a> {
     words: IndexVec<WordId, VecDeque<u16>>,
     bits: IndexVec<BitId, bool>,
     memories: IndexVec<ArrayId, Memory>,
-    ports: IndexVec<ArrayId, Vec<(&'a Port, CounterState<'a>)>>,
+    ports: IndexVec<ArrayId, Vec<ArrayPort<'a>>>,
     /// The word in each hold register; 0 for other nets.
     held: IndexVec<WordId, u16>,
     rams: IndexVec<RamId, RamState>,
@@ -135,10 +161,10 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(
         graph: &'a ApplicationGraph,
-        program: &Program,
+        program: &'a Program,
         datapaths: &'a [Datapath],
-        iterations: &'a IndexVec<KernelId, Counter>,
         ports: &'a IndexVec<ArrayId, Vec<(Port, Counter)>>,
+        function: &dyn Fn(KernelId) -> Function<'a>,
     ) -> Self {
         let mut longest: IndexVec<WordId, u64> = index_vec::index_vec![0; graph.words.len()];
         for edge in graph.edges() {
@@ -147,18 +173,15 @@ impl<'a> Machine<'a> {
             }
         }
         let operations = program.operations();
-        let kernels = graph.kernels.indices().zip(iterations).map(|(number, _)| {
-            let kernel = &graph.kernels[number];
+        let kernels = graph.kernels.iter_enumerated().map(|(number, kernel)| {
             let datapath = &datapaths[kernel.operation];
             let depth = operations[kernel.operation].0.len();
             let arrivals = Arrivals::of(datapath);
             KernelState {
-                evaluator: Evaluator::new(datapath, &program.tables),
+                function: function(number),
                 results: VecDeque::from(vec![0; kernel.latency.saturating_sub(arrivals.latest()) as usize]),
                 arrivals,
-                datapath,
                 operands: vec![0; kernel.operands.len()],
-                loads: vec![0; datapath.loads().len()],
                 used: datapath.variables(),
                 variables: vec![0; depth],
                 addresses: AddressPipeline::all(datapath, &program.tables),
@@ -185,10 +208,7 @@ impl<'a> Machine<'a> {
             words: longest.into_iter().map(|delay| VecDeque::from(vec![0; delay as usize + 1])).collect(),
             bits: index_vec::index_vec![false; graph.bits.len()],
             memories: index_vec::index_vec![Memory::new(); graph.arrays.len()],
-            ports: ports
-                .iter()
-                .map(|ports| ports.iter().map(|(port, counter)| (port, CounterState::new(counter))).collect())
-                .collect(),
+            ports: ports.iter().map(|ports| ArrayPort::all(ports)).collect(),
             held: index_vec::index_vec![0; graph.words.len()],
             rams: graph.rams.iter().map(ram).collect(),
             addresses: graph.kernels.indices().map(reads).collect(),
@@ -252,15 +272,14 @@ impl<'a> Machine<'a> {
         self.write_memories();
         self.load_registers();
         self.counters.iter_mut().for_each(CounterState::advance);
-        self.ports.iter_mut().flatten().for_each(|(_, counter)| counter.advance());
+        self.ports.iter_mut().flatten().for_each(|port| port.counter.advance());
     }
 
     fn read_memories(&mut self) {
         for (array, ports) in self.ports.iter_enumerated() {
-            for (number, (port, counter)) in ports.iter().enumerate() {
-                if port.direction == Direction::Read && counter.steps() {
-                    let element = port.element(&counter.index);
-                    self.shown[array][number] = self.memories[array].get(&element).copied().unwrap_or(0);
+            for (number, port) in ports.iter().enumerate() {
+                if port.direction == Direction::Read && port.counter.steps() {
+                    self.shown[array][number] = self.memories[array].get(&port.element()).copied().unwrap_or(0);
                 }
             }
         }
@@ -269,10 +288,10 @@ impl<'a> Machine<'a> {
     fn write_memories(&mut self) {
         for (array, ports) in self.ports.iter_enumerated() {
             let writes = &self.graph.arrays[array].writes;
-            for ((port, counter), &edge) in ports.iter().zip(writes) {
-                if counter.steps() {
+            for (port, &edge) in ports.iter().zip(writes) {
+                if port.counter.steps() {
                     let word = self.word(edge);
-                    self.memories[array].insert(port.element(&counter.index), word);
+                    self.memories[array].insert(port.element(), word);
                 }
             }
         }
@@ -335,7 +354,6 @@ impl<'a> Machine<'a> {
             self.rams[ram].given[read] = pipeline.step(&state.operands, &state.variables);
         }
         state.arrivals.join(&mut state.operands, &mut state.variables);
-        state.datapath.joined(&state.operands, &mut state.loads);
-        state.evaluator.evaluate(&state.loads, &state.variables)
+        (state.function)(&state.operands, &state.variables)
     }
 }

@@ -10,9 +10,8 @@ use pushmem_bus::{
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
-use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
+use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_files::{Diagnostic, OutputFolder};
-use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, with_global_buffer_module};
 use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
@@ -234,7 +233,7 @@ pub fn add(
     shell.files.into_iter().chain(firmware).for_each(|(path, text)| signed.add(path, text));
     sign(folder, spec, signed);
     let is_of_images = shape.memory.is_some() || spec.global_buffer.is_some();
-    add_words(folder, if is_of_images { images(work) } else { streams(work) });
+    add_words(folder, if is_of_images { images(work) } else { streams(work)? });
     // Where `make` works.
     folder.add_workspace("build");
     Ok(part)
@@ -292,9 +291,9 @@ fn images(work: &Work) -> Vec<(String, Vec<u32>)> {
 /// When the RTL does not compile, which is a fault of the templates.
 pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Result<(), Diagnostic> {
     let Work { compiled, mapped, target, .. } = *work;
-    let (spec, accelerator) = (&target.spec, &compiled.accelerator);
+    let (spec, graph) = (&target.spec, &compiled.graph);
     let lanes = |lanes: Vec<StreamLane>| {
-        let words = |lane: StreamLane| accelerator.counters[lane.counter].iterations() as usize;
+        let words = |lane: StreamLane| graph.counters[lane.counter].iterations() as usize;
         lanes.into_iter().map(|lane| LaneWords { column: mapped.place(lane.cell).column, words: words(lane) }).collect()
     };
     let ImageRows { loaded, stored } =
@@ -315,13 +314,13 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         configuration: &mapped.configuration,
         bitstream: &of_array(mapped, target),
         in_file: mapped.bitstream.writes.len(),
-        inputs: lanes(mapped.lowered.input_lanes(accelerator)),
-        outputs: lanes(mapped.lowered.output_lanes(accelerator)),
+        inputs: lanes(mapped.lowered.input_lanes(graph)),
+        outputs: lanes(mapped.lowered.output_lanes(graph)),
         cycles,
     };
     add_signed(folder, spec, testbench(spec, &arrays::rtl_files(spec)?, &run));
     if !run.needs_banks {
-        add_words(folder, streams(work));
+        add_words(folder, streams(work)?);
     }
     if let Some(buffered) = buffered {
         add_signed(folder, spec, driver_check(spec, &run_of_banks).into_iter().chain([buffered]));
@@ -360,20 +359,19 @@ fn add_words(folder: &mut OutputFolder, files: Vec<(String, Vec<u32>)>) {
 }
 
 /// The words of the streams of the testbench, beat by beat.
-fn streams(work: &Work) -> Vec<(String, Vec<u32>)> {
-    let Compiled { program, accelerator, .. } = work.compiled;
-    let beats = |streams: &[Stream], images: &BTreeMap<String, Image>| {
-        let numbered = program.arrays.iter().enumerate();
-        let arrays = numbered.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
-        split(&accelerator.beats(streams, &arrays), streams.iter().map(|stream| stream.lanes.len()))
-    };
+fn streams(work: &Work) -> Result<Vec<(String, Vec<u32>)>, Diagnostic> {
+    let Compiled { program, graph, .. } = work.compiled;
+    let inputs = graph.input_beats(program, work.inputs)?;
+    let inputs = split(&inputs, graph.inputs.iter().map(|stream| stream.lanes.len()));
+    let outputs = graph.output_beats(program, work.outputs);
+    let outputs = split(&outputs, graph.outputs.iter().map(|stream| stream.lanes.len()));
     let named = |lanes: Vec<Vec<u32>>, name: &str, end: &str| {
         let file = |(number, words): (usize, Vec<u32>)| (format!("testbench/{name}_{number}.{end}hex"), words);
         lanes.into_iter().enumerate().map(file).collect_vec()
     };
-    let mut files = named(beats(accelerator.inputs.as_raw_slice(), work.inputs), "in", "");
-    files.extend(named(beats(&accelerator.outputs, work.outputs), "out", "expected."));
-    files
+    let mut files = named(inputs, "in", "");
+    files.extend(named(outputs, "out", "expected."));
+    Ok(files)
 }
 
 /// The images of a program, in the order of its inputs and outputs.
@@ -392,19 +390,19 @@ fn program_images(compiled: &Compiled) -> Vec<ProgramImage> {
 
 /// The streams at IO tiles of images.
 fn lanes(compiled: &Compiled, mapped: &Mapped, images: &[ProgramImage]) -> Vec<Lane> {
-    let accelerator = &compiled.accelerator;
-    let lane = |lane: &StreamLane, stream: &Stream| {
-        let name = &compiled.program.arrays[stream.array].name;
+    let graph = &compiled.graph;
+    let lane = |lane: &StreamLane, direction: Direction| {
+        let name = &compiled.program.arrays[lane.array(graph, direction)].name;
         let image = images.iter().position(|image| image.name == *name).expect("streams are of images");
         Lane {
             image,
             column: mapped.place(lane.cell).column,
-            elements: elements(compiled, lane, stream, &images[image]),
+            elements: elements(compiled, lane, direction, &images[image]),
         }
     };
-    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
-    let sources = inputs.iter().map(|one| lane(one, &accelerator.inputs.as_raw_slice()[one.stream]));
-    let sinks = outputs.iter().map(|one| lane(one, &accelerator.outputs[one.stream]));
+    let (inputs, outputs) = (mapped.lowered.input_lanes(graph), mapped.lowered.output_lanes(graph));
+    let sources = inputs.iter().map(|one| lane(one, Direction::In));
+    let sinks = outputs.iter().map(|one| lane(one, Direction::Out));
     sources.chain(sinks).collect()
 }
 
@@ -436,7 +434,6 @@ fn buffered_program<'a>(
 
 /// The program as firmware knows it.
 fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget) -> Program<'a> {
-    let accelerator = &compiled.accelerator;
     let images = program_images(compiled);
     let lanes = lanes(compiled, mapped, &images);
     let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0).max(0);
@@ -444,7 +441,7 @@ fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget)
         name: &mapped.lowered.netlist.name,
         bitstream: of_array(mapped, target).writes.iter().map(|write| (write.address, write.data)).collect(),
         tail: tail(compiled, mapped, target),
-        cycles: accelerator.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
+        cycles: compiled.graph.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
         images,
         lanes,
     }
@@ -456,21 +453,20 @@ fn of_array(mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> B
 }
 
 /// The elements that a lane of a stream carries.
-fn elements(compiled: &Compiled, lane: &StreamLane, stream: &Stream, image: &ProgramImage) -> Elements {
-    let counter = &compiled.accelerator.counters[lane.counter];
-    let element = &stream.lanes[lane.lane].element;
-    let loops = counter.extent.iter().zip(&element.stride).map(|(&extent, &stride)| (extent, vec![stride]));
+fn elements(compiled: &Compiled, lane: &StreamLane, direction: Direction, image: &ProgramImage) -> Elements {
+    let (extent, element) = lane.elements(&compiled.graph, direction);
+    let loops = extent.iter().zip(&element.stride).map(|(&extent, &stride)| (extent, vec![stride]));
     Elements { shape: image.shape.clone(), lanes: vec![element.start], loops: loops.collect() }
 }
 
 /// Cycles that a run goes on after its last beat. When the last result leaves, all inputs that were due before it are taken; one that is
 /// due later would be the first of the next run.
 fn tail(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> u64 {
-    let accelerator = &compiled.accelerator;
-    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
+    let graph = &compiled.graph;
+    let (inputs, outputs) = (mapped.lowered.input_lanes(graph), mapped.lowered.output_lanes(graph));
     let last = |lanes: &[StreamLane]| {
         let last = |lane: &StreamLane| {
-            let counter = &accelerator.counters[lane.counter];
+            let counter = &graph.counters[lane.counter];
             let lag = mapped.implementation.routing.lags[lane.cell];
             *counter.extent.range(&counter.cycle).end() + i128::from(lag)
         };

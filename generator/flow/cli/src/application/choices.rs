@@ -9,12 +9,13 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
 use pushmem_blocking::Capacity;
-use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
+use pushmem_compiler::{CompileError, Compiled, Trial, compile};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
 use pushmem_halide::Loops;
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced};
 use pushmem_nest::Program;
+use pushmem_realization::{Dedicated, build};
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
@@ -133,17 +134,17 @@ impl Chosen {
 
     /// Compiles a program for them. With `--verbose`, each schedule that is tried is a line as soon as it is known whether the
     /// memories serve it.
-    fn observed(&self, program: Program) -> Result<Compiled, CompileError> {
+    fn observed(&self, program: Program) -> Result<Dedicated, CompileError> {
         let observe = |trial: &Trial| output::note(&trial.to_string());
-        compile_observed(program, &self.target, &self.constraints, &observe)
+        build(program, &self.target, &self.constraints, &observe)
     }
 
     /// Compiles one of several programs that are tried, of which nothing is said.
     ///
     /// # Errors
     /// Those of the compiler.
-    pub fn compile_quietly(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        compile(program, &self.target, &self.constraints).map_err(Diagnostic::from)
+    pub fn compile_quietly(&self, program: Program) -> Result<Dedicated, Diagnostic> {
+        build(program, &self.target, &self.constraints, &|_| {}).map_err(Diagnostic::from)
     }
 
     /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
@@ -164,7 +165,7 @@ impl Chosen {
     ///
     /// # Errors
     /// Those of the compiler for the loops of the schedule.
-    pub fn compile_file(&self, program: Program, file: &Path) -> Result<Compiled, Diagnostic> {
+    pub fn compile_file(&self, program: Program, file: &Path) -> Result<Dedicated, Diagnostic> {
         let refused = match self.observed(program.clone()) {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
             done => return done.map_err(|error| self.explained(vec![program], error)),

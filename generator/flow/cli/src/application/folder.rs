@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_bus::{BusError, Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkError};
-use pushmem_compiler::{CompileStage, Compiled, Report};
+use pushmem_compiler::CompileStage;
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
 use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::Block;
+use pushmem_realization::{Dedicated, Report};
 use pushmem_registers::RegisterMap;
 use pushmem_report::{Build, Contents, ShellPart};
 use pushmem_simulation::rtl_files;
@@ -22,7 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::origin::Origin;
 
 /// The specifications of the tiles that there are instances of.
-pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
+pub fn tiles(compiled: &Dedicated) -> Vec<&TileSpec> {
     let accelerator = &compiled.accelerator;
     let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     accelerator.specs_in_use().chain(rom).collect()
@@ -32,8 +33,8 @@ pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
 ///
 /// # Errors
 /// When its configuration takes all addresses, or a stream is in an order in which no manager reads or writes an image.
-pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Result<Shell, Diagnostic> {
-    let Compiled { program, accelerator, .. } = compiled;
+pub fn shell(compiled: &Dedicated, files: &Files, memory: Option<Memory>) -> Result<Shell, Diagnostic> {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let traffic = |stream: &Stream| Traffic {
         beats: accelerator.counters[stream.counter].iterations(),
         element: element(program, stream),
@@ -83,7 +84,7 @@ pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Resu
 }
 
 /// The names of the images of its shell, in their order.
-pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
+pub fn images(compiled: &Dedicated) -> impl Iterator<Item = &str> {
     let streams = compiled.accelerator.inputs.iter().chain(&compiled.accelerator.outputs);
     streams.map(|stream| compiled.program.arrays[stream.array].name.as_str())
 }
@@ -92,7 +93,7 @@ pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// When a stream is in an order in which no manager reads or writes an image.
-pub fn managers(compiled: &Compiled) -> Result<Vec<Manager>, WalkError> {
+pub fn managers(compiled: &Dedicated) -> Result<Vec<Manager>, WalkError> {
     let streams = compiled.accelerator.inputs.iter().chain(&compiled.accelerator.outputs);
     let manager = |stream| Manager::of(&elements(compiled, stream), element(&compiled.program, stream));
     streams.map(manager).collect()
@@ -104,7 +105,7 @@ fn element(program: &Program, stream: &Stream) -> Element {
 }
 
 /// The words of its array that a stream carries.
-fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
+fn elements(compiled: &Dedicated, stream: &Stream) -> Elements {
     let counter = &compiled.accelerator.counters[stream.counter];
     let strides = |level: usize| stream.lanes.iter().map(|lane| lane.element.stride[level]).collect_vec();
     Elements {
@@ -115,7 +116,7 @@ fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
 }
 
 /// The origin of its files.
-pub fn origin(compiled: &Compiled) -> Origin<'_> {
+pub fn origin(compiled: &Dedicated) -> Origin<'_> {
     let digest = Sha256::digest(compiled.program.to_string());
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let name = &compiled.accelerator.name;
@@ -126,7 +127,7 @@ pub fn origin(compiled: &Compiled) -> Origin<'_> {
 ///
 /// # Errors
 /// When 32 bits of address are not enough.
-pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
+pub fn blocks(compiled: &Dedicated) -> Result<Vec<Block>, Diagnostic> {
     let bytes = tile_bytes(&compiled.accelerator).map_err(|error| refused(&compiled.program, &error))?;
     let tiles = compiled.accelerator.configured().into_iter().zip(0..);
     let block =
@@ -136,12 +137,12 @@ pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
 
 /// Prints the hardware, and a testbench with these images. Memories are those of the technology, if there is one.
 pub fn files(
-    compiled: &Compiled,
+    compiled: &Dedicated,
     technology: Option<&Technology>,
     inputs: &BTreeMap<String, Image>,
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
-    let Compiled { program, accelerator, .. } = compiled;
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let bound = |files: Vec<(String, String)>| match technology {
         Some(technology) => technology.bind(files),
         None => files,
@@ -209,7 +210,7 @@ pub const TRACE: &str = "trace.json";
 
 /// The folder with the hardware and what led to it. `told` is what a program reads of its report, as JSON; `build` what the
 /// page tells of the build.
-pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: String, build: Build) -> OutputFolder {
+pub fn contents(files: &Files, compiled: &Dedicated, report: &Report, told: String, build: Build) -> OutputFolder {
     let mut folder = OutputFolder::new();
     for (name, text) in files.all() {
         folder.add(name.as_str(), text.as_str());
@@ -229,7 +230,7 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: Strin
     for (name, stage) in
         [("schedule", CompileStage::Schedule), ("buffers", CompileStage::Buffers), ("mapping", CompileStage::Mapping)]
     {
-        folder.add(format!("stages/{name}.txt"), stage.text(compiled));
+        folder.add(format!("stages/{name}.txt"), compiled.text(stage));
     }
     // Where `make` works.
     folder.add_workspace("build");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_bus::{Manager, Placed};
-use pushmem_compiler::Compiled;
 use pushmem_files::Diagnostic;
 use pushmem_images::{Element, Image};
+use pushmem_realization::Dedicated;
 use pushmem_tiling::{TiledImage, Tiling};
 
 use crate::application::folder;
@@ -17,7 +17,7 @@ const FILLER: u8 = 0xa5;
 
 /// The shell of an accelerator in the model, with its memory.
 pub struct ShellModel<'a> {
-    compiled: &'a Compiled,
+    compiled: &'a Dedicated,
     /// The large images in the order of the streams, and the manager of each.
     tiling: Tiling,
     managers: Vec<Manager>,
@@ -27,7 +27,7 @@ pub struct ShellModel<'a> {
 
 impl<'a> ShellModel<'a> {
     /// The shell with these images in memory; nothing where a stream is in an order in which no manager reads or writes an image.
-    pub fn of(compiled: &'a Compiled, tiling: &Tiling, inputs: &BTreeMap<String, Image>) -> Option<Self> {
+    pub fn of(compiled: &'a Dedicated, tiling: &Tiling, inputs: &BTreeMap<String, Image>) -> Option<Self> {
         let managers = folder::managers(compiled).ok()?;
         let tiling = tiling.of_images(folder::images(compiled));
         let mut end = 0;

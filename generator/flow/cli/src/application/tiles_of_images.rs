@@ -7,23 +7,26 @@ use pushmem_compiler::Compiled;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::Program;
+use pushmem_realization::Dedicated;
 use pushmem_tiling::{Axis, Tiling, compare, resized, run_tiles};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::application::shell_model::ShellModel;
 
-/// Runs the tiles of a random image of two tiles along each axis in the model, and compares it with the interpreter's: says what
-/// tiles there are.
+/// Runs the tiles of an image.
+pub type Runner<'a> = dyn Fn(&Tiling, &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> + 'a;
+
+/// Runs the tiles of a random image of two tiles along each axis of a program in a model, and compares it with the interpreter's: says
+/// what tiles there are.
 ///
 /// # Errors
 /// When the images differ.
-pub fn check(compiled: &Compiled, tiling: &Tiling) -> Result<String, Diagnostic> {
-    let program: &Program = &compiled.source;
+pub fn check(program: &Program, tiling: &Tiling, run: &Runner) -> Result<String, Diagnostic> {
     let small = Tiling::of(program, &two_by_two(program, tiling))?;
     let inputs: BTreeMap<String, Image> =
         resized(program, &small).random_inputs(&mut ChaCha8Rng::seed_from_u64(1)).into_iter().collect();
-    compare(program, &small, &inputs, &run(compiled, &small, &inputs, || ())?)?;
+    compare(program, &small, &inputs, &run(&small, &inputs)?)?;
     let counts = tiling.axes.iter().map(|axis| axis.count).join(" x ");
     let tile =
         tiling.images.iter().find(|image| image.output).map_or(String::new(), |image| image.tile.iter().join(" x "));
@@ -35,12 +38,25 @@ pub fn check(compiled: &Compiled, tiling: &Tiling) -> Result<String, Diagnostic>
     })
 }
 
+/// Runs the tiles of an image in the model of the application graph.
+///
+/// # Errors
+/// When tiles differ where they overlap.
+pub fn run_in_graph(
+    compiled: &Compiled,
+    tiling: &Tiling,
+    inputs: &BTreeMap<String, Image>,
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    let Compiled { program, datapaths, graph, .. } = compiled;
+    run_tiles(&compiled.source, tiling, inputs, |inputs| graph.run(program, datapaths, inputs))
+}
+
 /// Runs the tiles of an image in the model, through that of the shell if the accelerator has one, and calls at the end of each.
 ///
 /// # Errors
 /// When a tile of the accelerator breaks a promise, or tiles differ where they overlap.
 pub fn run(
-    compiled: &Compiled,
+    compiled: &Dedicated,
     tiling: &Tiling,
     inputs: &BTreeMap<String, Image>,
     mut ended: impl FnMut(),

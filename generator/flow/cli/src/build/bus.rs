@@ -2,13 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use pushmem_bus::Memory;
-use pushmem_compiler::Compiled;
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_nest::{INDEX_LIMIT, Program};
 use pushmem_systemverilog::File;
 use pushmem_tiling::Tiling;
 
 use super::{Build, line};
+use crate::application::tiles_of_images::Runner;
 use crate::application::{array_shell, tiles_of_images};
 use crate::output;
 use crate::progress::Spinner;
@@ -136,17 +136,17 @@ impl Build {
         array_shell::Shape { memory: shell.memory, readers, writers, of_managers: self.memory.given() }
     }
 
-    /// Adds the tiles of an image for the driver of a shell, after a run of some of them in the model.
+    /// Adds the tiles of an image of a program for the driver of a shell, after a run of some of them in a model.
     pub(super) fn add_tiles(
         &self,
         written: &mut OutputFolder,
-        compiled: &Compiled,
+        (program, run): (&Program, &Runner),
         tiling: &Tiling,
         files: Vec<File>,
         spinner: &Spinner,
     ) -> Result<(), Diagnostic> {
         spinner.say("running tiles in the model");
-        let found = tiles_of_images::check(compiled, tiling)?;
+        let found = tiles_of_images::check(program, tiling, run)?;
         files.into_iter().for_each(|(path, text)| written.add(path, text));
         self.say(spinner, || line("tiles", &found))
     }

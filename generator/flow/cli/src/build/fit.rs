@@ -147,7 +147,8 @@ impl Build {
                 mapped.map(|(compiled, mapped)| {
                     let report = ArrayReport::of(&compiled, &mapped, target);
                     let (elements, tiles) = (report.processing_elements.used as u64, report.memories.used as u64);
-                    Cost { cycles: report.cycles, elements, tiles, ..Cost::of(&compiled) }
+                    let multipliers = compiled.instances().map(|datapath| datapath.multipliers()).sum();
+                    Cost { cycles: report.cycles, multipliers, elements, tiles }
                 })
             }
         };

@@ -24,11 +24,12 @@ use pushmem_nest::{ArrayKind, Program};
 use pushmem_netlist::Netlist;
 use pushmem_report::{Contents, RtlCheck};
 use pushmem_routing::{Options, Progress};
+use pushmem_tiling::Tiling;
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
 use crate::application::folder::{add_report, head};
-use crate::application::{array_rtl, array_shell, arrays, images};
+use crate::application::{array_rtl, array_shell, arrays, images, tiles_of_images};
 use crate::build::bus::ShellOptions;
 use crate::build::fit::{self, Fitted};
 use crate::build::{Build, EditedStages, Emit, line};
@@ -178,7 +179,10 @@ impl Build {
                 if let Some(tiling) = &shell.tiling {
                     let in_words = tiling.in_words(&compiled.program);
                     let files = tile_files(tiling, &in_words, &part.module, Some(&mapped.lowered.netlist.name));
-                    self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
+                    let run = |tiling: &Tiling, inputs: &BTreeMap<String, Image>| {
+                        tiles_of_images::run_in_graph(compiled, tiling, inputs)
+                    };
+                    self.add_tiles(&mut written, (&compiled.source, &run), tiling, files, spinner)?;
                 }
                 page.shell = Some(part);
             }
@@ -186,7 +190,7 @@ impl Build {
         let top = format!("rtl/{}.sv", array_module(&target.spec));
         let top = written.files().find(|(file, _)| *file == Path::new(&top));
         page.ports = top.map(|(_, text)| head(&String::from_utf8_lossy(text))).unwrap_or_default();
-        add_report(&mut written, &Contents::on_array(compiled, mapped, target, outcome.report.clone(), page));
+        add_report(&mut written, &Contents::on_array(compiled, mapped, target, outcome.report.clone(), page)?);
         Ok(written)
     }
 }

@@ -117,7 +117,7 @@ impl Build {
         let course = Course::of(clock, seconds, steps, ran);
         if let Some(path) = &self.folder {
             let page = course.page(array_rtl::in_words(array_rtl::choice(self.configured)), &target);
-            folder_of_all(programs, &together, &target, &reports, &page).write(path)?;
+            folder_of_all(programs, &together, &target, &reports, &page)?.write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
         drop(spinner);
@@ -192,7 +192,7 @@ fn folder_of_all(
     target: &ArrayTarget,
     reports: &[OfProgram],
     page: &pushmem_report::Build,
-) -> OutputFolder {
+) -> Result<OutputFolder, Diagnostic> {
     let SideBySide { regions, configuration, bitstream } = together;
     let name = name_of(programs);
     let mut all = OutputFolder::new();
@@ -211,8 +211,8 @@ fn folder_of_all(
         let program = &of_program.report.name;
         let Region { compiled, mapped, .. } = region;
         let mut own = folder(compiled, mapped, target, &of_program.report);
-        add_report(&mut own, &Contents::on_array(compiled, mapped, target, of_program.report.clone(), page.clone()));
+        add_report(&mut own, &Contents::on_array(compiled, mapped, target, of_program.report.clone(), page.clone())?);
         own.files().for_each(|(file, contents)| all.add(Path::new(program).join(file), contents));
     }
-    all
+    Ok(all)
 }

@@ -6,11 +6,11 @@ use std::process::Command;
 
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
-use pushmem_compiler::compile;
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_nest::Program;
 use pushmem_process::Run;
+use pushmem_realization::build;
 use pushmem_regression::{Catch, MutantResult, Progress, Replacement, in_parallel};
 use pushmem_simulation::Verilator;
 use pushmem_tile::TileSpec;
@@ -166,7 +166,7 @@ impl Built {
         let program = Program::from_document(&Document::read(program)?)?.program;
         let spec = TileSpec::read(tile)?;
         let constraints = Constraints { stall_latency, ..Constraints::default() };
-        let compiled = compile(program, &tiles::target(&spec, Named::default())?, &constraints)?;
+        let compiled = build(program, &tiles::target(&spec, Named::default())?, &constraints, &|_| {})?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;

@@ -7,11 +7,11 @@ use std::process::Command;
 
 use itertools::Itertools;
 use pushmem_bus::{Memory, tile_files};
-use pushmem_compiler::Compiled;
 use pushmem_files::{Code, Diagnostic, OutputFolder, write_file};
 use pushmem_images::{Element, Image};
 use pushmem_nest::Program;
 use pushmem_process::Run;
+use pushmem_realization::Dedicated;
 use pushmem_simulation::Verilator;
 use pushmem_tiling::{TiledImage, Tiling};
 use rand::SeedableRng;
@@ -38,7 +38,7 @@ pub(super) struct Peripheral {
 /// # Errors
 /// When the program has no shell, Verilator or `make` is missing or fails, or the driver reports an error.
 pub(super) fn run(
-    compiled: &Compiled,
+    compiled: &Dedicated,
     tiling: &Tiling,
     whole: &Program,
     inputs: &BTreeMap<String, Image>,
@@ -89,7 +89,7 @@ pub(super) fn run(
 }
 
 /// The files of the accelerator, its shell, and its driver with the tiles.
-fn files(compiled: &Compiled, tiling: &Tiling) -> Result<OutputFolder, Diagnostic> {
+fn files(compiled: &Dedicated, tiling: &Tiling) -> Result<OutputFolder, Diagnostic> {
     // The testbench beside them has random images.
     let inputs: BTreeMap<String, Image> =
         compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1)).into_iter().collect();

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Report};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
+use pushmem_realization::{Dedicated, Report};
 use pushmem_tiling::{Tiling, compare, resized};
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ fn is_larger(one: &[i64], other: &[i64]) -> bool {
 
 /// Runs all tiles in the model.
 fn model(
-    compiled: &Compiled,
+    compiled: &Dedicated,
     tiling: &Tiling,
     inputs: &BTreeMap<String, Image>,
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
@@ -125,7 +125,7 @@ fn model(
 }
 
 impl Outcome {
-    fn of(compiled: &Compiled, tiling: &Tiling, peripheral: Option<Peripheral>) -> Self {
+    fn of(compiled: &Dedicated, tiling: &Tiling, peripheral: Option<Peripheral>) -> Self {
         let report = Report::of(compiled);
         let accelerator = &compiled.accelerator;
         let beats = |stream: &Stream| accelerator.counters[stream.counter].iterations();

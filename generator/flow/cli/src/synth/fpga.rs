@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Report};
 use pushmem_composition::{Files, register_writes};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{Array, ArrayKind};
+use pushmem_realization::{Dedicated, Report};
 use pushmem_report::Synthesized;
 use pushmem_synthesis::{Family, FpgaDesign, FpgaReport, FpgaTools, Throughput, place_and_route};
 use pushmem_technology::Technology;
@@ -121,7 +121,7 @@ fn simulate(files: &Files, configured: &str, spinner: &Spinner) -> Result<u64, D
 ///
 /// # Errors
 /// When a flush makes the configuration active, so that writes alone do not.
-fn constants(compiled: &Compiled) -> Result<Vec<(u32, u32)>, Diagnostic> {
+fn constants(compiled: &Dedicated) -> Result<Vec<(u32, u32)>, Diagnostic> {
     if let Some(spec) = folder::tiles(compiled).into_iter().find(|spec| spec.shadow_registers) {
         let message =
             format!("the configuration of `{}` is active from a flush on, so that it is no constants", spec.name);
@@ -134,7 +134,7 @@ fn constants(compiled: &Compiled) -> Result<Vec<(u32, u32)>, Diagnostic> {
 }
 
 /// The pixels of the first output: its elements, less the channels of a pixel.
-fn pixels(compiled: &Compiled) -> u64 {
+fn pixels(compiled: &Dedicated) -> u64 {
     let of = |array: &Array| {
         let is_pixels = |extent: &&i64| array.shape.len() < 3 || **extent > MOST_CHANNELS;
         array.shape.iter().filter(is_pixels).product::<i64>()

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Report};
 use pushmem_files::counted;
+use pushmem_realization::{Dedicated, Report};
 use serde::Serialize;
 
 /// A resource of hardware.
@@ -79,7 +79,7 @@ pub(in crate::build) struct Cost {
 }
 
 impl Cost {
-    pub fn of(compiled: &Compiled) -> Self {
+    pub fn of(compiled: &Dedicated) -> Self {
         let report = Report::of(compiled);
         let tiles = report.memory_tiles + report.register_files + report.rom_tiles;
         let Report { cycles, multipliers, processing_elements: elements, .. } = report;

@@ -1,7 +1,7 @@
 //! Arrays in random-access memories.
 
 use super::Realizer;
-use crate::error::AssemblyError;
+use pushmem_files::Diagnostic;
 use pushmem_graph::{Driver, Ram, RamRead, RamWrite, WordDriver};
 
 impl Realizer<'_> {
@@ -27,7 +27,7 @@ impl Realizer<'_> {
     ///
     /// # Errors
     /// When one takes words that no stage has.
-    pub(super) fn connect_rams(&mut self) -> Result<(), AssemblyError> {
+    pub(super) fn connect_rams(&mut self) -> Result<(), Diagnostic> {
         let graph = self.graph;
         for (number, node) in graph.rams.iter_enumerated() {
             for write in &node.writes {

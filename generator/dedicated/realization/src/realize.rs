@@ -2,80 +2,62 @@
 
 mod arrays;
 mod delays;
-mod merge;
 mod rams;
 mod roms;
 mod selections;
-mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use index_vec::IndexVec;
-use itertools::Itertools;
-use pushmem_extraction::Extraction;
+use pushmem_assembly::{carried, results, wanted_delays};
+use pushmem_compiler::Compiled;
 use pushmem_files::Diagnostic;
+use pushmem_graph::{
+    Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
+    OperationDatapath, Source, Storage, Stream, TileOutput, Wire, WireId, WordDriver, WordId,
+};
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Loop, Operation, Program};
 
-use self::merge::merge_memories;
 use self::roms::add_roms;
-use crate::application::Tiles;
-use crate::constraints::Constraints;
-use crate::error::AssemblyError;
-use pushmem_graph::{
-    Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
-    OperationDatapath, Source, Stream, Wire, WireId, WordDriver, WordId,
-};
 
-/// Realizes an application graph of a program as a dedicated accelerator. `datapaths` are those of the program's
-/// operations.
+/// Realizes the application graph of a program as a dedicated accelerator.
 ///
 /// # Errors
-/// When tiles cannot keep an array, the memory tiles cannot make a delay, or a ROM tile cannot hold a table; and when an
-/// edited graph has an edge that no hardware here realizes.
-pub fn realize(
-    program: &Program,
-    extraction: &Extraction,
-    datapaths: &[Datapath],
-    graph: &ApplicationGraph,
-    tiles: Tiles,
-    constraints: &Constraints,
-) -> Result<Accelerator, AssemblyError> {
-    let mut delays: IndexVec<WordId, BTreeSet<u64>> = index_vec::index_vec![BTreeSet::new(); graph.words.len()];
-    for edge in graph.edges() {
-        if let Edge::Net { net, delay } = edge {
-            delays[net].insert(delay);
-        }
-    }
+/// When a ROM tile cannot hold a table, and when an edited graph has an edge that no hardware here realizes.
+pub fn realize(compiled: &Compiled) -> Result<Accelerator, Diagnostic> {
+    let Compiled { program, extraction, datapaths, graph, storage, target, constraints, .. } = compiled;
     let operations = program.operations();
     let mut realizer = Realizer {
         program,
         operations: &operations,
         datapaths,
         graph,
-        tiles,
-        constraints,
+        storage,
         accelerator: Accelerator {
             length: graph.length,
             stall_latency: constraints.stall_latency,
             counters: graph.counters.clone(),
-            ..Accelerator::new(graph.name.as_str(), tiles.target.clone())
+            ..Accelerator::new(graph.name.as_str(), target.clone())
         },
-        delays,
+        delays: wanted_delays(graph),
+        delayed: storage.delayed(),
         wires: BTreeMap::new(),
         under_way: BTreeSet::new(),
         datapath_of: BTreeMap::new(),
         kernel_of: index_vec::index_vec![None; graph.kernels.len()],
     };
-    realizer.add_arrays()?;
+    realizer.add_tiles();
+    realizer.add_delay_memories();
+    realizer.add_arrays();
     realizer.add_inputs();
-    let carried = realizer.carried();
+    let carried = carried(graph);
     for &kernel in &carried {
         realizer.add_kernel(kernel, Vec::new());
-        graph.kernels[kernel].nets.iter().try_for_each(|&net| realizer.add_delays(net))?;
+        graph.kernels[kernel].nets.iter().for_each(|&net| realizer.add_delays(net));
     }
     realizer.add_rams();
-    for (_, net) in realizer.results() {
+    for (_, net) in results(graph) {
         match graph.words[net].driver {
             WordDriver::Kernel { kernel, .. } if carried.contains(&kernel) => continue,
             // All words of a result are those of one kernel.
@@ -87,22 +69,19 @@ pub fn realize(
             WordDriver::Select(_) | WordDriver::Hold(_) => _ = realizer.wire(net, 0)?,
             WordDriver::Input { .. } | WordDriver::Port { .. } | WordDriver::Ram { .. } => {}
         }
-        realizer.add_delays(net)?;
+        realizer.add_delays(net);
     }
     for &kernel in &carried {
         realizer.connect_kernel(kernel)?;
     }
     realizer.connect_arrays()?;
+    realizer.connect_delays()?;
     realizer.connect_rams()?;
     realizer.add_units()?;
     realizer.add_outputs()?;
     realizer.add_copies()?;
     let Realizer { mut accelerator, .. } = realizer;
-    if tiles.target.merge_memories {
-        merge_memories(&mut accelerator);
-    }
-    add_roms(&mut accelerator, program, extraction, graph)
-        .map_err(|diagnostic| AssemblyError::Program(Box::new(diagnostic)))?;
+    add_roms(&mut accelerator, program, extraction, graph)?;
     Ok(accelerator)
 }
 
@@ -111,11 +90,12 @@ struct Realizer<'a> {
     operations: &'a [(Vec<&'a Loop>, &'a Operation)],
     datapaths: &'a [Datapath],
     graph: &'a ApplicationGraph,
-    tiles: Tiles<'a>,
-    constraints: &'a Constraints,
+    storage: &'a Storage,
     accelerator: Accelerator,
     /// Delays at which each net is wanted.
     delays: IndexVec<WordId, BTreeSet<u64>>,
+    /// The output of a memory tile that shows a net some cycles ago.
+    delayed: BTreeMap<(WordId, u64), TileOutput>,
     /// The wire of each net some cycles ago.
     wires: BTreeMap<(WordId, u64), WireId>,
     /// The selections and hold registers that have been asked for.
@@ -132,69 +112,13 @@ impl Realizer<'_> {
     }
 
     /// An edge of an edited graph that this hardware does not realize.
-    fn unrealizable(&self, net: WordId, reason: &str, help: &str) -> AssemblyError {
+    fn unrealizable(&self, net: WordId, reason: &str, help: &str) -> Diagnostic {
         let message = format!("`{}` of the application graph {reason}", self.graph.words[net].name);
-        AssemblyError::Program(Box::new(Diagnostic::new(message).with_help(help)))
-    }
-
-    /// The nets of results whose delays may be wanted, in the order of their stages.
-    fn results(&self) -> Vec<(usize, WordId)> {
-        let inputs = self.graph.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.net);
-        let kernels = self.graph.kernels.iter().flat_map(|kernel| kernel.nets.iter().copied());
-        let copies = self.graph.copies.iter().flat_map(|copy| copy.nets.iter().copied());
-        let nets = inputs.chain(kernels).chain(copies);
-        let stage = |net: WordId| self.graph.words[net].result.as_ref().map(|result| (result.stage, net));
-        nets.filter_map(stage).sorted().dedup().collect()
-    }
-
-    /// The kernels with registers whose results come back: their own operands, or those of stages above, are some of them, or they go
-    /// to random-access memories.
-    fn carried(&self) -> BTreeSet<KernelId> {
-        let places: BTreeMap<WordId, usize> = self.results().into_iter().map(|(stage, net)| (net, stage)).collect();
-        let mut carried = BTreeSet::new();
-        for (&net, &stage) in &places {
-            let mut open = self.taken(net);
-            let mut known = BTreeSet::new();
-            while let Some(source) = open.pop() {
-                match places.get(&source) {
-                    Some(&producer) if producer < stage => {}
-                    Some(_) => _ = carried.insert(source),
-                    None if known.insert(source) => open.extend(self.taken(source)),
-                    None => {}
-                }
-            }
-        }
-        // Random-access memories show what is written in the same cycle.
-        let written =
-            self.graph.rams.iter().flat_map(|ram| &ram.writes).flat_map(|write| [write.element, write.address]);
-        carried.extend(written.filter_map(|edge| match edge {
-            Edge::Net { net, .. } => Some(net),
-            Edge::Constant(_) => None,
-        }));
-        let kernel = |net: WordId| match self.graph.words[net].driver {
-            WordDriver::Kernel { kernel, .. } => Some(kernel).filter(|&kernel| self.graph.kernels[kernel].latency > 0),
-            _ => None,
-        };
-        carried.into_iter().filter_map(kernel).collect()
-    }
-
-    /// The nets that a net takes words of.
-    fn taken(&self, net: WordId) -> Vec<WordId> {
-        let edges = match &self.graph.words[net].driver {
-            WordDriver::Kernel { kernel, .. } => self.graph.kernels[*kernel].operands.clone(),
-            WordDriver::Select(choices) => choices.iter().map(|choice| choice.edge).collect(),
-            WordDriver::Hold(hold) => vec![hold.edge],
-            WordDriver::Input { .. } | WordDriver::Port { .. } | WordDriver::Ram { .. } => Vec::new(),
-        };
-        let net = |edge: Edge| match edge {
-            Edge::Net { net, .. } => Some(net),
-            Edge::Constant(_) => None,
-        };
-        edges.into_iter().filter_map(net).collect()
+        Diagnostic::new(message).with_help(help)
     }
 
     /// The wire of a net some cycles ago. Selections and hold registers get theirs when they are first asked for.
-    fn wire(&mut self, net: WordId, delay: u64) -> Result<WireId, AssemblyError> {
+    fn wire(&mut self, net: WordId, delay: u64) -> Result<WireId, Diagnostic> {
         if let Some(&wire) = self.wires.get(&(net, delay)) {
             return Ok(wire);
         }
@@ -230,14 +154,14 @@ impl Realizer<'_> {
         }
     }
 
-    fn source(&mut self, edge: Edge) -> Result<Source, AssemblyError> {
+    fn source(&mut self, edge: Edge) -> Result<Source, Diagnostic> {
         match edge {
             Edge::Net { net, delay } => Ok(Source::Wire(self.wire(net, delay)?)),
             Edge::Constant(word) => Ok(Source::Constant(word)),
         }
     }
 
-    fn sources(&mut self, edges: &[Edge]) -> Result<Vec<Source>, AssemblyError> {
+    fn sources(&mut self, edges: &[Edge]) -> Result<Vec<Source>, Diagnostic> {
         edges.iter().map(|&edge| self.source(edge)).collect()
     }
 
@@ -263,7 +187,7 @@ impl Realizer<'_> {
         }
     }
 
-    fn add_outputs(&mut self) -> Result<(), AssemblyError> {
+    fn add_outputs(&mut self) -> Result<(), Diagnostic> {
         for stream in &self.graph.outputs {
             let mut lanes = Vec::new();
             for lane in &stream.lanes {
@@ -285,7 +209,7 @@ impl Realizer<'_> {
         Ok(())
     }
 
-    fn add_copies(&mut self) -> Result<(), AssemblyError> {
+    fn add_copies(&mut self) -> Result<(), Diagnostic> {
         for copy in &self.graph.copies {
             let selections = copy.nets.iter().map(|&net| self.wire(net, 0)).collect::<Result<_, _>>()?;
             self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selections });
@@ -296,7 +220,7 @@ impl Realizer<'_> {
     }
 
     /// Connects the operands of a kernel that was added without.
-    fn connect_kernel(&mut self, number: KernelId) -> Result<(), AssemblyError> {
+    fn connect_kernel(&mut self, number: KernelId) -> Result<(), Diagnostic> {
         let graph = self.graph;
         let operands = self.sources(&graph.kernels[number].operands)?;
         let kernel = self.kernel_of[number].expect("the kernel was added");

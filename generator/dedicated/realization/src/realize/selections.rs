@@ -4,7 +4,7 @@
 use itertools::Itertools;
 
 use super::Realizer;
-use crate::error::AssemblyError;
+use pushmem_files::Diagnostic;
 use pushmem_graph::{
     BitDriver, Case, Choice, Counter, CounterId, Driver, Edge, Hold, SharedUnit, Source, Turn, UnitNode, WireId,
     WordDriver, WordId,
@@ -15,7 +15,7 @@ impl Realizer<'_> {
     ///
     /// # Errors
     /// When an edited graph selects by several counters, or by the kernels of a unit elsewhere than in front of it.
-    pub(super) fn selection(&mut self, net: WordId, choices: &[Choice]) -> Result<Driver, AssemblyError> {
+    pub(super) fn selection(&mut self, net: WordId, choices: &[Choice]) -> Result<Driver, Diagnostic> {
         let mut counter = None;
         let mut cases = Vec::new();
         for choice in choices {
@@ -42,7 +42,7 @@ impl Realizer<'_> {
     ///
     /// # Errors
     /// When an edited graph loads it by a bit of another counter, or with a constant.
-    pub(super) fn hold(&mut self, net: WordId, hold: Hold) -> Result<Driver, AssemblyError> {
+    pub(super) fn hold(&mut self, net: WordId, hold: Hold) -> Result<Driver, Diagnostic> {
         let conditions = match hold.when.map(|bit| &self.graph.bits[bit].driver) {
             None => Vec::new(),
             Some(BitDriver::Indices { counter, conditions }) if *counter == hold.counter => conditions.clone(),
@@ -86,7 +86,7 @@ impl Realizer<'_> {
     ///
     /// # Errors
     /// When an edited graph selects the operands of a unit by something else than its kernels.
-    pub(super) fn add_units(&mut self) -> Result<(), AssemblyError> {
+    pub(super) fn add_units(&mut self) -> Result<(), Diagnostic> {
         for unit in &self.graph.units {
             let operands = unit.operands.iter().map(|&edge| self.operand(unit, edge)).try_collect()?;
             let UnitNode { name, kernels, counters, .. } = unit;
@@ -97,7 +97,7 @@ impl Realizer<'_> {
         Ok(())
     }
 
-    fn operand(&mut self, unit: &UnitNode, edge: Edge) -> Result<Source, AssemblyError> {
+    fn operand(&mut self, unit: &UnitNode, edge: Edge) -> Result<Source, Diagnostic> {
         let Edge::Net { net, delay: 0 } = edge else { return self.source(edge) };
         let WordDriver::Select(choices) = &self.graph.words[net].driver else { return self.source(edge) };
         let bits = choices.iter().filter_map(|choice| choice.when).map(|bit| &self.graph.bits[bit].driver);

@@ -3,15 +3,13 @@
 use std::fmt;
 
 use pushmem_assembly::Constraints;
+use pushmem_compiler::{Bottleneck, InitiationInterval, OccupancyComparison};
 use pushmem_files::counted;
 use pushmem_graph::Stream;
 use pushmem_nest::Level;
-use pushmem_schedule::Circle;
 use serde::Serialize;
 
-use crate::bottleneck::Bottleneck;
-use crate::compile::Compiled;
-use crate::occupancy::OccupancyComparison;
+use crate::dedicated::Dedicated;
 
 /// The figures of a compiled program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,51 +82,6 @@ pub struct Report {
     pub simulated_cycles: u64,
 }
 
-/// How many cycles after one another the iterations of a raster scan begin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InitiationInterval {
-    /// The cycles.
-    pub cycles: u64,
-    /// The recurrence that needs so many; nothing if it is one cycle.
-    pub recurrence: Option<RecurrencePath>,
-}
-
-/// Operations of which each takes the result of the one before, and the first that of the last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RecurrencePath {
-    /// The operations.
-    pub operations: Vec<String>,
-    /// Cycles that a word takes around.
-    pub latency: u64,
-    /// Iterations after which it must be back.
-    pub distance: u64,
-}
-
-impl InitiationInterval {
-    /// That of a compiled program; nothing if its stages take no results of earlier iterations, or it is no raster scan.
-    pub fn of(compiled: &Compiled) -> Option<Self> {
-        let recurrence = compiled.recurrence.as_ref()?;
-        let name = |&stage: &usize| compiled.extraction.pipeline.stages[stage].name.clone();
-        let path = |circle: &Circle| RecurrencePath {
-            operations: circle.stages.iter().map(name).collect(),
-            latency: circle.latency,
-            distance: circle.distance,
-        };
-        Some(InitiationInterval { cycles: recurrence.interval, recurrence: recurrence.circle.as_ref().map(path) })
-    }
-}
-
-impl fmt::Display for InitiationInterval {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(RecurrencePath { operations, latency, distance }) = &self.recurrence else {
-            return write!(formatter, "{}", counted(self.cycles, "cycle"));
-        };
-        let (latency, distance) = (counted(*latency, "cycle"), counted(*distance, "iteration"));
-        let path = operations.join(", ");
-        write!(formatter, "{}: {path} takes {latency} for a word of {distance} ago", counted(self.cycles, "cycle"))
-    }
-}
-
 /// For fields that are left out of the JSON where they are 0.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(number: &usize) -> bool {
@@ -137,7 +90,7 @@ fn is_zero(number: &usize) -> bool {
 
 impl Report {
     /// The figures of a compiled program.
-    pub fn of(compiled: &Compiled) -> Self {
+    pub fn of(compiled: &Dedicated) -> Self {
         let accelerator = &compiled.accelerator;
         let pipeline = &compiled.extraction.pipeline;
         let is_written = |array: usize| pipeline.stages.iter().any(|stage| stage.write.array == array);
