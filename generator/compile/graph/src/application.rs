@@ -448,6 +448,37 @@ impl ApplicationGraph {
         selected.chain(held).chain(operands).chain(shared).chain(written).chain(accessed).chain(lanes)
     }
 
+    /// The bits that selections and hold registers take, each as often as it is taken.
+    pub fn taken_bits(&self) -> impl Iterator<Item = BitId> {
+        let selected = self.words.iter().flat_map(|net| match &net.driver {
+            WordDriver::Select(choices) => choices.as_slice(),
+            _ => &[],
+        });
+        let held = self.words.iter().filter_map(|net| match &net.driver {
+            WordDriver::Hold(hold) => hold.when,
+            _ => None,
+        });
+        selected.filter_map(|choice| choice.when).chain(held)
+    }
+
+    /// The counters that something counts by, each as often as it is used.
+    pub fn used_counters(&self) -> impl Iterator<Item = CounterId> {
+        let bits = self.bits.iter().map(|bit| match &bit.driver {
+            BitDriver::Indices { counter, .. } | BitDriver::Begins(counter) => *counter,
+        });
+        let held = self.words.iter().filter_map(|net| match &net.driver {
+            WordDriver::Hold(hold) => Some(hold.counter),
+            _ => None,
+        });
+        let streams = self.inputs.iter().map(|stream| stream.counter);
+        let streams = streams.chain(self.outputs.iter().map(|stream| stream.counter));
+        let kernels = self.kernels.iter().filter_map(|kernel| kernel.counter);
+        let units = self.units.iter().flat_map(|unit| unit.counters.iter().copied());
+        let writes = self.rams.iter().flat_map(|ram| &ram.writes).map(|write| write.counter);
+        let reads = self.rams.iter().flat_map(|ram| &ram.reads).map(|read| read.counter);
+        bits.chain(held).chain(streams).chain(kernels).chain(units).chain(writes).chain(reads)
+    }
+
     /// The name of a net of one bit that has this driver: the conditions, as an identifier.
     pub fn name_of_bit(&self, driver: &BitDriver) -> String {
         match driver {

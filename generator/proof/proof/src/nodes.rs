@@ -8,7 +8,7 @@ use pushmem_stages::{Origin, Schedule, Staged};
 
 use crate::counters;
 use crate::error::{PartError, require};
-use pushmem_graph::{ApplicationGraph, KernelId, WordDriver, WordId};
+use pushmem_graph::{ApplicationGraph, BitId, CounterId, KernelId, WordDriver, WordId};
 
 /// Checks that each stage has one node, and that kernels begin in the cycles of their stages.
 ///
@@ -47,9 +47,20 @@ pub(crate) fn check(
             always.is_some_and(|number| words.clone().all(|word| word.of(number) == word.of(i64::from(constant.bits))));
         require(right, || name(staged, constant.stage), "its result is not always this word")?;
     }
+    each_is_used(graph)?;
     let last = graph.outputs.iter().map(|stream| graph.counters[stream.counter].last() + 1).max();
     let right = i128::from(graph.length) == i128::from(last.unwrap_or(0));
     require(right, || graph.name.clone(), "its run does not end with the last output")
+}
+
+/// Checks that something counts by each counter, and that something takes each bit: nothing else says what they are to be.
+fn each_is_used(graph: &ApplicationGraph) -> Result<(), PartError> {
+    let counters: HashSet<CounterId> = graph.used_counters().collect();
+    let unused = graph.counters.indices().find(|counter| !counters.contains(counter));
+    require(unused.is_none(), || graph.name.clone(), "nothing counts by one of its counters")?;
+    let bits: HashSet<BitId> = graph.taken_bits().collect();
+    let unused = graph.bits.iter_enumerated().find(|(bit, _)| !bits.contains(bit));
+    require(unused.is_none(), || unused.map_or(String::new(), |(_, bit)| bit.name.clone()), "nothing takes this bit")
 }
 
 /// The words of the results of a stage.

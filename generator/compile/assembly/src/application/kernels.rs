@@ -46,7 +46,6 @@ impl Builder<'_> {
     /// A net of a stage that always carries the same word: that of a number.
     pub(super) fn add_constant_net(&mut self, stage: usize, number: i64, word: Word) -> WordId {
         let choices = vec![Choice { when: None, edge: Edge::Constant(word.of(number)) }];
-        self.counter(stage, 0);
         let result = self.result(stage);
         self.add_net(self.name_of_result(stage, word), WordDriver::Select(choices), result)
     }
