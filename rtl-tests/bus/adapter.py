@@ -30,7 +30,7 @@ PUT_FULL, PUT_PARTIAL, GET = 0, 1, 4
 
 
 class Model:
-    """What registers hold, after a reset: the value of each, and the bits that a write changes."""
+    """Contents of registers after a reset: the value of each, and the bits that a write changes."""
 
     def __init__(self):
         self.values, self.written = {}, {}

@@ -127,7 +127,7 @@ class Program:
                 f"{name}_dimensions, {name}_shape, {name}_words}}")
 
 
-# What the firmware of one hardware has of its own.
+# The part of the firmware that is for one hardware.
 OWN = ["tests", "test_count", "run_tests", "take_interrupt", "say"]
 
 

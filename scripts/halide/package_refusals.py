@@ -116,7 +116,7 @@ REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
 
 
 def failures_of_builds(pushmem: str) -> list[str]:
-    """What is wrong with a build, and with the refusal of one."""
+    """The faults of a build, and of the refusal of one."""
     with tempfile.TemporaryDirectory() as temporary:
         accelerator, folder = accelerate(lambda image: image[x, y] + image[x + 1, y], extents=[63, 64]), Path(temporary) / "built"
         build = accelerator.build(folder, pushmem)

@@ -14,7 +14,7 @@ function checksOf() {
 
 const published = name => contents.published?.[name] ?? null;
 
-/// What others published of a figure.
+/// Published values of a figure.
 const beside = name => published(name) === null ? "" : `published: ${shown(published(name))}`;
 
 /// The main figures: the value, what it counts, and what there is to say beside it.

@@ -223,7 +223,7 @@ class Accelerator:
             return load(folder / "output.npy")
 
     def called(self, arguments: Sequence[str | Path], pushmem: str | None, options: Sequence[str]) -> str:
-        """What `pushmem build` prints of the accelerator with these arguments, and with options of the caller."""
+        """The text that `pushmem build` prints of the accelerator with these arguments, and with options of the caller."""
         options, program = check_options(options), find_program(pushmem)
         with tempfile.TemporaryDirectory() as temporary:
             file = Path(temporary) / f"{self.name}.hlpipe"

@@ -1,4 +1,4 @@
-"""What is refused before a compile: each message says what was expected."""
+"""Refusals before a compile: each message says what was expected."""
 
 from __future__ import annotations
 

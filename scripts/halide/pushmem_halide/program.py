@@ -30,7 +30,7 @@ def find_program(named: str | Path | None) -> str:
 
 
 def call(program: str, arguments: Sequence[str | Path]) -> str:
-    """What the program prints. Its warnings become warnings of Python. Raises RuntimeError with its message where it fails."""
+    """The output of the program. Its warnings become warnings of Python. Raises RuntimeError with its message where it fails."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or done.stdout.strip() or f"`{program}` ended with code {done.returncode}")

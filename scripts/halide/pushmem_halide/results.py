@@ -47,7 +47,7 @@ class Build:
         return self.folder / "report.html"
 
     def figures(self) -> dict[str, str]:
-        """What the hardware takes, by the names that people read."""
+        """Resources of the hardware, by the names that people read."""
         figures = {}
         for key, name in FIGURES.items():
             value = self.report.get(key)

@@ -30,7 +30,7 @@ struct Block<'a> {
     /// The bits of the word of a column, and the number of a tile.
     word: String,
     place: String,
-    /// What follows the declaration of tracks: where they pass around registers, Verilator sees a loop in an array that has none.
+    /// The attribute of the declaration of tracks: where they pass around registers, Verilator sees a loop in an array that has none.
     split: &'static str,
     /// The kinds of tiles, and of how many columns the last is one of memories.
     kinds: Vec<Kind>,

@@ -162,13 +162,13 @@ pub struct AddressMap<'a, Meaning> {
     pub name: &'a str,
     /// Its name for people.
     pub title: &'a str,
-    /// What it is.
+    /// Its meaning, a sentence.
     pub description: &'a str,
     /// Its registers.
     pub registers: &'a [Register<Meaning>],
     /// Whether hardware changes them at any time.
     pub volatile: bool,
-    /// What follows the registers, in SystemRDL.
+    /// The text after the registers, in SystemRDL.
     pub rest: &'a str,
 }
 

@@ -63,7 +63,7 @@ impl Dedicated {
     /// The hardware of a program, which is proven to compute it.
     ///
     /// # Errors
-    /// What [`realize`] refuses, too few ROM tiles, and a fault when the proof fails.
+    /// Programs that [`realize`] refuses; too few ROM tiles; a fault when the proof fails.
     pub fn of(compiled: Compiled) -> Result<Self, CompileError> {
         let accelerator = realize(&compiled)?;
         check_roms(&accelerator)?;

@@ -59,7 +59,7 @@ impl Join {
 
         let mut folder = OutputFolder::new();
         for (list, paths) in [(FILE_LIST, all), (SYNTHESIS_LIST, of_synthesis)] {
-            // A module is behind those that it uses in each list, and so in their union.
+            // Each list has a module after those that it uses, and so has their union.
             let paths = paths.into_iter().flatten().unique().collect_vec();
             if !paths.is_empty() {
                 folder.add(list, file_list(paths.iter().map(String::as_str)));

@@ -58,7 +58,7 @@ const PURPOSES: [(&[&str], &str); 15] = [
     ),
 ];
 
-/// What exists for the purpose of a word that is no command, no format and no option.
+/// The command, format or option for a word that is none of them.
 pub fn of(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('-').to_lowercase();
     PURPOSES.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, purpose)| *purpose)

@@ -53,7 +53,7 @@ impl Contents {
     /// first of their cells, memory tiles as they are configured. The unified buffers are in the time of the schedule.
     ///
     /// # Errors
-    /// What [`realize`] refuses.
+    /// Programs that [`realize`] refuses.
     pub fn on_array(
         compiled: &Compiled,
         mapped: &Mapped,

@@ -140,7 +140,7 @@ pub(crate) struct Emitted {
     places: Vec<(Range<usize>, Span)>,
     /// Names that are others in the nest, each with its place.
     pub renamed: Vec<(Span, String, String)>,
-    /// What the schedule says and the nest does not follow.
+    /// Directives of the schedule that the nest does not follow.
     pub notes: Vec<(Span, String)>,
 }
 
