@@ -48,6 +48,7 @@ pub(crate) fn check(
         require(right, || name(staged, constant.stage), "its result is not always this word")?;
     }
     each_is_used(graph)?;
+    reads_end(staged, schedule, graph)?;
     let last = graph.outputs.iter().map(|stream| graph.counters[stream.counter].last() + 1).max();
     let right = i128::from(graph.length) == i128::from(last.unwrap_or(0));
     require(right, || graph.name.clone(), "its run does not end with the last output")
@@ -61,6 +62,15 @@ fn each_is_used(graph: &ApplicationGraph) -> Result<(), PartError> {
     let bits: HashSet<BitId> = graph.taken_bits().collect();
     let unused = graph.bits.iter_enumerated().find(|(bit, _)| !bits.contains(bit));
     require(unused.is_none(), || unused.map_or(String::new(), |(_, bit)| bit.name.clone()), "nothing takes this bit")
+}
+
+/// Checks that no array is read after the last stage: nothing takes such words, so that nothing else looks at their number.
+fn reads_end(staged: Staged, schedule: &Schedule, graph: &ApplicationGraph) -> Result<(), PartError> {
+    let stages = staged.pipeline.stages.iter().zip(&schedule.stages);
+    let end = stages.map(|(stage, cycles)| stage.last_cycle(cycles) + stage.latency as i64).max().unwrap_or(0);
+    let mut reads = graph.arrays.iter().flat_map(|array| array.buffer.reads());
+    let late = reads.find(|(_, port)| *port.range(&port.schedule).end() > i128::from(end));
+    require(late.is_none(), || late.map_or(String::new(), |(_, port)| port.name.clone()), "it reads after all stages")
 }
 
 /// The words of the results of a stage.

@@ -1,5 +1,7 @@
 //! Application graphs: their text, their model, and the proof of edited ones.
 
+use std::collections::HashSet;
+
 use itertools::Itertools;
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_files::{Diagnostic, Document};
@@ -230,20 +232,48 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     (0..bytes.len()).filter(begins).map(|at| sign(at)..end(at)).collect()
 }
 
-/// Each number of a graph in turn becomes an extreme one: the reader refuses it, or the proof does.
+/// The line of a place without its digits, and how many bytes of that are before the place: graphs have many lines that are alike.
+fn kind(text: &str, place: &std::ops::Range<usize>) -> (String, usize) {
+    let without_digits = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
+    let begin = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[place.start..].find('\n').map_or(text.len(), |at| place.start + at);
+    (without_digits(&text[begin..end]), without_digits(&text[begin..place.start]).len())
+}
+
+/// The graph with ports that have no loops of one iteration: nothing depends on the strides of these.
+fn without_idle_loops(mut graph: ApplicationGraph) -> ApplicationGraph {
+    for port in graph.arrays.iter_mut().flat_map(|array| &mut array.buffer.ports) {
+        let turns = port.domain.iter().map(|level| level.extent > 1).collect_vec();
+        for function in port.access.iter_mut().chain([&mut port.schedule]) {
+            let mut turns = turns.iter();
+            function.stride.retain(|_| *turns.next().unwrap());
+        }
+        port.domain.retain(|level| level.extent > 1);
+    }
+    graph
+}
+
+/// Each number of a graph in turn, of each kind of line, becomes an extreme one: the reader refuses it, or the proof does, or nothing depends on it.
 #[test]
 fn graphs_with_extreme_numbers_are_refused() {
     let extremes =
         [(1 << 25) + 1, 1 << 40, (1 << 48) - 1, i128::from(i64::MAX), i128::from(i64::MIN), i128::from(u64::MAX)];
+    let mut seen = HashSet::new();
     for (name, tile) in [("gaussian", "amber"), ("bc_const", "amber"), ("up_sample", "amber"), ("matmul", "amber")] {
         let compiled = compiled(app(name), tile);
         let text = compiled.graph.to_string();
-        for (place, extreme) in numbers(&text).into_iter().cartesian_product(extremes) {
+        let same = without_idle_loops(compiled.graph.clone());
+        let places = numbers(&text).into_iter().filter(|place| seen.insert(kind(&text, place))).collect_vec();
+        for (place, extreme) in places.into_iter().cartesian_product(extremes) {
             let mut edited = text.clone();
             edited.replace_range(place.clone(), &extreme.to_string());
-            let refused = read(&compiled, &edited).map(|graph| compiled.clone().with_graph(graph).is_err());
+            let Some(graph) = read(&compiled, &edited).ok().filter(|graph| without_idle_loops(graph.clone()) != same)
+            else {
+                continue;
+            };
             let line = edited[..place.start].lines().count();
-            assert!(refused.unwrap_or(true), "{name}: {extreme} in line {line} of\n{edited}");
+            let refused = compiled.clone().with_graph(graph).is_err();
+            assert!(refused, "{name}: {extreme} in line {line} of\n{edited}");
         }
     }
 }
