@@ -13,6 +13,7 @@ use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_halves, prove_random_access};
+use pushmem_rewriting::{with_copies, with_halves, with_random_access};
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
@@ -92,9 +93,9 @@ pub fn plan(
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (written, without_level) = at_levels_of(program, target);
-    let alike = written.clone().with_random_access()?;
+    let alike = with_random_access(written.clone())?;
     prove_random_access(&written, &alike).map_err(|error| fault(&error))?;
-    let program = alike.clone().with_halves()?;
+    let program = with_halves(alike.clone())?;
     prove_halves(&alike, &program).map_err(|error| fault(&error))?;
     let compiled = |program: Program| {
         let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
@@ -178,7 +179,7 @@ pub(crate) fn compile_at_levels(
     ahead: bool,
 ) -> Result<AtLevels, CompileError> {
     let Forms { tiles, constraints, delivery, observe, .. } = *forms;
-    let program = with_complete_outputs(source.clone()).with_copies();
+    let program = with_copies(with_complete_outputs(source.clone()));
     check_levels(&program, tiles.target)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,

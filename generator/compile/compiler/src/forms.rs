@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use pushmem_assembly::{Constraints, Delivery, Tiles};
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_copies, prove_sums};
+use pushmem_rewriting::{with_accumulators, with_padding, with_serial_loads};
 
 use crate::accumulators;
 use crate::compile::{AtLevels, Compiled, compile_at_levels, fault};
@@ -38,7 +39,7 @@ impl Forms<'_> {
         if source.policy() == Policy::Stencil {
             return self.with_moves(source, None);
         }
-        let padded = source.clone().with_padding();
+        let padded = with_padding(source.clone());
         prove_copies(&source, &padded).map_err(|error| fault(&error))?;
         Ok(self.with_accumulators(padded)?.of_source(&source))
     }
@@ -52,8 +53,8 @@ impl Forms<'_> {
         }
         let slow = accumulators::slow(&source, &best);
         let coarse = as_coarse(&source);
-        let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
-        let of_all = coarse.clone().with_accumulators(|_| true);
+        let of_slow = with_accumulators(coarse.clone(), |operation| slow.contains(&accumulators::place(operation)));
+        let of_all = with_accumulators(coarse.clone(), |_| true);
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
         for divided in divided.into_iter().filter(|divided| *divided != coarse) {
             prove_sums(&source, &divided).map_err(|error| fault(&error))?;
@@ -72,7 +73,7 @@ impl Forms<'_> {
         let at_once = self.with_moves(source.clone(), known);
         let coarse = as_coarse(&source);
         let serial = match self.delivery.holds && self.constraints.serial_loads {
-            true => coarse.clone().with_serial_loads(),
+            true => with_serial_loads(coarse.clone()),
             false => coarse.clone(),
         };
         if serial == coarse || matches!(at_once, Err(CompileError::Fault(_))) {

@@ -175,7 +175,7 @@ impl Expression {
     }
 
     /// The same operator on other operands.
-    pub(crate) fn with<'a>(&'a self, operand: &mut dyn FnMut(&'a Arc<Expression>) -> Arc<Expression>) -> Expression {
+    pub fn with<'a>(&'a self, operand: &mut dyn FnMut(&'a Arc<Expression>) -> Arc<Expression>) -> Expression {
         let kind = match &self.kind {
             ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => self.kind.clone(),
             ExpressionKind::Lookup { table, index } => ExpressionKind::Lookup { table: *table, index: operand(index) },
@@ -196,7 +196,7 @@ impl Expression {
     }
 
     /// The same with other leaves; nothing if there is none for one of them.
-    pub(crate) fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
+    pub fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
         self.rebuilt_by(&mut |_, part| match part.shared_operands().is_empty() {
             true => Some(Expression { kind: leaf(&part.kind)?, ..part }),
             false => Some(part),

@@ -27,20 +27,16 @@
 //! Dimension 0 of an array is the innermost. Loops are numbered from the outermost, which is 0, because that number means
 //! the same for everything in a loop; [`AffineIndex::over`] lists them innermost first.
 
-mod accumulators;
 mod bound;
 mod builder;
 mod check;
 mod copies;
 mod expression;
-mod halves;
 mod index;
 mod interpret;
-mod levels;
 mod lexer;
 mod named_values;
 mod operators;
-mod padding;
 mod print;
 mod program;
 mod random_access;
@@ -49,11 +45,11 @@ mod read;
 mod reductions;
 mod region;
 mod resolve;
-mod serial_loads;
 mod source;
 mod syntax;
 mod translated;
 mod types;
+mod uses;
 mod value_range;
 
 pub use builder::{LoopBuilder, OperationBuilder, ProgramBuilder};

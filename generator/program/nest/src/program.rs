@@ -123,7 +123,7 @@ pub struct Array {
 
 impl Array {
     /// A buffer in memory tiles, with these least indices and extents.
-    pub(crate) fn buffer(name: String, element: Type, min: Vec<i64>, shape: Vec<i64>, span: Span) -> Array {
+    pub fn buffer(name: String, element: Type, min: Vec<i64>, shape: Vec<i64>, span: Span) -> Array {
         Array { name, kind: ArrayKind::Buffer, element, shape, min, level: None, random_access: false, span }
     }
 
@@ -296,7 +296,7 @@ impl Access {
     }
 
     /// The same with other expressions in place of the indices that depend on data; nothing if there is none for one of them.
-    pub(crate) fn with_computed(&self, mut of: impl FnMut(&Expression) -> Option<Expression>) -> Option<Access> {
+    pub fn with_computed(&self, mut of: impl FnMut(&Expression) -> Option<Expression>) -> Option<Access> {
         let computed = match &self.computed {
             Some(indices) => Some(indices.iter().map(&mut of).collect::<Option<_>>()?),
             None => None,
@@ -305,7 +305,7 @@ impl Access {
     }
 
     /// Whether it is the same element as another access in each iteration of the same loops.
-    pub(crate) fn is_same_element(&self, other: &Access) -> bool {
+    pub fn is_same_element(&self, other: &Access) -> bool {
         self.array == other.array && self.indices == other.indices && self.computed == other.computed
     }
 
@@ -316,7 +316,7 @@ impl Access {
     }
 
     /// Whether all indices are affine functions of the loop variables.
-    pub(crate) fn is_affine(&self) -> bool {
+    pub fn is_affine(&self) -> bool {
         self.computed.is_none() && self.indices.iter().all(|index| index.as_affine().is_some())
     }
 
@@ -383,7 +383,7 @@ impl Program {
     }
 
     /// The operations, to change them.
-    pub(crate) fn operations_mut(&mut self) -> Vec<&mut Operation> {
+    pub fn operations_mut(&mut self) -> Vec<&mut Operation> {
         fn visit<'a>(nodes: &'a mut [Node], found: &mut Vec<&'a mut Operation>) {
             for node in nodes {
                 match node {

@@ -511,6 +511,7 @@ mod tests {
 
     use pushmem_files::Document;
     use pushmem_nest::Node;
+    use pushmem_rewriting::with_accumulators;
 
     use super::*;
 
@@ -551,7 +552,7 @@ nest:
 
     fn divided(text: &str) -> (Program, Program) {
         let program = Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program;
-        let divided = program.clone().with_accumulators(|_| true);
+        let divided = with_accumulators(program.clone(), |_| true);
         assert_eq!(divided.arrays.len(), program.arrays.len() + 3);
         (program, divided)
     }
@@ -684,14 +685,14 @@ nest:
                 values.collect::<String>()
             ))
         };
-        let divided = program(40, "v ^ v << 1").with_accumulators(|_| true);
+        let divided = with_accumulators(program(40, "v ^ v << 1"), |_| true);
         assert_eq!(prove_sums(&program(40, "v ^ v << 1"), &divided).map_err(|error| error.to_string()), Ok(()));
         for other in [program(39, "v ^ v << 1"), program(40, "v << 1 ^ v"), program(40, "v + v")] {
             assert_eq!(prove_sums(&other, &divided).unwrap_err().reason, "it adds other values");
         }
         let often = program(100, "v + v");
         assert_eq!(
-            prove_sums(&often, &often.clone().with_accumulators(|_| true)).map_err(|error| error.to_string()),
+            prove_sums(&often, &with_accumulators(often.clone(), |_| true)).map_err(|error| error.to_string()),
             Ok(())
         );
     }
@@ -699,7 +700,7 @@ nest:
     #[test]
     fn sums_of_numbers_keep_their_order() {
         let program = read(NUMBERS);
-        let divided = program.clone().with_accumulators(|_| true);
+        let divided = with_accumulators(program.clone(), |_| true);
         assert_eq!(divided.arrays.len(), program.arrays.len() + 1);
         assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
         let mut changed = divided.clone();
@@ -727,7 +728,7 @@ nest:
             let text = NUMBERS.replace(from, to);
             let text = if to.contains("for l") { text.replace("        - output", "          - output") } else { text };
             let program = read(&text);
-            assert_eq!(program.clone().with_accumulators(|_| true).arrays.len(), program.arrays.len(), "{text}");
+            assert_eq!(with_accumulators(program.clone(), |_| true).arrays.len(), program.arrays.len(), "{text}");
         }
     }
 

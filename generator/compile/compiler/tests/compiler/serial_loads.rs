@@ -3,6 +3,7 @@
 use pushmem_nest::{ExpressionKind, Index, Loop, Node, Operation, Program};
 use pushmem_proof::prove_copies;
 use pushmem_realization::Report;
+use pushmem_rewriting::with_serial_loads;
 
 use crate::common::{app, compare, compiled, program};
 
@@ -141,7 +142,7 @@ type Change = fn(&mut Program);
 #[test]
 fn copies_that_are_none_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
-    let copied = source.clone().with_serial_loads();
+    let copied = with_serial_loads(source.clone());
     prove_copies(&source, &copied).unwrap();
     let changes: [(&str, Change); 12] = [
         ("missing", |program| _ = window(program).remove(0)),
@@ -190,7 +191,7 @@ fn copies_that_are_none_are_refused() {
 #[test]
 fn copies_of_elements_that_change_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
-    let copied = source.clone().with_serial_loads();
+    let copied = with_serial_loads(source.clone());
     for (place, is_right) in [(0, true), (1, false)] {
         let (mut source, mut copied) = (source.clone(), copied.clone());
         let change = overwriting(&source);

@@ -7,6 +7,7 @@ use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_kernels::Datapath;
 use pushmem_nest::{ArrayKind, Observer, Operation, Program, Type};
+use pushmem_rewriting::{with_halves, with_random_access};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -23,7 +24,7 @@ pub fn apps() -> Vec<Program> {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
     let programs = files.iter().map(|file| Program::from_document(&Document::read(file).unwrap()).unwrap().program);
-    programs.map(|program| program.with_random_access().unwrap().with_halves().unwrap()).collect()
+    programs.map(|program| with_halves(with_random_access(program).unwrap()).unwrap()).collect()
 }
 
 /// The program of this name in `apps`.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Checked, Program};
 use rand::{Rng, SeedableRng};
@@ -21,11 +20,6 @@ pub fn app(name: &str) -> Program {
     program
 }
 
-/// The program of a text.
-pub fn program(text: &str) -> Program {
-    Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
-}
-
 /// Random inputs with values from 0 to `largest`, or to the largest of their type.
 pub fn random_inputs(program: &Program, seed: u64, largest: i64) -> BTreeMap<String, Image> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -37,16 +31,4 @@ pub fn random_inputs(program: &Program, seed: u64, largest: i64) -> BTreeMap<Str
         (array.name.clone(), image.with_min(&array.min))
     });
     inputs.collect()
-}
-
-/// Checks that a pass changes nothing of what a program computes, and that its result is a program without warnings when it is read
-/// again; returns the result and what is read.
-pub fn transformed(program: &Program, pass: impl Fn(Program) -> Program) -> (Program, Program) {
-    let result = pass(program.clone());
-    let inputs = random_inputs(program, 1, 65535);
-    assert_eq!(result.run(&inputs).unwrap(), program.run(&inputs).unwrap(), "{result}");
-    let text = result.to_string();
-    let again = Program::from_document(&Document::parse("transformed", text.clone()).unwrap()).unwrap();
-    assert!(again.warnings.is_empty(), "{text}\n{:?}", again.warnings);
-    (result, again.program)
 }

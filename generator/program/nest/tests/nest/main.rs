@@ -3,10 +3,7 @@
 mod apps;
 mod common;
 mod errors;
-mod levels;
 mod networks;
-mod padding;
 mod properties;
 mod reductions;
 mod references;
-mod serial_loads;

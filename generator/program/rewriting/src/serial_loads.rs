@@ -1,29 +1,24 @@
 //! Words that lanes keep while loops run, as the weights of a layer: loaded one after the other, through one port of a memory.
 
 use itertools::Itertools;
+use pushmem_nest::{
+    Access, AffineIndex, Array, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation, Program,
+};
 
-use crate::index::{AffineIndex, Index};
-use crate::program::{Access, Array, Load, Loop, Node, Operation, Program};
-use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
-
-impl Program {
-    /// Lets lanes share a port of a memory where each of them reads one word again and again. Unrolled copies of a statement that each
-    /// take a word of their own, the same one in all iterations of the loops within, need a bank each, although a bank is read once
-    /// in all these iterations. Just before these loops, a nest copies the words of all lanes to an array of its own, one in each
-    /// cycle, and the statement reads that array. Each of its elements is written once, so that it can wait in a hold register of its lane.
-    ///
-    /// The loops within have at least as many iterations as there are lanes, so that the words of the next round are loaded while those of
-    /// this one are used.
-    #[must_use]
-    pub fn with_serial_loads(mut self) -> Program {
-        let nest = std::mem::take(&mut self.nest);
-        let declared = self.arrays.len();
-        let mut pass = SerialLoads { program: self, declared, around: Vec::new() };
-        let nest = pass.body(nest);
-        let mut program = pass.program;
-        program.nest = nest;
-        program
-    }
+/// Lets lanes share a port of a memory where each of them reads one word again and again. Unrolled copies of a statement that each
+/// take a word of their own, the same one in all iterations of the loops within, need a bank each, although a bank is read once
+/// in all these iterations. Just before these loops, a nest copies the words of all lanes to an array of its own, one in each
+/// cycle, and the statement reads that array. Each of its elements is written once, so that it can wait in a hold register of its lane.
+///
+/// The loops within have at least as many iterations as there are lanes, so that the words of the next round are loaded while those of
+/// this one are used.
+#[must_use]
+pub fn with_serial_loads(mut program: Program) -> Program {
+    let nest = std::mem::take(&mut program.nest);
+    let declared = program.arrays.len();
+    let mut pass = SerialLoads { program, declared, around: Vec::new() };
+    let nest = pass.body(nest);
+    Program { nest, ..pass.program }
 }
 
 /// The pass, within some loops.

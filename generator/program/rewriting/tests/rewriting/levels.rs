@@ -2,18 +2,19 @@
 
 use pushmem_files::Document;
 use pushmem_nest::{ArrayKind, Level, Program};
+use pushmem_rewriting::with_copies;
 
 use crate::common::{app, program, transformed};
 
 /// Checks that copies change nothing, and that what they made is a program that is as it is; returns it as text.
-fn with_copies(program: &Program) -> String {
-    let (copied, again) = transformed(program, Program::with_copies);
+fn copied(program: &Program) -> String {
+    let (copied, again) = transformed(program, with_copies);
     let text = copied.to_string();
     let name = |program: &Program| -> Vec<String> {
         program.operations().into_iter().map(|(_, operation)| operation.name.clone()).collect()
     };
     assert_eq!(name(&again), name(&copied), "{text}");
-    assert_eq!(again.with_copies().to_string(), text);
+    assert_eq!(with_copies(again).to_string(), text);
     text
 }
 
@@ -30,7 +31,7 @@ nest:
     - for x in 0..4 unroll 2:
       - i0[x, y] = a[2*x, y + 2] + (b[x] as i16) - a[x - 1, 7 - y]
 ";
-    let copied = "name: shift
+    let right = "name: shift
 inputs:
   a: {type: i16, shape: [8, 6], min: [-1, 2]}
   b: {type: u8, shape: [8]}
@@ -53,7 +54,7 @@ nest:
     - for i0_1 in 0..4 unroll 2:
       - i0[i0_1, i1] = i0_memory[i0_1, i1]
 ";
-    assert_eq!(with_copies(&program(text)), copied);
+    assert_eq!(copied(&program(text)), right);
 }
 
 /// Images come one by one; what several of them share is copied once.
@@ -77,7 +78,7 @@ nest:
         - for x in 0..3:
           - output[3*t+x, y, n] = tile[x, 3 - y] * gain[x, 2 - n]
 ";
-    let text = with_copies(&program(text));
+    let text = copied(&program(text));
     let nest = &text[text.find("nest:").unwrap()..];
     let expected = "nest:
   - for i1 in 0..3:
@@ -109,7 +110,7 @@ fn all_inputs_and_outputs_can_be_at_a_level() {
             for array in program.arrays.iter_mut().filter(|array| array.kind != ArrayKind::Buffer) {
                 array.level = Some(level);
             }
-            with_copies(&program);
+            copied(&program);
         }
     }
 }

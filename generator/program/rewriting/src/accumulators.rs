@@ -3,36 +3,28 @@
 use std::sync::Arc;
 
 use itertools::Itertools;
-
-use crate::expression::{Expression, ExpressionKind};
-use crate::index::{AffineIndex, Index};
-use crate::operators::Binary;
-use crate::program::{Access, Array, Load, Loop, Node, Operation, Program};
-use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
-use crate::source::Span;
-use crate::types::Type;
+use pushmem_nest::{
+    Access, AffineIndex, Array, Binary, Expression, ExpressionKind, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS,
+    Node, Operation, Program, Span, Type,
+};
 
 /// The most copies of a statement that become one expression.
 const MOST_COPIES: i64 = 256;
 
-impl Program {
-    /// Lets reductions keep their sums, products and extremes in registers. The innermost loop of such a statement writes the running
-    /// sum to an array of its own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that
-    /// computes it, and begins with the constant outside of the array. After the loop a statement takes the last one, so that the
-    /// element in memory is touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
-    ///
-    /// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
-    /// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
-    #[must_use]
-    pub fn with_accumulators(mut self, chosen: impl Fn(&Operation) -> bool) -> Program {
-        let nest = std::mem::take(&mut self.nest);
-        let declared = self.arrays.len();
-        let mut pass = Accumulators { program: self, declared, around: Vec::new(), chosen: &chosen };
-        let nest = pass.body(nest);
-        let mut program = pass.program;
-        program.nest = nest;
-        program
-    }
+/// Lets reductions keep their sums, products and extremes in registers. The innermost loop of such a statement writes the running
+/// sum to an array of its own, a recurrence: each iteration takes the result of the one before, out of the kernel that
+/// computes it, and begins with the constant outside of the array. After the loop a statement takes the last one, so that the
+/// element in memory is touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
+///
+/// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
+/// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
+#[must_use]
+pub fn with_accumulators(mut program: Program, chosen: impl Fn(&Operation) -> bool) -> Program {
+    let nest = std::mem::take(&mut program.nest);
+    let declared = program.arrays.len();
+    let mut pass = Accumulators { program, declared, around: Vec::new(), chosen: &chosen };
+    let nest = pass.body(nest);
+    Program { nest, ..pass.program }
 }
 
 /// The pass, within some loops.
@@ -164,7 +156,7 @@ impl Accumulators<'_> {
             return None;
         }
         let operator = update.reduction?;
-        let constant = first.and_then(|first| first.expression.as_constant());
+        let constant = first.and_then(|first| as_constant(&first.expression));
         // A sum in which the order matters has no other beginning than a constant.
         let begin = constant.or_else(|| operator.identity(value))?;
         let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
@@ -256,7 +248,7 @@ fn moved(operation: &Operation, first: usize, places: &[Index]) -> Option<Operat
     };
     let loads = operation.loads.iter().map(|load| Some(Load { access: access(&load.access)?, ..load.clone() }));
     let loads = loads.collect::<Option<_>>()?;
-    let expression = operation.expression.with_places(first, places)?;
+    let expression = with_places(&operation.expression, first, places)?;
     Some(Operation { target: access(&operation.target)?, loads, expression, ..operation.clone() })
 }
 
@@ -271,40 +263,38 @@ fn together(operator: Binary, mut sum: Operation, other: &Operation) -> Operatio
     });
     let numbers = numbers.collect_vec();
     let (value, span) = (sum.expression.value, sum.expression.span);
-    let right = Arc::new(other.expression.renumbered(&numbers));
+    let right = Arc::new(renumbered(&other.expression, &numbers));
     let left = Arc::new(sum.expression);
     let kind = ExpressionKind::Binary { operator, left, right };
     Operation { expression: Expression { kind, value, span }, ..sum }
 }
 
-impl Expression {
-    /// The constant that it is, if it is one.
-    fn as_constant(&self) -> Option<i64> {
-        match self.kind {
-            ExpressionKind::Constant(number) => Some(number),
-            _ => None,
+/// The constant that it is, if it is one.
+fn as_constant(expression: &Expression) -> Option<i64> {
+    match expression.kind {
+        ExpressionKind::Constant(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// The same with other numbers of loads.
+fn renumbered(expression: &Expression, numbers: &[usize]) -> Expression {
+    let leaf = |kind: &ExpressionKind| match kind {
+        ExpressionKind::Load(load) => Some(ExpressionKind::Load(numbers[*load])),
+        kind => Some(kind.clone()),
+    };
+    expression.rebuilt(&leaf).expect("each load has a number")
+}
+
+/// The same with affine indices in place of the variables from `first` on; nothing if one of them is not affine.
+fn with_places(expression: &Expression, first: usize, places: &[Index]) -> Option<Expression> {
+    let leaf = |kind: &ExpressionKind| match kind {
+        ExpressionKind::Variable(variable) if *variable >= first => {
+            as_expression(places.get(variable - first)?, expression.span)
         }
-    }
-
-    /// The same with other numbers of loads.
-    fn renumbered(&self, numbers: &[usize]) -> Expression {
-        let leaf = |kind: &ExpressionKind| match kind {
-            ExpressionKind::Load(load) => Some(ExpressionKind::Load(numbers[*load])),
-            kind => Some(kind.clone()),
-        };
-        self.rebuilt(&leaf).expect("each load has a number")
-    }
-
-    /// The same with affine indices in place of the variables from `first` on; nothing if one of them is not affine.
-    fn with_places(&self, first: usize, places: &[Index]) -> Option<Expression> {
-        let leaf = |kind: &ExpressionKind| match kind {
-            ExpressionKind::Variable(variable) if *variable >= first => {
-                as_expression(places.get(variable - first)?, self.span)
-            }
-            kind => Some(kind.clone()),
-        };
-        self.rebuilt(&leaf)
-    }
+        kind => Some(kind.clone()),
+    };
+    expression.rebuilt(&leaf)
 }
 
 /// A loop variable's value, as far as it is a number or a multiple of the variable and a number more.

@@ -1,12 +1,13 @@
 //! Words of lanes that come one after the other: which loads have them, and that they change nothing of what is computed.
 
 use pushmem_nest::Program;
+use pushmem_rewriting::with_serial_loads;
 
 use crate::common::{app, program, transformed};
 
 /// Checks that the loads change nothing, and that what they made is a program that is as it is; returns its nest as text.
-fn with_serial_loads(program: &Program) -> String {
-    let (serial, again) = transformed(program, Program::with_serial_loads);
+fn serial(program: &Program) -> String {
+    let (serial, again) = transformed(program, with_serial_loads);
     let text = serial.to_string();
     assert_eq!(again.to_string(), text);
     text.split_once("nest:\n").unwrap().1.to_owned()
@@ -43,7 +44,7 @@ fn lanes_that_keep_a_word_load_it_before_the_loops_within() {
       - for w in 0..3 unroll 3:
         - for z in 0..2 unroll 2:
           - sums[w, y] += weights[z, w, k] * input[z, k, y]";
-    let text = with_serial_loads(&program(&matrices(loops)));
+    let text = serial(&program(&matrices(loops)));
     let copied = "  - for k in 0..4:
     - for w in 0..3:
       - for z in 0..2:
@@ -64,7 +65,7 @@ fn words_of_other_places_in_a_loop_around_are_copied_in_each_of_its_iterations()
         - for w in 0..3 unroll 3:
           - sums[2 - w, y] += weights[1 - z, w, 2*k + 1] * input[z, k, y] + weights[1 - z, w, 2*k + 1]
           - sums[w, y] += weights[z, w, 3 - k]";
-    let text = with_serial_loads(&program(&matrices(loops)));
+    let text = serial(&program(&matrices(loops)));
     let copied = "  - for k in 0..2:
     - for w in 0..3:
       - for z in 0..2:
@@ -103,7 +104,7 @@ fn other_lanes_load_their_words_themselves() {
     - for y in 0..8:
       - sums[1, y] += weights[1, 2, k] * input[1, k, y]",
     ] {
-        let text = with_serial_loads(&program(&matrices(loops)));
+        let text = serial(&program(&matrices(loops)));
         assert!(!text.contains("_lanes"), "{text}");
     }
 }
@@ -126,12 +127,12 @@ nest:
         - output[z, k, y] = kept[z, k]
         - kept[z, k] += 3
 ";
-    assert!(!with_serial_loads(&program(text)).contains("_lanes"));
+    assert!(!serial(&program(text)).contains("_lanes"));
 }
 
 #[test]
 fn layers_compute_the_same() {
     for name in ["resnet88", "resnet4_1_small", "quantized_convolution", "cnn", "residual_block_tiled"] {
-        assert!(with_serial_loads(&app(name)).contains("_lanes["), "{name}");
+        assert!(serial(&app(name)).contains("_lanes["), "{name}");
     }
 }

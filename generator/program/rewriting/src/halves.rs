@@ -7,13 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use pushmem_files::Diagnostic;
+use pushmem_nest::{
+    Access, Array, Binary, Expression, ExpressionKind, Load, Node, Operation, Part, Program, Span, Type, Unary, Word,
+};
 
-use crate::expression::{Expression, ExpressionKind, Part};
-use crate::operators::{Binary, Unary};
-use crate::program::{Access, Array, Load, Node, Operation, Program};
 use crate::random_access::binary;
-use crate::source::Span;
-use crate::types::{Type, Word};
 
 /// An array of 32 bits. Its own number is that of the low halves now.
 struct Halves {
@@ -22,77 +20,79 @@ struct Halves {
     high: usize,
 }
 
-impl Program {
-    /// Gives the halves of elements of 32 bits memories of their own, in a program of which all accesses of random-access memories
-    /// [compute their indices](Program::with_random_access).
-    ///
-    /// # Errors
-    /// A statement that writes an element whose low half depends on a high half of its array.
-    pub fn with_halves(mut self) -> Result<Program, Diagnostic> {
-        let mut halves = BTreeMap::new();
-        for array in 0..self.arrays.len() {
-            let whole = self.arrays[array].clone();
-            if !whole.random_access || whole.element.words().len() == 1 {
-                continue;
-            }
-            let of = |half: &str| self.unused_name(&format!("{}_{half}", whole.name), &[]);
-            let (low, high) = (of("low"), of("high"));
-            let half = |name: String| Array { name, element: Type::U16, ..whole.clone() };
-            self.arrays[array] = half(low);
-            self.arrays.push(half(high));
-            halves.insert(array, Halves { name: whole.name, element: whole.element, high: self.arrays.len() - 1 });
+/// Gives the halves of elements of 32 bits memories of their own, in a program of which all accesses of random-access memories
+/// [compute their indices](crate::with_random_access).
+///
+/// # Errors
+/// A statement that writes an element whose low half depends on a high half of its array.
+pub fn with_halves(mut program: Program) -> Result<Program, Diagnostic> {
+    let mut halves = BTreeMap::new();
+    for array in 0..program.arrays.len() {
+        let whole = program.arrays[array].clone();
+        if !whole.random_access || whole.element.words().len() == 1 {
+            continue;
         }
-        if !halves.is_empty() {
-            let nest = std::mem::take(&mut self.nest);
-            self.nest = self.halved(nest, &halves)?;
-        }
-        Ok(self)
+        let of = |half: &str| program.unused_name(&format!("{}_{half}", whole.name), &[]);
+        let (low, high) = (of("low"), of("high"));
+        let half = |name: String| Array { name, element: Type::U16, ..whole.clone() };
+        program.arrays[array] = half(low);
+        program.arrays.push(half(high));
+        halves.insert(array, Halves { name: whole.name, element: whole.element, high: program.arrays.len() - 1 });
     }
+    if !halves.is_empty() {
+        let nest = std::mem::take(&mut program.nest);
+        program.nest = halved(&program, nest, &halves)?;
+    }
+    Ok(program)
+}
 
-    fn halved(&self, nodes: Vec<Node>, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Node>, Diagnostic> {
-        let mut done = Vec::new();
-        for node in nodes {
-            match node {
-                Node::Loop(mut inner) => {
-                    inner.body = self.halved(inner.body, halves)?;
-                    done.push(Node::Loop(inner));
-                }
-                Node::Operation(operation) => {
-                    let statements = self.statements(*operation, halves)?;
-                    done.extend(statements.into_iter().map(|statement| Node::Operation(statement.into())));
-                }
+fn halved(program: &Program, nodes: Vec<Node>, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Node>, Diagnostic> {
+    let mut done = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Loop(mut inner) => {
+                inner.body = halved(program, inner.body, halves)?;
+                done.push(Node::Loop(inner));
+            }
+            Node::Operation(operation) => {
+                let statements = statements(program, *operation, halves)?;
+                done.extend(statements.into_iter().map(|statement| Node::Operation(statement.into())));
             }
         }
-        Ok(done)
     }
+    Ok(done)
+}
 
-    /// The statements in the place of one.
-    fn statements(&self, operation: Operation, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Operation>, Diagnostic> {
-        if !operation.accesses().any(|access| halves.contains_key(&access.array)) {
-            return Ok(vec![operation]);
-        }
-        let reads = Reads::new(&operation, halves);
-        let Some(of) = halves.get(&operation.target.array) else {
-            let expression = reads.whole(&operation.expression);
-            return Ok(vec![reads.statement(&operation, operation.name.clone(), operation.target.array, expression)]);
-        };
-        let low = operation.target.array;
-        let name = |array: usize| {
-            let number = operation.name.strip_prefix(&of.name).unwrap_or_default();
-            format!("{}{number}", self.arrays[array].name)
-        };
-        let high_half = high_half(reads.whole(&operation.expression));
-        let high_half = reads.statement(&operation, name(of.high), of.high, high_half);
-        let low_half = reads.low_half(&operation.expression);
-        let low_half = reads.statement(&operation, name(low), low, low_half);
-        if low_half.loads.iter().any(|load| load.access.array == of.high) {
-            let message = format!("the low half of this element of `{}` depends on high halves of 32 bits", of.name);
-            return Err(self.diagnostic(operation.span, message).with_help(
-                "two memories have the halves, and updates of 32 bits are sums and products: keep a quotient, an extreme, and what is compared with the element, in 16 bits",
-            ));
-        }
-        Ok(vec![high_half, low_half])
+/// The statements in the place of one.
+fn statements(
+    program: &Program,
+    operation: Operation,
+    halves: &BTreeMap<usize, Halves>,
+) -> Result<Vec<Operation>, Diagnostic> {
+    if !operation.accesses().any(|access| halves.contains_key(&access.array)) {
+        return Ok(vec![operation]);
     }
+    let reads = Reads::new(&operation, halves);
+    let Some(of) = halves.get(&operation.target.array) else {
+        let expression = reads.whole(&operation.expression);
+        return Ok(vec![reads.statement(&operation, operation.name.clone(), operation.target.array, expression)]);
+    };
+    let low = operation.target.array;
+    let name = |array: usize| {
+        let number = operation.name.strip_prefix(&of.name).unwrap_or_default();
+        format!("{}{number}", program.arrays[array].name)
+    };
+    let high_half = high_half(reads.whole(&operation.expression));
+    let high_half = reads.statement(&operation, name(of.high), of.high, high_half);
+    let low_half = reads.low_half(&operation.expression);
+    let low_half = reads.statement(&operation, name(low), low, low_half);
+    if low_half.loads.iter().any(|load| load.access.array == of.high) {
+        let message = format!("the low half of this element of `{}` depends on high halves of 32 bits", of.name);
+        return Err(program.diagnostic(operation.span, message).with_help(
+            "two memories have the halves, and updates of 32 bits are sums and products: keep a quotient, an extreme, and what is compared with the element, in 16 bits",
+        ));
+    }
+    Ok(vec![high_half, low_half])
 }
 
 /// The loads of a statement, and further ones of high halves.

@@ -1,28 +1,34 @@
 //! Windows beyond the edge of an array: the array is copied with its edge, once for all reads.
 
 use itertools::Itertools;
+use pushmem_nest::{
+    Access, AffineIndex, Array, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation, Program, ranges,
+};
 
-use crate::index::{AffineIndex, Index};
-use crate::levels::{body_at, variables_along};
-use crate::program::{Access, Array, Load, Loop, Node, Operation, Program, ranges};
-use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
+use crate::levels::{body_at, lanes_along, variables_along};
 
-impl Program {
-    /// Copies arrays with the edge that windows read beyond them. Where an index that leaves the array follows several loops, as that of
-    /// `outside(a[x + u - 1], 0)`, the iterations in which the element is there are no box of the loops, and a memory has no addresses
-    /// for them. So a nest writes `a_padded[i] = outside(a[i], 0)` for all indices of the window, and the statement reads
-    /// `a_padded`: of the copy, each index follows one loop.
-    ///
-    /// The nest comes just before the outermost nest around the statement in which nothing writes the array; within loops that
-    /// take one slice of the array in each iteration, as a loop over images does.
-    #[must_use]
-    pub fn with_padding(mut self) -> Program {
-        while let Some(window) = self.first_window(&self.nest, &mut Vec::new(), &mut Vec::new()) {
-            self.pad(&window);
-        }
-        self
+/// Copies arrays with the edge that windows read beyond them. Where an index that leaves the array follows several loops, as that of
+/// `outside(a[x + u - 1], 0)`, the iterations in which the element is there are no box of the loops, and a memory has no addresses
+/// for them. So a nest writes `a_padded[i] = outside(a[i], 0)` for all indices of the window, and the statement reads
+/// `a_padded`: of the copy, each index follows one loop.
+///
+/// The nest comes just before the outermost nest around the statement in which nothing writes the array; within loops that
+/// take one slice of the array in each iteration, as a loop over images does.
+#[must_use]
+pub fn with_padding(program: Program) -> Program {
+    let mut pass = Padding { program };
+    while let Some(window) = pass.first_window(&pass.program.nest, &mut Vec::new(), &mut Vec::new()) {
+        pass.pad(&window);
     }
+    pass.program
+}
 
+/// The pass.
+struct Padding {
+    program: Program,
+}
+
+impl Padding {
     /// The first window beyond the edge of an array, in nodes within these loops. `path` is the place of each in the body of the one
     /// around it.
     fn first_window<'a>(
@@ -55,7 +61,7 @@ impl Program {
         loads.retain(|(loops, load)| self.stays_or_leaves_inside(loops, load, depth));
         let (_, first) = loads.iter().find(|(loops, load)| {
             let array = load.access.array;
-            self.leaves_by_several(loops, load) && !node.writes(array) && !node.goes_through(array, depth)
+            self.leaves_by_several(loops, load) && !node.writes(array) && !goes_through(node, array, depth)
         })?;
         let slice = Slice::of(first, depth);
         loads.retain(|(_, load)| Slice::of(load, depth) == slice);
@@ -74,7 +80,7 @@ impl Program {
 
     /// The indices of a load with which it leaves its array in some iterations.
     fn leaving<'a>(&self, loops: &[&Loop], load: &'a Load) -> Vec<&'a Index> {
-        let array = &self.arrays[load.access.array];
+        let array = &self.program.arrays[load.access.array];
         let ranges = ranges(loops.iter().copied());
         let leaves = |(dimension, index): &(usize, &Index)| {
             let (low, high) = index.range(&ranges);
@@ -99,14 +105,14 @@ impl Program {
 
     /// Puts the copy of an array before the node of a window, and lets its loads read it.
     fn pad(&mut self, Window { path, slice, bounds }: &Window) {
-        let from = &self.arrays[slice.array];
+        let from = &self.program.arrays[slice.array];
         let (element, span, rank, depth) = (from.element, from.span, bounds.len(), path.len() - 1);
-        let name = self.unused_name(&format!("{}_padded", from.name), &[]);
+        let name = self.program.unused_name(&format!("{}_padded", from.name), &[]);
         let (min, shape) = bounds.iter().map(|(low, high)| (*low, high - low + 1)).unzip();
-        let padded = self.arrays.len();
-        self.arrays.push(Array::buffer(name.clone(), element, min, shape, span));
+        let padded = self.program.arrays.len();
+        self.program.arrays.push(Array::buffer(name.clone(), element, min, shape, span));
         let (around, place) = (&path[..depth], path[depth]);
-        slice.redirect(&mut body_at(&mut self.nest, around)[place], depth, padded);
+        slice.redirect(&mut body_at(&mut self.program.nest, around)[place], depth, padded);
         // Loops are numbered from the outermost, dimensions from the innermost.
         let own = (0..rank).map(|dimension| Index::variable(depth + rank - 1 - dimension)).collect_vec();
         let mut moving = own.iter();
@@ -120,15 +126,15 @@ impl Program {
         let load = Load { access: Access::new(slice.array, indices.collect(), span), outside: Some(slice.outside) };
         let target = Access::new(padded, own, span);
         let operation = Operation::copy(name, target, load, element);
-        let together = (0..rank).map(|dimension| self.lanes_along(padded, dimension)).collect_vec();
-        let variables = variables_along(&self.nest, around);
+        let together = (0..rank).map(|dimension| lanes_along(&self.program, padded, dimension)).collect_vec();
+        let variables = variables_along(&self.program.nest, around);
         let variables = variables.iter().map(String::as_str).collect_vec();
         let mut copy = Node::Operation(Box::new(operation));
         for (dimension, ((low, high), unroll)) in bounds.iter().zip(together).enumerate() {
-            let variable = self.unused_name(&format!("i{dimension}"), &variables);
+            let variable = self.program.unused_name(&format!("i{dimension}"), &variables);
             copy = Node::Loop(Loop { variable, min: *low, extent: high - low + 1, unroll, body: vec![copy], span });
         }
-        body_at(&mut self.nest, around).insert(place, copy);
+        body_at(&mut self.program.nest, around).insert(place, copy);
     }
 }
 
@@ -199,18 +205,16 @@ fn inside(index: &AffineIndex, depth: usize) -> AffineIndex {
     AffineIndex { constant: index.constant, terms }
 }
 
-impl Node {
-    /// Whether it is a loop, numbered from the outermost, each of whose iterations takes a slice of an array: its variable alone is the
-    /// index of a dimension.
-    fn goes_through(&self, array: usize, variable: usize) -> bool {
-        let Node::Loop(inner) = self else { return false };
-        let mut accesses = Vec::new();
-        self.accesses(array, &mut accesses);
-        let own = Index::variable(variable);
-        let slices = |access: &&Access| {
-            let (alone, others): (Vec<&Index>, Vec<&Index>) = access.indices.iter().partition(|index| **index == own);
-            alone.len() == 1 && others.iter().all(|index| !index.variables().contains(&variable))
-        };
-        inner.unroll == 1 && accesses.iter().all(slices)
-    }
+/// Whether it is a loop, numbered from the outermost, each of whose iterations takes a slice of an array: its variable alone is the
+/// index of a dimension.
+fn goes_through(node: &Node, array: usize, variable: usize) -> bool {
+    let Node::Loop(inner) = node else { return false };
+    let mut accesses = Vec::new();
+    node.accesses(array, &mut accesses);
+    let own = Index::variable(variable);
+    let slices = |access: &&Access| {
+        let (alone, others): (Vec<&Index>, Vec<&Index>) = access.indices.iter().partition(|index| **index == own);
+        alone.len() == 1 && others.iter().all(|index| !index.variables().contains(&variable))
+    };
+    inner.unroll == 1 && accesses.iter().all(slices)
 }

@@ -1,0 +1,68 @@
+//! The uses of arrays in nests, and names that are free.
+
+use itertools::Itertools;
+
+use crate::program::{Access, Load, Loop, Node, Operation, Program};
+
+impl Program {
+    /// A name like this that no array, no table and none of these loops has.
+    pub fn unused_name(&self, like: &str, around: &[&str]) -> String {
+        let declared = self.arrays.iter().map(|array| &array.name).chain(self.tables.iter().map(|table| &table.name));
+        let taken = declared.map(String::as_str).chain(around.iter().copied()).collect_vec();
+        let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
+        let mut names = std::iter::once(like.to_owned()).chain(numbered);
+        names.find(|name| !taken.contains(&name.as_str())).expect("numbers do not end")
+    }
+}
+
+impl Node {
+    /// All loads, each with the loops around it, outermost first.
+    pub fn loads<'a>(&'a self, loops: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Load)>) {
+        match self {
+            Node::Operation(operation) => found.extend(operation.loads.iter().map(|load| (loops.clone(), load))),
+            Node::Loop(inner) => {
+                loops.push(inner);
+                inner.body.iter().for_each(|node| node.loads(loops, found));
+                loops.pop();
+            }
+        }
+    }
+
+    /// All accesses of an array.
+    pub fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
+        match self {
+            Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
+            Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),
+        }
+    }
+
+    /// How many operations there are in it.
+    pub fn operations(&self) -> usize {
+        match self {
+            Node::Operation(_) => 1,
+            Node::Loop(inner) => inner.body.iter().map(Node::operations).sum(),
+        }
+    }
+
+    /// Whether it reads or writes an array.
+    pub fn uses(&self, array: usize) -> bool {
+        let mut found = Vec::new();
+        self.accesses(array, &mut found);
+        !found.is_empty()
+    }
+
+    /// Whether it writes an array.
+    pub fn writes(&self, array: usize) -> bool {
+        match self {
+            Node::Operation(operation) => operation.target.array == array,
+            Node::Loop(inner) => inner.body.iter().any(|node| node.writes(array)),
+        }
+    }
+}
+
+impl Operation {
+    /// The elements that it reads and the one that it writes.
+    pub fn accesses(&self) -> impl Iterator<Item = &Access> {
+        self.loads.iter().map(|load| &load.access).chain([&self.target])
+    }
+}

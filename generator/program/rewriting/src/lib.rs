@@ -1,0 +1,19 @@
+//! Rewrites of loop nests: each takes a [`Program`](pushmem_nest::Program) and gives one that computes the same, in the form that a
+//! later pass needs, or that costs less.
+//!
+//! A rewrite knows nothing of what the result costs: the search calls it and compares. The proof, which uses no rewrite, compares the program
+//! that was compiled with the one that was written.
+
+mod accumulators;
+mod halves;
+mod levels;
+mod padding;
+mod random_access;
+mod serial_loads;
+
+pub use accumulators::with_accumulators;
+pub use halves::with_halves;
+pub use levels::with_copies;
+pub use padding::with_padding;
+pub use random_access::with_random_access;
+pub use serial_loads::with_serial_loads;
