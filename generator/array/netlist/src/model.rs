@@ -1,7 +1,5 @@
 //! The cycle-accurate model of a netlist.
 
-use std::collections::BTreeMap;
-
 use index_vec::IndexVec;
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer};
@@ -40,6 +38,14 @@ impl History {
     }
 }
 
+/// The operands of a processing element in a cycle, and the word and the bit that its operation makes of them.
+#[derive(Clone, Copy)]
+struct Computed {
+    words: [u32; 3],
+    bits: [u32; 3],
+    outcome: (u32, u32),
+}
+
 /// The cycle-accurate model of a netlist, in which each connection takes its cycles and cells take none, but for elements whose
 /// products are late.
 pub struct Machine<'a, S> {
@@ -55,9 +61,11 @@ pub struct Machine<'a, S> {
     order: Vec<CellId>,
     tiles: Vec<(CellId, TileModel)>,
     /// For each processing element with held or accumulated words what their registers have.
-    registers: BTreeMap<CellId, [u32; 3]>,
+    registers: IndexVec<CellId, Option<[u32; 3]>>,
     /// The words of late products.
-    products: BTreeMap<CellId, u32>,
+    products: IndexVec<CellId, Option<u32>>,
+    /// What each processing element computed last: with the same operands it computes the same.
+    computed: IndexVec<CellId, Option<Computed>>,
     now: usize,
 }
 
@@ -110,16 +118,17 @@ impl<'a, S: Semantics> Machine<'a, S> {
         let order = order(netlist, &earlier);
         let registers = |(cell, core): (CellId, &Core)| match core {
             Core::Pe(pe) if pe.words.iter().any(|word| word.mode.is_enabled()) => {
-                Some((cell, [0, 1, 2].map(|operand| semantics.unknown(cell.raw(), operand))))
+                Some([0, 1, 2].map(|operand| semantics.unknown(cell.raw(), operand)))
             }
             _ => None,
         };
         let cores = netlist.cells.iter_enumerated().map(|(cell, content)| (cell, &content.core));
-        let registers = cores.clone().filter_map(registers).collect();
+        let registers = cores.clone().map(registers).collect();
         let is_late = |core: &Core| matches!(core, Core::Pe(pe) if array.pe.latency(pe.operation) > 0);
-        let product = |cell: CellId| (cell, semantics.unknown(cell.raw(), PRODUCT));
-        let products = cores.filter(|(_, core)| is_late(core)).map(|(cell, _)| product(cell)).collect();
-        Machine { netlist, semantics, outputs, inputs, history, order, tiles, registers, products, now: 0 }
+        let product = |(cell, core): (CellId, &Core)| is_late(core).then(|| semantics.unknown(cell.raw(), PRODUCT));
+        let products = cores.map(product).collect();
+        let computed = netlist.cells.iter().map(|_| None).collect();
+        Machine { netlist, semantics, outputs, inputs, history, order, tiles, registers, products, computed, now: 0 }
     }
 
     /// Puts a word on the output of a cell, if that drives a net.
@@ -174,8 +183,16 @@ impl<'a, S: Semantics> Machine<'a, S> {
             let cell = self.order[place];
             let Core::Pe(configuration) = &self.netlist.cells[cell].core else { continue };
             let (words, bits) = self.operands(cell, configuration);
-            let (word, bit) = self.semantics.outcome(configuration, words, bits);
-            let word = self.products.get(&cell).copied().unwrap_or(word);
+            let same = |last: &Computed| (last.words, last.bits) == (words, bits);
+            let (word, bit) = match self.computed[cell].filter(same) {
+                Some(last) => last.outcome,
+                None => {
+                    let outcome = self.semantics.outcome(configuration, words, bits);
+                    self.computed[cell] = Some(Computed { words, bits, outcome });
+                    outcome
+                }
+            };
+            let word = self.products[cell].unwrap_or(word);
             self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
             self.put(Port { cell, layer: Layer::Bit, port: 0 }, bit);
         }
@@ -189,7 +206,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
             Mode::Constant => bits[operand].constant.into(),
             _ => self.taken(bit_inputs[operand]),
         });
-        let registers = self.registers.get(&cell);
+        let registers = self.registers[cell];
         let enabled = |operand: usize, new: u32| {
             let kept = registers.expect("a cell with enabled operands has registers")[operand];
             self.semantics.enabled(bits[ENABLE], new, kept)
@@ -203,34 +220,32 @@ impl<'a, S: Semantics> Machine<'a, S> {
         (words, bits)
     }
 
-    /// The configuration of a cell with registers, its words, and the word of its operation.
-    fn computed(&self, cell: CellId) -> (&PeConfiguration, [u32; 3], u32) {
+    /// The words of the registers of operands of a processing element in the next cycle, by what it computed in this one.
+    fn next_registers(&self, cell: CellId, computed: &Computed) -> [u32; 3] {
         let Core::Pe(configuration) = &self.netlist.cells[cell].core else {
             unreachable!("only elements have registers")
         };
-        let (words, bits) = self.operands(cell, configuration);
-        (configuration, words, self.semantics.outcome(configuration, words, bits).0)
-    }
-
-    /// The words of the registers of operands of a processing element in the next cycle.
-    fn next_registers(&self, cell: CellId) -> [u32; 3] {
-        let (configuration, words, result) = self.computed(cell);
         [0, 1, 2].map(|operand| match configuration.words[operand].mode {
-            Mode::Accumulated => result,
-            _ => words[operand],
+            Mode::Accumulated => computed.outcome.0,
+            _ => computed.words[operand],
         })
     }
 
-    /// Ends a cycle.
+    /// Ends a cycle whose outputs were shown.
     pub fn clock(&mut self) {
         let inputs: Vec<Inputs> = self.tiles.iter().map(|(cell, _)| self.tile_inputs(*cell)).collect();
         for ((_, tile), inputs) in self.tiles.iter_mut().zip(&inputs) {
             tile.clock(inputs);
         }
-        let next = |(cell, _): (&CellId, &[u32; 3])| (*cell, self.next_registers(*cell));
-        let registers = self.registers.iter().map(next).collect();
-        self.products = self.products.keys().map(|cell| (*cell, self.computed(*cell).2)).collect();
-        self.registers = registers;
+        for &cell in &self.order {
+            let Some(computed) = &self.computed[cell] else { continue };
+            if self.registers[cell].is_some() {
+                self.registers[cell] = Some(self.next_registers(cell, computed));
+            }
+            if let Some(product) = &mut self.products[cell] {
+                *product = computed.outcome.0;
+            }
+        }
         self.now += 1;
     }
 

@@ -63,6 +63,12 @@ impl Tokens {
         FixedState::with_seed(self.seed).hash_one(of)
     }
 
+    /// The digest of an operation, its words and its bit: whole numbers, which are the fastest to hash.
+    fn digest_of(&self, operation: Operation, [a, b, c]: [u32; 3], bit: u32) -> u64 {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        self.digest((pair(operation as u32, bit), pair(a, b), c))
+    }
+
     /// The token of a word with this digest.
     fn word(&self, digest: u64) -> u32 {
         digest as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
@@ -114,7 +120,7 @@ impl Semantics for Tokens {
         let sorted = if operation.commutes() { [a.min(b), a.max(b), used[2]] } else { used };
         let chosen = if operation.uses_bit() { d } else { 0 };
         // Most results are tokens: one digest gives the word and the bit.
-        let digest = LazyCell::new(|| self.digest((operation, sorted, chosen)));
+        let digest = LazyCell::new(|| self.digest_of(operation, sorted, chosen));
         let word = match operation {
             Operation::Pass => a,
             // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
@@ -132,7 +138,7 @@ impl Semantics for Tokens {
         let bit = match (configuration.lut, operation) {
             (Some(table), _) => self.table(table, bits),
             (None, Operation::Pass | Operation::Select) => d,
-            (None, _) if operation.compares() => self.bit(self.digest((operation, used))),
+            (None, _) if operation.compares() => self.bit(self.digest_of(operation, used, 0)),
             (None, _) => self.bit(*digest),
         };
         (word, bit)

@@ -183,7 +183,8 @@ impl Cells {
         variables: &[i64],
         entry: impl Fn(Table, u32) -> u32,
     ) -> Vec<u32> {
-        let mut run = Run { cells: self, loads, variables, entry, outcomes: Vec::new() };
+        let outcomes = Vec::with_capacity(self.cells.len());
+        let mut run = Run { cells: self, loads, variables, entry, outcomes };
         for cell in &self.cells {
             let words = cell.words.map(|word| run.word(word));
             let bits = cell.bits.map(|bit| run.bit(bit));

@@ -314,9 +314,11 @@ fn tokens_of_program(
     graph.run_with(program, datapaths, beats, &|kernel: KernelId| -> Function {
         let cells = &cells[reference.first_of_unit(graph.kernels[kernel].operation)];
         let tables = Tables::of(program, cells, memory, tokens);
+        let mut words_of_loads: Vec<u32> = Vec::new();
         Box::new(move |loads, variables| {
-            let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
-            let words = cells.evaluate(&tokens, &loads, variables, |table, index| tables.entry(table, index));
+            words_of_loads.clear();
+            words_of_loads.extend(loads.iter().map(|load| u32::from(*load)));
+            let words = cells.evaluate(&tokens, &words_of_loads, variables, |table, index| tables.entry(table, index));
             words.iter().rev().fold(0, |bits, word| (bits << Word::BITS) | i64::from(*word as u16))
         })
     })

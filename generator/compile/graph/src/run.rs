@@ -155,13 +155,6 @@ impl Accelerator {
         (outputs, machine.violations())
     }
 
-    /// The words of the output streams for these words of the input streams, of an accelerator whose kernels compute something
-    /// else: `kernel` gives the function of each, of the words of its loads and the values of its variables. It has no random-access
-    /// memories.
-    pub fn run_with<'a>(&'a self, beats: Vec<Beats>, kernel: &dyn Fn(KernelId) -> Function<'a>) -> Vec<Beats> {
-        Machine::new(self, &[], kernel).run(&IndexVec::from(beats))
-    }
-
     /// The function of the datapath of a kernel.
     fn datapath_of<'a>(&'a self, kernel: KernelId, program: &Program) -> Function<'a> {
         let datapath = &self.datapaths[self.kernels[kernel].datapath].datapath;

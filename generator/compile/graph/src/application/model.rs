@@ -2,7 +2,7 @@
 //!
 //! A memory keeps every element of its array. A read shows the word that was written last in an earlier cycle.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
 use pushmem_affine::Affine;
@@ -68,8 +68,19 @@ impl ApplicationGraph {
     }
 }
 
-/// The words of an array, by the number of the element.
-type Memory = HashMap<i64, u16>;
+/// The words of a net in this cycle and in those before it: a ring, as long as a power of two.
+struct History {
+    words: Vec<u16>,
+    mask: usize,
+}
+
+impl History {
+    /// Room for the words of this cycle and of so many before it.
+    fn of(delay: u64) -> Self {
+        let length = (delay as usize + 1).next_power_of_two();
+        History { words: vec![0; length], mask: length - 1 }
+    }
+}
 
 /// A port of an array: its loops in the order of time, and the number of its element.
 struct ArrayPort<'a> {
@@ -79,8 +90,8 @@ struct ArrayPort<'a> {
 }
 
 impl<'a> ArrayPort<'a> {
-    /// The ports of an array. Elements have numbers in the box around all that are accessed.
-    fn all(ports: &'a [(Port, Counter)]) -> Vec<Self> {
+    /// The ports of an array, and how many elements it has. Elements have numbers in the box around all that are accessed.
+    fn all(ports: &'a [(Port, Counter)]) -> (Vec<Self>, usize) {
         let dimensions = ports.first().map_or(0, |(port, _)| port.access.len());
         let mut numbers: Vec<Affine> = ports.iter().map(|(port, _)| Affine::constant(0, port.domain.len())).collect();
         let mut size = 1;
@@ -106,12 +117,12 @@ impl<'a> ArrayPort<'a> {
             counter: CounterState::new(counter),
             number,
         };
-        ports.iter().zip(numbers).map(port).collect()
+        (ports.iter().zip(numbers).map(port).collect(), size as usize)
     }
 
     /// The number of the element of this iteration.
-    fn element(&self) -> i64 {
-        self.number.at(&self.counter.index) as i64
+    fn element(&self) -> usize {
+        self.number.at(&self.counter.index) as usize
     }
 }
 
@@ -136,16 +147,36 @@ struct KernelState<'a> {
     used: Vec<usize>,
     variables: Vec<i64>,
     addresses: Vec<AddressPipeline<'a>>,
+    /// The operands and variables of the last call of the function, and its result: many kernels wait for most cycles.
+    last: Option<(Vec<u16>, Vec<i64>, i64)>,
+}
+
+impl KernelState<'_> {
+    /// The function of the operands and variables.
+    fn call(&mut self) -> i64 {
+        if let Some((operands, variables, result)) = &mut self.last {
+            if *operands != self.operands || *variables != self.variables {
+                operands.copy_from_slice(&self.operands);
+                variables.copy_from_slice(&self.variables);
+                *result = (self.function)(operands, variables);
+            }
+            return *result;
+        }
+        let result = (self.function)(&self.operands, &self.variables);
+        self.last = Some((self.operands.clone(), self.variables.clone(), result));
+        result
+    }
 }
 
 struct Machine<'a> {
     graph: &'a ApplicationGraph,
     counters: IndexVec<CounterId, CounterState<'a>>,
     kernels: IndexVec<KernelId, KernelState<'a>>,
-    /// The words of each net, the newest first: as many as its edges ask for.
-    words: IndexVec<WordId, VecDeque<u16>>,
+    /// The words of each net: as many as its edges ask for.
+    words: IndexVec<WordId, History>,
     bits: IndexVec<BitId, bool>,
-    memories: IndexVec<ArrayId, Memory>,
+    /// The words of each array, by the number of the element.
+    memories: IndexVec<ArrayId, Vec<u16>>,
     ports: IndexVec<ArrayId, Vec<ArrayPort<'a>>>,
     /// The word in each hold register; 0 for other nets.
     held: IndexVec<WordId, u16>,
@@ -156,6 +187,8 @@ struct Machine<'a> {
     shown: IndexVec<ArrayId, Vec<u16>>,
     /// Words taken from each input.
     taken: IndexVec<InputId, usize>,
+    /// The cycle.
+    now: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -185,6 +218,7 @@ impl<'a> Machine<'a> {
                 used: datapath.variables(),
                 variables: vec![0; depth],
                 addresses: AddressPipeline::all(datapath, &program.tables),
+                last: None,
             }
         });
         let ram = |ram: &RamNode| {
@@ -201,28 +235,30 @@ impl<'a> Machine<'a> {
             };
             datapath.memory_reads().iter().map(|read| place(read.load)).collect()
         };
+        let (ports, memories): (Vec<_>, Vec<_>) =
+            ports.iter().map(|ports| ArrayPort::all(ports)).map(|(ports, size)| (ports, vec![0; size])).unzip();
         Machine {
             graph,
             counters: graph.counters.iter().map(CounterState::new).collect(),
             kernels: kernels.collect(),
-            words: longest.into_iter().map(|delay| VecDeque::from(vec![0; delay as usize + 1])).collect(),
+            words: longest.into_iter().map(History::of).collect(),
             bits: index_vec::index_vec![false; graph.bits.len()],
-            memories: index_vec::index_vec![Memory::new(); graph.arrays.len()],
-            ports: ports.iter().map(|ports| ArrayPort::all(ports)).collect(),
+            memories: IndexVec::from(memories),
+            ports: IndexVec::from(ports),
             held: index_vec::index_vec![0; graph.words.len()],
             rams: graph.rams.iter().map(ram).collect(),
             addresses: graph.kernels.indices().map(reads).collect(),
             shown: graph.arrays.iter().map(|array| vec![0; array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
+            now: 0,
         }
     }
 
     fn cycle(&mut self, inputs: &IndexVec<InputId, Beats>, outputs: &mut [Beats]) {
         self.read_memories();
         // Edges with a delay see the words of earlier cycles, whether their nets come before or after.
-        for words in &mut self.words {
-            words.pop_back();
-            words.push_front(0);
+        for History { words, mask } in &mut self.words {
+            words[self.now & *mask] = 0;
         }
         for (number, bit) in self.graph.bits.iter_enumerated() {
             self.bits[number] = match &bit.driver {
@@ -244,7 +280,8 @@ impl<'a> Machine<'a> {
                 WordDriver::Hold(_) => self.held[number],
                 WordDriver::Ram { ram, read } => self.rams[*ram].shown(*read, self.ram_writes(*ram)),
             };
-            self.words[number][0] = word;
+            let History { words, mask } = &mut self.words[number];
+            words[self.now & *mask] = word;
         }
         for (stream, words) in self.graph.outputs.iter().zip(outputs) {
             if self.counters[stream.counter].steps() {
@@ -273,13 +310,14 @@ impl<'a> Machine<'a> {
         self.load_registers();
         self.counters.iter_mut().for_each(CounterState::advance);
         self.ports.iter_mut().flatten().for_each(|port| port.counter.advance());
+        self.now += 1;
     }
 
     fn read_memories(&mut self) {
         for (array, ports) in self.ports.iter_enumerated() {
             for (number, port) in ports.iter().enumerate() {
                 if port.direction == Direction::Read && port.counter.steps() {
-                    self.shown[array][number] = self.memories[array].get(&port.element()).copied().unwrap_or(0);
+                    self.shown[array][number] = self.memories[array][port.element()];
                 }
             }
         }
@@ -291,7 +329,7 @@ impl<'a> Machine<'a> {
             for (port, &edge) in ports.iter().zip(writes) {
                 if port.counter.steps() {
                     let word = self.word(edge);
-                    self.memories[array].insert(port.element(), word);
+                    self.memories[array][port.element()] = word;
                 }
             }
         }
@@ -317,7 +355,10 @@ impl<'a> Machine<'a> {
 
     fn word(&self, edge: Edge) -> u16 {
         match edge {
-            Edge::Net { net, delay } => self.words[net][delay as usize],
+            Edge::Net { net, delay } => {
+                let History { words, mask } = &self.words[net];
+                words[self.now.wrapping_sub(delay as usize) & mask]
+            }
             Edge::Constant(word) => word,
         }
     }
@@ -354,6 +395,6 @@ impl<'a> Machine<'a> {
             self.rams[ram].given[read] = pipeline.step(&state.operands, &state.variables);
         }
         state.arrivals.join(&mut state.operands, &mut state.variables);
-        (state.function)(&state.operands, &state.variables)
+        state.call()
     }
 }
