@@ -251,14 +251,15 @@ impl Build {
             output::print(&compiled.text(stage))?;
             return Ok(ExitCode::SUCCESS);
         }
-        // A command that fails for a wrong file says nothing else.
-        let inputs = self.images(&compiled.program)?;
+        // A command that fails for a wrong file says nothing else. Without a run nothing reads images, which may be large.
+        let is_run = self.runs() || self.simulates();
+        let inputs = if is_run { self.images(&compiled.program)? } else { BTreeMap::new() };
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
         self.say(&spinner, || format!("{}\n{report}{}", report.name, fit::lines(fitted.as_ref())))?;
         let trials = compiled.trials.clone();
         let mut outcome = Outcome { report, fit: fitted, trials, checked_by_model: false, rtl: None };
-        if self.runs() || self.simulates() {
+        if is_run {
             self.run_and_write(&compiled, &inputs, &mut outcome, shell.as_ref(), &spinner)?;
         }
         drop(spinner);
