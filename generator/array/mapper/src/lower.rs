@@ -225,12 +225,7 @@ fn select_all(compiled: &Compiled, pe: &PeSpec, tables: Option<TableTiles>) -> R
     let program = &compiled.program;
     let selected = |(graph, arrivals): (DatapathGraph, Vec<u64>)| {
         let refused = |why: Refused| {
-            let help = match why {
-                Refused::Wide { .. } => "narrow the operands by a cast or by `clamp`, so that they fit a word",
-                Refused::Operation { .. } | Refused::Lut { .. } => {
-                    "choose an array whose `pe` has it, or build a dedicated accelerator, without `--array`"
-                }
-            };
+            let help = "choose an array whose `pe` has it, or build a dedicated accelerator, without `--array`";
             program.diagnostic(graph.operation().span, why.to_string()).with_help(help)
         };
         select(&graph, pe, tables, arrivals).map_err(refused)

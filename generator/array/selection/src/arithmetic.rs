@@ -5,7 +5,7 @@ use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 
 use crate::cell::{Bit, Word};
-use crate::legalize::{Legal, Legalizer, Unsupported};
+use crate::legalize::{Legal, Legalizer};
 
 impl Legalizer<'_, '_> {
     fn word_bits(&self) -> u32 {
@@ -19,72 +19,54 @@ impl Legalizer<'_, '_> {
         }
     }
 
-    pub(crate) fn sum(
-        &mut self,
-        node: usize,
-        subtracts: bool,
-        left: usize,
-        right: usize,
-    ) -> Result<Legal, Unsupported> {
+    pub(crate) fn sum(&mut self, node: usize, subtracts: bool, left: usize, right: usize) -> Legal {
         let (one, other) = (self.range(left), self.range(right));
         let exact = match subtracts {
             true => (one.0 - other.1, one.1 - other.0),
             false => (one.0 + other.0, one.1 + other.1),
         };
-        let (a, b) = (self.low(left)?, self.low(right)?);
+        let (a, b) = (self.low(left), self.low(right));
         let (low, carry) = if subtracts { self.builder.subtract(a, b) } else { self.builder.add(a, b) };
         self.wrapped(node, Some(exact), low, |this| {
-            let (a, b) = (this.high(left)?, this.high(right)?);
-            Ok(match subtracts {
+            let (a, b) = (this.high(left), this.high(right));
+            match subtracts {
                 true => this.builder.subtract_carry(a, b, carry).0,
                 false => this.builder.add_carry(a, b, carry).0,
-            })
+            }
         })
     }
 
-    pub(crate) fn product(&mut self, node: usize, left: usize, right: usize) -> Result<Legal, Unsupported> {
+    pub(crate) fn product(&mut self, node: usize, left: usize, right: usize) -> Legal {
         let (one, other) = (self.range(left), self.range(right));
         // Beyond 64 bits, the product wraps in any type.
         let corners = [(one.0, other.0), (one.0, other.1), (one.1, other.0), (one.1, other.1)];
         let corners = corners.map(|(one, other)| one.checked_mul(other));
         let least = corners.iter().copied().min().flatten();
         let greatest = corners.iter().copied().max().flatten();
-        let (a, b) = (self.low(left)?, self.low(right)?);
+        let (a, b) = (self.low(left), self.low(right));
         let low = self.builder.multiply(a, b);
         self.wrapped(node, least.zip(greatest), low, |this| this.product_high(left, right))
     }
 
     /// The high word of a product of values that are words or pairs.
-    fn product_high(&mut self, left: usize, right: usize) -> Result<Word, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    fn product_high(&mut self, left: usize, right: usize) -> Word {
+        let (a, b) = (self.low(left), self.low(right));
         if let Some(signed) = self.common_sign(left, right) {
-            return Ok(self.builder.multiply_high(a, b, signed));
+            return self.builder.multiply_high(a, b, signed);
         }
-        let (a_high, b_high) = (self.high(left)?, self.high(right)?);
+        let (a_high, b_high) = (self.high(left), self.high(right));
         let low = self.builder.multiply_high(a, b, false);
         let (one, other) = (self.builder.multiply(a, b_high), self.builder.multiply(a_high, b));
         let crossed = self.builder.add(one, other).0;
-        Ok(self.builder.add(low, crossed).0)
+        self.builder.add(low, crossed).0
     }
 
-    pub(crate) fn bitwise(
-        &mut self,
-        node: usize,
-        operation: Operation,
-        left: usize,
-        right: usize,
-    ) -> Result<Legal, Unsupported> {
+    pub(crate) fn bitwise(&mut self, node: usize, operation: Operation, left: usize, right: usize) -> Legal {
         // Bits beyond those of the type are as those of the operands: all like the sign, or 0.
         self.word_by_word(node, left, right, |builder, a, b| builder.bitwise(operation, a, b))
     }
 
-    pub(crate) fn shift(
-        &mut self,
-        node: usize,
-        is_left: bool,
-        value: usize,
-        amount: usize,
-    ) -> Result<Legal, Unsupported> {
+    pub(crate) fn shift(&mut self, node: usize, is_left: bool, value: usize, amount: usize) -> Legal {
         match self.as_constant(amount) {
             Some(amount) => {
                 let amount = if is_left { amount } else { -amount };
@@ -95,37 +77,37 @@ impl Legalizer<'_, '_> {
     }
 
     /// `value · 2^amount`, rounded down.
-    pub(crate) fn shift_by_constant(&mut self, node: usize, value: usize, amount: i64) -> Result<Legal, Unsupported> {
+    pub(crate) fn shift_by_constant(&mut self, node: usize, value: usize, amount: i64) -> Legal {
         let bits = i64::from(self.word_bits());
         let (least, greatest) = self.range(value);
         if amount >= 0 {
-            let low = self.low(value)?;
+            let low = self.low(value);
             let beyond = amount >= i64::from(self.values.values[node].value.bits());
             let shifted = if beyond { Word::Constant(0) } else { self.left(low, amount) };
             let exact = (!beyond).then(|| (least << amount, greatest << amount));
             return self.wrapped(node, exact, shifted, |this| match amount >= bits {
-                _ if beyond => Ok(Word::Constant(0)),
-                true => Ok(this.left(low, amount - bits)),
+                _ if beyond => Word::Constant(0),
+                true => this.left(low, amount - bits),
                 false => {
-                    let high = this.high(value)?;
+                    let high = this.high(value);
                     let high = this.left(high, amount);
                     let carried = this.builder.shift(Operation::ShiftRightUnsigned, low, (bits - amount) as u32);
-                    Ok(this.builder.bitwise(Operation::Or, high, carried))
+                    this.builder.bitwise(Operation::Or, high, carried)
                 }
             });
         }
         let amount = -amount;
         if self.is_narrow(value) {
-            let low = self.low(value)?;
+            let low = self.low(value);
             let operation = self.right(value);
-            return Ok(Legal::Word(self.builder.shift(operation, low, amount.min(bits) as u32)));
+            return Legal::Word(self.builder.shift(operation, low, amount.min(bits) as u32));
         }
-        let low = self.shifted_pair(value, amount)?;
+        let low = self.shifted_pair(value, amount);
         if self.is_narrow(node) {
-            return Ok(Legal::Word(low));
+            return Legal::Word(low);
         }
-        let (high, operation) = (self.high(value)?, self.right(value));
-        Ok(Legal::Pair(low, self.builder.shift(operation, high, amount.min(bits) as u32)))
+        let (high, operation) = (self.high(value), self.right(value));
+        Legal::Pair(low, self.builder.shift(operation, high, amount.min(bits) as u32))
     }
 
     fn left(&mut self, word: Word, amount: i64) -> Word {
@@ -146,68 +128,67 @@ impl Legalizer<'_, '_> {
     }
 
     /// The low word of a value of two words, shifted to the right.
-    fn shifted_pair(&mut self, value: usize, amount: i64) -> Result<Word, Unsupported> {
+    fn shifted_pair(&mut self, value: usize, amount: i64) -> Word {
         let bits = i64::from(self.word_bits());
-        if let Some(word) = self.middle(value, amount)? {
-            return Ok(word);
+        if let Some(word) = self.middle(value, amount) {
+            return word;
         }
-        let high = self.high(value)?;
+        let high = self.high(value);
         if amount >= bits {
             let operation = self.right(value);
-            return Ok(self.builder.shift(operation, high, (amount - bits).min(bits) as u32));
+            return self.builder.shift(operation, high, (amount - bits).min(bits) as u32);
         }
-        let low = self.low(value)?;
+        let low = self.low(value);
         let low = self.builder.shift(Operation::ShiftRightUnsigned, low, amount as u32);
         let carried = self.left(high, bits - amount);
-        Ok(self.builder.bitwise(Operation::Or, low, carried))
+        self.builder.bitwise(Operation::Or, low, carried)
     }
 
     /// The word in the middle of a product of words, where the processing element has an operation for it.
-    fn middle(&mut self, value: usize, amount: i64) -> Result<Option<Word>, Unsupported> {
+    fn middle(&mut self, value: usize, amount: i64) -> Option<Word> {
         let NodeKind::Binary { operator: Binary::Multiply, left, right } = self.values.values[value].kind else {
-            return Ok(None);
+            return None;
         };
-        let Some(signed) = self.common_sign(left, right) else { return Ok(None) };
+        let Some(signed) = self.common_sign(left, right) else { return None };
         if amount != i64::from(self.word_bits() / 2) {
-            return Ok(None);
+            return None;
         }
-        let (a, b) = (self.low(left)?, self.low(right)?);
-        Ok(self.builder.multiply_middle(a, b, signed))
+        let (a, b) = (self.low(left), self.low(right));
+        self.builder.multiply_middle(a, b, signed)
     }
 
-    fn shift_by_value(
-        &mut self,
-        node: usize,
-        is_left: bool,
-        value: usize,
-        amount: usize,
-    ) -> Result<Legal, Unsupported> {
+    fn shift_by_value(&mut self, node: usize, is_left: bool, value: usize, amount: usize) -> Legal {
         let is_wide = !self.is_narrow(value) || !self.is_narrow(node);
-        if is_wide || !self.is_narrow(amount) {
-            return Err(Unsupported::Wide(if is_left { "<<" } else { ">>" }));
-        }
-        let (word, by) = (self.low(value)?, self.low(amount)?);
+        let number = if is_wide { self.pair(value) } else { [self.low(value), Word::Constant(0)] };
         let right = self.right(value);
-        let (forward, back) = if is_left { (Operation::ShiftLeft, right) } else { (right, Operation::ShiftLeft) };
-        let mut shifted = self.builder.shift_by(forward, word, by);
+        let [by, beyond] = self.size(amount);
+        // All bits leave by an amount of two words.
+        let is_word = self.builder.equal(beyond, Word::Constant(0));
+        let by = self.builder.select(is_word, by, self.builder.ones());
+        let shift = |this: &mut Self, is_left: bool| match (is_wide, is_left) {
+            (true, true) => this.builder.shifted_left_by(number, by),
+            (true, false) => this.builder.shifted_right_by(right, number, by),
+            (false, true) => [this.builder.shift_by(Operation::ShiftLeft, number[0], by), Word::Constant(0)],
+            (false, false) => [this.builder.shift_by(right, number[0], by), Word::Constant(0)],
+        };
+        let mut shifted = shift(self, is_left);
         if !self.is_natural(amount) {
-            let opposite = self.builder.subtract(Word::Constant(0), by).0;
-            let back = self.builder.shift_by(back, word, opposite);
-            let is_negative = self.builder.less(by, Word::Constant(0), true);
-            shifted = self.builder.select(is_negative, back, shifted);
+            let back = shift(self, !is_left);
+            let is_negative = self.is_negative(amount);
+            shifted = self.builder.select_pair(is_negative, back, shifted);
         }
-        self.wrapped(node, None, shifted, |_| Err(Unsupported::Wide("<<")))
+        self.wrapped(node, None, shifted[0], |_| shifted[1])
     }
 
-    pub(crate) fn equal(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    pub(crate) fn equal(&mut self, left: usize, right: usize) -> Bit {
+        let (a, b) = (self.low(left), self.low(right));
         let low = self.builder.equal(a, b);
         if self.common_sign(left, right).is_some() {
-            return Ok(low);
+            return low;
         }
-        let (a, b) = (self.high(left)?, self.high(right)?);
+        let (a, b) = (self.high(left), self.high(right));
         let high = self.builder.equal(a, b);
-        Ok(self.builder.logic(low, high, |low, high| low && high))
+        self.builder.logic(low, high, |low, high| low && high)
     }
 
     /// As `common_sign`, for a comparison: numbers without the highest bit compare alike with sign and without, where the processing
@@ -220,72 +201,66 @@ impl Legalizer<'_, '_> {
         self.common_sign(left, right).map(|signed| signed || (are_small && !without_sign))
     }
 
-    pub(crate) fn less(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
+    pub(crate) fn less(&mut self, left: usize, right: usize) -> Bit {
         match self.compared_sign(left, right) {
             Some(signed) => {
-                let (a, b) = (self.low(left)?, self.low(right)?);
-                Ok(self.builder.less(a, b, signed))
+                let (a, b) = (self.low(left), self.low(right));
+                self.builder.less(a, b, signed)
             }
-            None => Ok(!self.not_less(left, right)?),
+            None => !self.not_less(left, right),
         }
     }
 
-    pub(crate) fn less_equal(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
+    pub(crate) fn less_equal(&mut self, left: usize, right: usize) -> Bit {
         match self.compared_sign(left, right) {
             Some(signed) => {
-                let (a, b) = (self.low(left)?, self.low(right)?);
-                Ok(self.builder.less_equal(a, b, signed))
+                let (a, b) = (self.low(left), self.low(right));
+                self.builder.less_equal(a, b, signed)
             }
             None => self.not_less(right, left),
         }
     }
 
     /// `left >= right` of pairs: no borrow of the difference, with the signs inverted if there are some.
-    fn not_less(&mut self, left: usize, right: usize) -> Result<Bit, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    fn not_less(&mut self, left: usize, right: usize) -> Bit {
+        let (a, b) = (self.low(left), self.low(right));
         let no_borrow = self.builder.subtract(a, b).1;
-        let (mut a, mut b) = (self.high(left)?, self.high(right)?);
+        let (mut a, mut b) = (self.high(left), self.high(right));
         if !self.is_natural(left) || !self.is_natural(right) {
             let sign = Word::Constant(1 << (self.word_bits() - 1));
             a = self.builder.bitwise(Operation::Xor, a, sign);
             b = self.builder.bitwise(Operation::Xor, b, sign);
         }
-        Ok(self.builder.subtract_carry(a, b, no_borrow).1)
+        self.builder.subtract_carry(a, b, no_borrow).1
     }
 
-    pub(crate) fn extreme(
-        &mut self,
-        node: usize,
-        greatest: bool,
-        left: usize,
-        right: usize,
-    ) -> Result<Legal, Unsupported> {
+    pub(crate) fn extreme(&mut self, node: usize, greatest: bool, left: usize, right: usize) -> Legal {
         if let Some(signed) = self.common_sign(left, right) {
-            let (a, b) = (self.low(left)?, self.low(right)?);
-            return Ok(Legal::Word(self.builder.extreme(greatest, a, b, signed)));
+            let (a, b) = (self.low(left), self.low(right));
+            return Legal::Word(self.builder.extreme(greatest, a, b, signed));
         }
-        let less = self.less(left, right)?;
+        let less = self.less(left, right);
         let chosen = if greatest { !less } else { less };
         self.word_by_word(node, left, right, |builder, a, b| builder.select(chosen, a, b))
     }
 
-    pub(crate) fn absolute_difference(&mut self, node: usize, left: usize, right: usize) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    pub(crate) fn absolute_difference(&mut self, node: usize, left: usize, right: usize) -> Legal {
+        let (a, b) = (self.low(left), self.low(right));
         if let Some(signed) = self.common_sign(left, right) {
             let (one, other) = (self.range(left), self.range(right));
             let half = 1_i64 << (self.word_bits() - 1);
             let fits = one.1 - other.0 < half && other.1 - one.0 < half;
-            return Ok(Legal::Word(self.builder.absolute_difference(a, b, signed, fits)));
+            return Legal::Word(self.builder.absolute_difference(a, b, signed, fits));
         }
-        let (a_high, b_high) = (self.high(left)?, self.high(right)?);
-        let is_less = self.less(left, right)?;
+        let (a_high, b_high) = (self.high(left), self.high(right));
+        let is_less = self.less(left, right);
         let ((low, no_borrow), (opposite, opposite_no_borrow)) =
             (self.builder.subtract(a, b), self.builder.subtract(b, a));
         let chosen = self.builder.select(is_less, opposite, low);
         self.wrapped(node, None, chosen, |this| {
             let high = this.builder.subtract_carry(a_high, b_high, no_borrow).0;
             let opposite = this.builder.subtract_carry(b_high, a_high, opposite_no_borrow).0;
-            Ok(this.builder.select(is_less, opposite, high))
+            this.builder.select(is_less, opposite, high)
         })
     }
 }

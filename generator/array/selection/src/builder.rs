@@ -60,6 +60,13 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Forgets the cells from a place on.
+    pub fn forget_since(&mut self, mark: usize) {
+        for cell in self.cells.drain(mark..) {
+            self.known.remove(&cell);
+        }
+    }
+
     /// The cell of an operation of up to three words and a bit.
     fn cell(&mut self, operation: Operation, words: [Word; 3], bit: Bit) -> usize {
         let bits = [bit, Bit::constant(false), Bit::constant(false)];

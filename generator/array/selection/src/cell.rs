@@ -53,6 +53,14 @@ impl Bit {
         Bit { source: BitSource::Cell(cell), inverted: false }
     }
 
+    /// The cell that gives it, if there is one.
+    pub fn cell(self) -> Option<usize> {
+        match self.source {
+            BitSource::Cell(cell) => Some(cell),
+            _ => None,
+        }
+    }
+
     /// The value, if it is a constant.
     pub fn as_constant(self) -> Option<bool> {
         (self.source == BitSource::False).then_some(self.inverted)

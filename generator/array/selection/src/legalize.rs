@@ -22,15 +22,6 @@ pub(crate) enum Legal {
     Word(Word),
     /// The low and the high word of a value.
     Pair(Word, Word),
-    /// A value that the array does not compute.
-    Unsupported(Unsupported),
-}
-
-/// A value that no operations of the processing element compute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsupported {
-    /// An operator of values that do not fit a word.
-    Wide(&'static str),
 }
 
 /// Legalizes values in their order.
@@ -50,9 +41,9 @@ impl<'a, 'b> Legalizer<'a, 'b> {
     }
 
     /// The words of the result, low word first.
-    pub fn run(mut self) -> Result<Vec<Word>, Unsupported> {
+    pub fn run(mut self) -> Vec<Word> {
         for node in 0..=self.values.result {
-            let legal = self.value(node).unwrap_or_else(Legal::Unsupported);
+            let legal = self.value(node);
             self.legal.push(legal);
         }
         let result = self.values.result;
@@ -124,33 +115,30 @@ impl<'a, 'b> Legalizer<'a, 'b> {
     }
 
     /// The low word of a value.
-    pub fn low(&mut self, node: usize) -> Result<Word, Unsupported> {
+    pub fn low(&mut self, node: usize) -> Word {
         match self.legal[node] {
-            Legal::Word(word) | Legal::Pair(word, _) => Ok(word),
-            Legal::Bit(bit) => Ok(self.builder.word_of(bit)),
-            Legal::Unsupported(why) => Err(why),
+            Legal::Word(word) | Legal::Pair(word, _) => word,
+            Legal::Bit(bit) => self.builder.word_of(bit),
         }
     }
 
     /// The high word of a value.
-    pub fn high(&mut self, node: usize) -> Result<Word, Unsupported> {
+    pub fn high(&mut self, node: usize) -> Word {
         match self.legal[node] {
-            Legal::Pair(_, high) => Ok(high),
-            Legal::Bit(_) => Ok(Word::Constant(0)),
-            Legal::Word(_) if self.is_natural(node) => Ok(Word::Constant(0)),
-            Legal::Word(word) => Ok(self.builder.sign(word)),
-            Legal::Unsupported(why) => Err(why),
+            Legal::Pair(_, high) => high,
+            Legal::Bit(_) => Word::Constant(0),
+            Legal::Word(_) if self.is_natural(node) => Word::Constant(0),
+            Legal::Word(word) => self.builder.sign(word),
         }
     }
 
-    fn bit(&mut self, node: usize) -> Result<Bit, Unsupported> {
+    fn bit(&mut self, node: usize) -> Bit {
         match self.legal[node] {
-            Legal::Bit(bit) => Ok(bit),
+            Legal::Bit(bit) => bit,
             Legal::Word(word) | Legal::Pair(word, _) => {
                 let low = self.builder.bitwise(Operation::And, word, Word::Constant(1));
-                Ok(!self.builder.equal(low, Word::Constant(0)))
+                !self.builder.equal(low, Word::Constant(0))
             }
-            Legal::Unsupported(why) => Err(why),
         }
     }
 
@@ -161,15 +149,15 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         node: usize,
         exact: Option<(i64, i64)>,
         low: Word,
-        high: impl FnOnce(&mut Self) -> Result<Word, Unsupported>,
-    ) -> Result<Legal, Unsupported> {
+        high: impl FnOnce(&mut Self) -> Word,
+    ) -> Legal {
         let Value { value, .. } = self.values.values[node];
         if !self.is_narrow(node) {
-            return Ok(Legal::Pair(low, high(self)?));
+            return Legal::Pair(low, high(self));
         }
         let is_exact = exact.is_some_and(|(low, high)| value.holds(low) && value.holds(high));
         let bits = if is_exact { self.spec().word_bits } else { value.bits() };
-        Ok(Legal::Word(self.builder.extended(low, bits, value.is_signed())))
+        Legal::Word(self.builder.extended(low, bits, value.is_signed()))
     }
 
     /// A function of the low words of two values and, where the result does not fit a word, the same function of their high words.
@@ -179,14 +167,14 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         left: usize,
         right: usize,
         function: impl Fn(&mut Builder<'b>, Word, Word) -> Word,
-    ) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    ) -> Legal {
+        let (a, b) = (self.low(left), self.low(right));
         let low = function(self.builder, a, b);
         if self.is_narrow(node) {
-            return Ok(Legal::Word(low));
+            return Legal::Word(low);
         }
-        let (a, b) = (self.high(left)?, self.high(right)?);
-        Ok(Legal::Pair(low, function(self.builder, a, b)))
+        let (a, b) = (self.high(left), self.high(right));
+        Legal::Pair(low, function(self.builder, a, b))
     }
 
     /// The words of a constant.
@@ -201,31 +189,31 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         }
     }
 
-    fn value(&mut self, node: usize) -> Result<Legal, Unsupported> {
+    fn value(&mut self, node: usize) -> Legal {
         let Value { kind, value, .. } = self.values.values[node];
         if let (Type::Bool, Some(variable)) = (value, self.variables[node])
             && let Some(decided) = predicate::decide(self.values, node, variable)
         {
-            return Ok(Legal::Bit(match decided {
+            return Legal::Bit(match decided {
                 Decided::Always(value) => Bit::constant(value),
                 Decided::In { predicate, inverted } => {
                     let bit = self.builder.predicate(predicate);
                     Bit { inverted, ..bit }
                 }
-            }));
+            });
         }
         if let Some(variable) = self.variables[node]
             && let Some(sequence) = self.sequence(node, variable)
         {
-            return Ok(sequence);
+            return sequence;
         }
         match kind {
-            NodeKind::Constant(number) => Ok(self.constant(node, number)),
-            NodeKind::Load(load) => Ok(self.load(node, load)),
+            NodeKind::Constant(number) => self.constant(node, number),
+            NodeKind::Load(load) => self.load(node, load),
             NodeKind::Variable(_) => unreachable!("a loop variable depends on itself only"),
             NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
-                let index = self.low(index)?;
-                Ok(self.entry(node, table, index))
+                let index = self.low(index);
+                self.entry(node, table, index)
             }
             NodeKind::Read { .. } => unreachable!("programs with random-access memories are refused before"),
             NodeKind::Unary { operator, operand } => self.unary(node, operator, operand),
@@ -251,42 +239,42 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         Some(if is_narrow { Legal::Word(low) } else { Legal::Pair(low, words(word_bits)) })
     }
 
-    fn select(&mut self, node: usize, condition: usize, then: usize, otherwise: usize) -> Result<Legal, Unsupported> {
-        let condition = self.bit(condition)?;
+    fn select(&mut self, node: usize, condition: usize, then: usize, otherwise: usize) -> Legal {
+        let condition = self.bit(condition);
         if self.values.values[node].value == Type::Bool {
-            let (then, otherwise) = (self.bit(then)?, self.bit(otherwise)?);
+            let (then, otherwise) = (self.bit(then), self.bit(otherwise));
             let chosen = self.builder.logic(condition, then, |condition, then| condition && then);
             let other = self.builder.logic(condition, otherwise, |condition, otherwise| !condition && otherwise);
-            return Ok(Legal::Bit(self.builder.logic(chosen, other, |one, other| one || other)));
+            return Legal::Bit(self.builder.logic(chosen, other, |one, other| one || other));
         }
         self.word_by_word(node, then, otherwise, |builder, a, b| builder.select(condition, a, b))
     }
 
-    fn cast(&mut self, node: usize, operand: usize) -> Result<Legal, Unsupported> {
+    fn cast(&mut self, node: usize, operand: usize) -> Legal {
         if self.values.values[node].value == Type::Bool {
-            return Ok(Legal::Bit(self.bit(operand)?));
+            return Legal::Bit(self.bit(operand));
         }
-        let low = self.low(operand)?;
+        let low = self.low(operand);
         self.wrapped(node, Some(self.range(operand)), low, |this| this.high(operand))
     }
 
-    fn unary(&mut self, node: usize, operator: Unary, operand: usize) -> Result<Legal, Unsupported> {
+    fn unary(&mut self, node: usize, operator: Unary, operand: usize) -> Legal {
         let Value { value, .. } = self.values.values[node];
         let (least, greatest) = self.range(operand);
         if value == Type::Bool {
-            let bit = self.bit(operand)?;
+            let bit = self.bit(operand);
             // The opposite of a truth value; its negative and its absolute value are the value itself.
-            return Ok(Legal::Bit(if operator == Unary::Not { !bit } else { bit }));
+            return Legal::Bit(if operator == Unary::Not { !bit } else { bit });
         }
-        let low = self.low(operand)?;
+        let low = self.low(operand);
         match operator {
             Unary::FloatFromInteger(format) => {
                 let operation = Operation::of_numbers(format, FloatOperation::FromInteger);
-                Ok(Legal::Word(self.builder.convert(operation, low)))
+                Legal::Word(self.builder.convert(operation, low))
             }
             Unary::FloatToInteger(format) => {
                 let operation = Operation::of_numbers(format, FloatOperation::ToInteger);
-                Ok(Legal::Word(self.builder.convert(operation, low)))
+                Legal::Word(self.builder.convert(operation, low))
             }
             Unary::FloatNegate(_) | Unary::FloatAbsolute(_) | Unary::FloatFunction(..) => {
                 unreachable!("datapaths have operations of bits for it")
@@ -294,8 +282,8 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             Unary::Negate => {
                 let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
                 self.wrapped(node, Some((-greatest, -least)), negative, |this| {
-                    let high = this.high(operand)?;
-                    Ok(this.builder.subtract_carry(Word::Constant(0), high, no_borrow).0)
+                    let high = this.high(operand);
+                    this.builder.subtract_carry(Word::Constant(0), high, no_borrow).0
                 })
             }
             Unary::Not => {
@@ -306,25 +294,25 @@ impl<'a, 'b> Legalizer<'a, 'b> {
                 let inverted = self.builder.bitwise(Operation::Xor, low, mask);
                 let exact = (value.min(), value.max());
                 self.wrapped(node, Some(exact), inverted, |this| {
-                    let high = this.high(operand)?;
-                    Ok(this.builder.bitwise(Operation::Xor, high, ones))
+                    let high = this.high(operand);
+                    this.builder.bitwise(Operation::Xor, high, ones)
                 })
             }
-            Unary::Absolute if least >= 0 => Ok(self.legal[operand]),
-            Unary::Absolute if self.is_narrow(operand) => Ok(Legal::Word(self.builder.absolute(low))),
+            Unary::Absolute if least >= 0 => self.legal[operand],
+            Unary::Absolute if self.is_narrow(operand) => Legal::Word(self.builder.absolute(low)),
             Unary::Absolute => {
-                let high = self.high(operand)?;
+                let high = self.high(operand);
                 let is_negative = self.builder.less(high, Word::Constant(0), true);
                 let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
                 let negative_high = self.builder.subtract_carry(Word::Constant(0), high, no_borrow).0;
                 let low = self.builder.select(is_negative, negative, low);
                 let high = self.builder.select(is_negative, negative_high, high);
-                self.wrapped(node, None, low, |_| Ok(high))
+                self.wrapped(node, None, low, |_| high)
             }
         }
     }
 
-    fn binary(&mut self, node: usize, operator: Binary, left: usize, right: usize) -> Result<Legal, Unsupported> {
+    fn binary(&mut self, node: usize, operator: Binary, left: usize, right: usize) -> Legal {
         if self.values.values[left].value == Type::Bool {
             return self.truth(operator, left, right);
         }
@@ -336,12 +324,12 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             Binary::And => self.bitwise(node, Operation::And, left, right),
             Binary::Or => self.bitwise(node, Operation::Or, left, right),
             Binary::Xor => self.bitwise(node, Operation::Xor, left, right),
-            Binary::Equal => Ok(Legal::Bit(self.equal(left, right)?)),
-            Binary::NotEqual => Ok(Legal::Bit(!self.equal(left, right)?)),
-            Binary::Less => Ok(Legal::Bit(self.less(left, right)?)),
-            Binary::Greater => Ok(Legal::Bit(self.less(right, left)?)),
-            Binary::LessEqual => Ok(Legal::Bit(self.less_equal(left, right)?)),
-            Binary::GreaterEqual => Ok(Legal::Bit(self.less_equal(right, left)?)),
+            Binary::Equal => Legal::Bit(self.equal(left, right)),
+            Binary::NotEqual => Legal::Bit(!self.equal(left, right)),
+            Binary::Less => Legal::Bit(self.less(left, right)),
+            Binary::Greater => Legal::Bit(self.less(right, left)),
+            Binary::LessEqual => Legal::Bit(self.less_equal(left, right)),
+            Binary::GreaterEqual => Legal::Bit(self.less_equal(right, left)),
             Binary::Minimum => self.extreme(node, false, left, right),
             Binary::Maximum => self.extreme(node, true, left, right),
             Binary::AbsoluteDifference => self.absolute_difference(node, left, right),
@@ -358,26 +346,20 @@ impl<'a, 'b> Legalizer<'a, 'b> {
     }
 
     /// The number that an operation gives of two numbers with a fraction.
-    fn float(
-        &mut self,
-        format: Format,
-        operation: FloatOperation,
-        left: usize,
-        right: usize,
-    ) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
+    fn float(&mut self, format: Format, operation: FloatOperation, left: usize, right: usize) -> Legal {
+        let (a, b) = (self.low(left), self.low(right));
         let (word, bit) = self.builder.float(Operation::of_numbers(format, operation), a, b);
-        Ok(if operation.is_comparison() { Legal::Bit(bit) } else { Legal::Word(word) })
+        if operation.is_comparison() { Legal::Bit(bit) } else { Legal::Word(word) }
     }
 
     /// A function of truth values.
-    fn truth(&mut self, operator: Binary, left: usize, right: usize) -> Result<Legal, Unsupported> {
-        let (left, right) = (self.bit(left)?, self.bit(right)?);
+    fn truth(&mut self, operator: Binary, left: usize, right: usize) -> Legal {
+        let (left, right) = (self.bit(left), self.bit(right));
         if let (Binary::And, Some(both)) = (operator, self.both_boxes(left, right)) {
-            return Ok(Legal::Bit(both));
+            return Legal::Bit(both);
         }
         let function = move |left: bool, right: bool| operator.apply(Type::Bool, left.into(), right.into()) != 0;
-        Ok(Legal::Bit(self.builder.logic(left, right, function)))
+        Legal::Bit(self.builder.logic(left, right, function))
     }
 
     /// The bit of the box that two boxes have in common, if they limit different variables.

@@ -11,8 +11,10 @@ mod division;
 mod legalize;
 mod logic;
 mod operators;
+mod pairs;
 mod predicate;
 mod products;
+mod quotient;
 mod reciprocal;
 mod select;
 

@@ -12,7 +12,7 @@ use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 
 use crate::cell::Word;
-use crate::legalize::{Legal, Legalizer, Unsupported};
+use crate::legalize::{Legal, Legalizer};
 use crate::predicate;
 
 /// Memory tiles that can be tables.
@@ -85,17 +85,18 @@ impl Legalizer<'_, '_> {
         let unused = self.range(index).0 - first;
         let numbered = predicate::results(self.values, right, index).into_iter().map(i64::unsigned_abs);
         let divisors: Vec<u64> = (0..unused).map(|_| 0).chain(numbered).collect();
-        let dividends = std::iter::once(self.dividend(left, 1)).chain(self.dividend_of_product(left));
+        let word = self.is_narrow(left).then(|| self.dividend(left, 1));
+        let dividends = word.into_iter().chain(self.dividend_of_product(left));
         let mut methods: Vec<(Dividend, Method)> = Vec::new();
         for dividend in dividends {
             let of_part = |part| methods_of_part(dividend, part, &divisors, self.builder.spec.word_bits);
             let parts = [Part::Low, Part::Middle, Part::High].into_iter().filter(|part| self.has_part(*part));
             methods.extend(parts.flat_map(of_part).map(|method| (dividend, method)));
         }
-        if self.has_part(Part::High) {
+        if let Some(word) = word.filter(|_| self.has_part(Part::High) && self.is_narrow(right)) {
             let ones = (1_u64 << self.builder.spec.word_bits) - 1;
             let factors = divisors.iter().map(|divisor| ones.checked_div(*divisor).unwrap_or(0) as i64).collect();
-            methods.push((self.dividend(left, 1), Method::Corrected { factors }));
+            methods.push((word, Method::Corrected { factors }));
         }
         let plan = |(dividend, method): (Dividend, Method)| {
             let is_inexact = matches!(method, Method::Corrected { .. });
@@ -117,14 +118,12 @@ impl Legalizer<'_, '_> {
         left: usize,
         right: usize,
         plan: Plan,
-    ) -> Result<Legal, Unsupported> {
-        let index = self.low(plan.index)?;
+    ) -> Legal {
+        let index = self.low(plan.index);
         let first = self.builder.constant(plan.first);
         let index = self.builder.subtract(index, first).0;
-        let dividend = self.low(plan.dividend.node)?;
-        let (word, sign, greatest) = self.without_sign(plan.dividend.node, dividend);
-        let divisor = self.low(right)?;
-        let size = self.size(right, divisor);
+        let ([word, _], sign, greatest) = self.without_sign(plan.dividend.node);
+        let [size, _] = self.size(right);
         let quotient = match plan.method {
             Method::Shifted { part, factors, shift } => {
                 let factor = self.looked_up(factors, index);
@@ -143,7 +142,7 @@ impl Legalizer<'_, '_> {
             }
         };
         let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
-        self.finished_by_value(node, is_modulo, (left, right), (quotient, sign), plan.fixes_zero)
+        self.finished_by_value(node, is_modulo, (left, right), [quotient, sign], plan.fixes_zero)
     }
 
     fn looked_up(&mut self, entries: Vec<i64>, index: Word) -> Word {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::builder::Builder;
 use crate::cell::{BitSource, Cell, Cells, Word};
 use crate::cover::cover;
-use crate::legalize::{Legalizer, Unsupported};
+use crate::legalize::Legalizer;
 use crate::operators::PeOperators;
 use crate::products::in_rows;
 use crate::reciprocal::TableTiles;
@@ -15,14 +15,6 @@ use crate::reciprocal::TableTiles;
 /// An operation that the processing element cannot compute.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
-    /// An operator takes values that do not fit a word.
-    #[error("`{operator}` takes values beyond a word of {word_bits} bits")]
-    Wide {
-        /// The operator, as programs write it.
-        operator: &'static str,
-        /// Bits of a word.
-        word_bits: u32,
-    },
     /// The specification lacks an operation.
     #[error("`{pe}` has no operation `{operation}`")]
     Operation {
@@ -55,9 +47,7 @@ pub fn select(
 
 fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
     let mut builder = Builder::new(spec);
-    let results = Legalizer::new(&mut builder, values, tables).run().map_err(|why| match why {
-        Unsupported::Wide(operator) => Refused::Wide { operator, word_bits: spec.word_bits },
-    })?;
+    let results = Legalizer::new(&mut builder, values, tables).run();
     let Builder { cells, fetches, tables, sequences, predicates, .. } = builder;
     let cells = needed(&Cells { cells, fetches, tables, sequences, predicates, results });
     let covered = |mut cells: Cells| {

@@ -12,3 +12,4 @@ mod holds;
 mod random;
 mod side_by_side;
 mod units;
+mod wide;

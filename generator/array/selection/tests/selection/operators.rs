@@ -101,6 +101,32 @@ fn operators_of_pairs_of_words_compute_what_the_interpreter_does() {
 }
 
 #[test]
+fn quotients_and_shifts_of_pairs_of_words_compute_what_the_interpreter_does() {
+    for (spec, (wide, narrow)) in
+        specs().into_iter().cartesian_product([Type::U32, Type::I32].into_iter().cartesian_product(NARROW))
+    {
+        let divisors = [3_i64, 9, 600, 1000, 65_535, 65_536, 70_001, 16_777_216, 2_147_483_647];
+        let divisors = divisors.into_iter().flat_map(|size| [size, -size]).filter(|divisor| wide.holds(*divisor));
+        let wide = wide.name();
+        // A value that uses all 32 bits, and one that uses 16.
+        let a = format!("((a[x] as {wide}) * (b[x] as {wide}) + (b[x] as {wide}) * (70001 as {wide}))");
+        let b = format!("(b[x] as {wide})");
+        let by_constants = divisors
+            .flat_map(|divisor| [format!("{a} / ({divisor} as {wide})"), format!("{a} % ({divisor} as {wide})")]);
+        // By a value of a word, by one that may have more, and by few bits.
+        let values = [b.clone(), format!("({b} * {b})"), format!("(a[x] as {wide} & (63 as {wide}))")];
+        let by_values = values.iter().cartesian_product(["/", "%", "<<", ">>"]);
+        let by_values = by_values.map(|(value, operator)| format!("{a} {operator} {value}"));
+        for expression in by_constants.chain(by_values).chain([format!("{b} << (a[x] as {wide} & (31 as {wide}))")]) {
+            for part in [0, 16] {
+                let expression = format!("(({expression}) >> ({part} as {wide})) as {}", narrow.name());
+                check(&expression, narrow, narrow, narrow, &spec);
+            }
+        }
+    }
+}
+
+#[test]
 fn quotients_by_constants_are_exact() {
     let spec = pe("amber_pe");
     for value in NARROW {
