@@ -130,7 +130,7 @@ fn ports_of_arrays_with_a_global_buffer_are_read() {
 /// Tiles of the arrays that are shipped.
 #[test]
 fn shipped_tiles_are_lint_clean() {
-    for name in ["small", "amber", "tracks_3", "hop_limit_4", "onyx", "bfloat", "float16", "word32"] {
+    for name in ["small", "amber", "amber_long", "tracks_3", "hop_limit_4", "onyx", "bfloat", "float16", "word32"] {
         let spec = shipped(name);
         let tops: Vec<String> = TileKind::ALL.into_iter().map(|kind| tile_module(&spec, kind)).collect();
         lint(&spec, &tops);

@@ -781,7 +781,10 @@ fn map_says_why_not() {
         "64",
         "64",
         &["--tile", "nosuch"],
-        &["there is no file and no tile `nosuch`", "one of amber, amber_long, amber_modes, amber_rom, dual_port"],
+        &[
+            "there is no file and no tile `nosuch`",
+            "one of amber, amber_long, amber_long_rom, amber_modes, amber_rom, dual_port",
+        ],
     );
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";

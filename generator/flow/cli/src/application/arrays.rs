@@ -22,6 +22,7 @@ pub const ARRAYS: Shipped = shipped![
     "array", Array in "constraints/arrays":
     "amber",
     "amber_buffered",
+    "amber_long",
     "bfloat",
     "float16",
     "hop_limit_4",

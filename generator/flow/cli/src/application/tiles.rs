@@ -21,6 +21,7 @@ const TILES: Shipped = shipped![
     "tile", Specification in "constraints/tiles":
     "amber",
     "amber_long",
+    "amber_long_rom",
     "amber_modes",
     "amber_rom",
     "dual_port",
