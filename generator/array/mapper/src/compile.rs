@@ -3,7 +3,7 @@
 use std::iter;
 
 use pushmem_assembly::{Constraints, Delivery, TileSharing};
-use pushmem_compiler::{Compiled, plan};
+use pushmem_compiler::{CompileError, Compiled, Pipeline, may_be_scan, plan, plan_as, scan_or_nests};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::{Edge, WordDriver};
 use pushmem_nest::{Array, ArrayKind, Level, Program};
@@ -23,7 +23,7 @@ const BUDGETS: [u64; 12] = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
 
 /// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
 /// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
-/// of these schedules: the first for which they are the program.
+/// of these schedules, of the pipeline that the program becomes without edits: the first for which they are the program.
 ///
 /// # Errors
 /// When the compiler refuses the program, or the array has no room for it; the first refusal if no budget of cycles helps.
@@ -36,8 +36,18 @@ pub fn compile_for(
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
-    let mut mapped = |compiled: &Compiled, sharing: Sharing| map(compiled, sharing, target, edited, options, progress);
-    let (compiled, mapped, course) = within_budgets(program, target, beside, constraints, Some(edited), &mut mapped)?;
+    let search = Search { program, target, beside, constraints };
+    let unedited = Edited::default();
+    let mut unedited_map =
+        |compiled: &Compiled, sharing: Sharing| map(compiled, sharing, target, &unedited, options, progress);
+    let (compiled, mapped, course) = if edited.is_empty() {
+        search.run(&mut unedited_map)?
+    } else {
+        let unedited = may_be_scan(program)?.then(|| search.run(&mut unedited_map).ok()).flatten();
+        let pipeline = unedited.map_or(Pipeline::Chosen, |(compiled, _, _)| compiled.pipeline());
+        let mut map = |compiled: &Compiled, sharing: Sharing| map(compiled, sharing, target, edited, options, progress);
+        search.within_budgets(pipeline, Some(edited), &mut map)?
+    };
     let times = course.before.plus(&mapped.times);
     Ok((compiled, Mapped { dedicated_cycles: course.dedicated_cycles, times, ..mapped }))
 }
@@ -57,6 +67,19 @@ pub fn compile_unplaced(
     let Levels { program, memories, .. } = Levels::of(program, target).remove(0);
     let hardware = hardware(target, beside, memories)?;
     plan(program, &hardware, constraints, delivery(target, 0), &|_| {}).map_err(Diagnostic::from)
+}
+
+/// The cycles of a program on an array as [`compile_unplaced`] compiles it, if the array has the operations and the tiles that it takes.
+pub fn cycles_unplaced(
+    program: &Program,
+    target: &ArrayTarget,
+    beside: &pushmem_graph::Target,
+    constraints: &Constraints,
+) -> Option<u64> {
+    let compiled = compile_unplaced(program, target, beside, constraints).ok()?;
+    let lowered = lower(&compiled, &target.spec, Sharing::Shared).ok()?;
+    check_capacity(&lowered.netlist, &target.spec).ok()?;
+    Some(compiled.graph.length)
 }
 
 /// Checks that no data choose elements of arrays: memory tiles have addresses of controllers alone.
@@ -79,36 +102,100 @@ pub(crate) struct Course {
     pub dedicated_cycles: u64,
 }
 
-/// Compiles a program for the memories of an array and maps it by `map`, with one budget of cycles for routes after the other.
-pub(crate) fn within_budgets<Found>(
-    program: &Program,
-    target: &ArrayTarget,
-    beside: &pushmem_graph::Target,
-    constraints: &Constraints,
-    edited: Option<&Edited>,
-    map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
-) -> Result<(Compiled, Found, Course), Diagnostic> {
-    let graph = edited.and_then(|edited| edited.graph.as_ref());
-    check_addresses(program)?;
-    let mut refused: Option<Diagnostic> = None;
-    for levels in Levels::of(program, target) {
-        let hardware = hardware(target, beside, levels.memories)?;
-        let attempts = Attempts { program: &levels.program, target, hardware: &hardware, constraints, graph };
-        match attempts.run(map) {
-            Ok((compiled, found, course)) => {
-                return Ok((levels.explained(compiled, refused.as_ref()), found, course));
-            }
-            Err(error) => refused = refused.or(Some(error)),
-        }
+/// The search for a schedule of a program whose mapping an array has room for, with the other kinds of tiles of `beside`.
+#[derive(Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub program: &'a Program,
+    pub target: &'a ArrayTarget,
+    pub beside: &'a pushmem_graph::Target,
+    pub constraints: &'a Constraints,
+}
+
+impl Search<'_> {
+    /// Compiles the program and maps it by `map`, nest by nest where the array does not serve one raster scan.
+    pub fn run<Found>(
+        self,
+        map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
+    ) -> Result<(Compiled, Found, Course), Diagnostic> {
+        let mut build = |pipeline: Pipeline| {
+            let refused = |refused: Diagnostic| match refused.is_fault() {
+                true => CompileError::Fault(refused),
+                false => CompileError::Refused(refused),
+            };
+            self.within_budgets(pipeline, None, map).map_err(refused)
+        };
+        let found = scan_or_nests(self.program, &mut build, |(compiled, _, _)| compiled);
+        found.map_err(|error| self.missing_holds().unwrap_or(error.into_diagnostic()))
     }
-    let refused = refused.expect("programs have levels");
-    let is_unedited = edited.is_none_or(Edited::is_empty);
-    // Words that wait are no reason why an edited stage is refused.
-    let hardware = hardware(target, beside, 0)?;
-    Err(match is_unedited && !delivery(target, 0).holds {
-        true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
-        false => refused,
-    })
+
+    /// Compiles the program as a pipeline and maps it by `map`, with one budget of cycles for routes after the other.
+    fn within_budgets<Found>(
+        self,
+        pipeline: Pipeline,
+        edited: Option<&Edited>,
+        map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
+    ) -> Result<(Compiled, Found, Course), Diagnostic> {
+        let Search { program, target, beside, constraints } = self;
+        let graph = edited.and_then(|edited| edited.graph.as_ref());
+        check_addresses(program)?;
+        let mut refused: Option<Diagnostic> = None;
+        for levels in Levels::of(program, target) {
+            let hardware = hardware(target, beside, levels.memories)?;
+            let attempts =
+                Attempts { program: &levels.program, pipeline, target, hardware: &hardware, constraints, graph };
+            match attempts.run(map) {
+                Ok((compiled, found, course)) => {
+                    return Ok((levels.explained(compiled, refused.as_ref()), found, course));
+                }
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        Err(refused.expect("programs have levels"))
+    }
+
+    /// The refusal of a program that would fit the array if its operands held words: it says which word waits.
+    fn missing_holds(&self) -> Option<Diagnostic> {
+        let Search { program, target, beside, constraints } = *self;
+        let spec = &target.spec;
+        if spec.pe.held_operands {
+            return None;
+        }
+        let hardware = hardware(target, beside, 0).ok()?;
+        let holding = Delivery { transport: 0, holds: true };
+        let compiled = plan(program.clone(), &hardware, constraints, holding, &|_| {}).ok()?;
+        let graph = &compiled.graph;
+        let held = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Hold(_)))?;
+        let lowered = lower(&compiled, spec, Sharing::Shared).ok()?;
+        let unfit = check_capacity(&lowered.netlist, spec).err();
+        // The parameter that it is loaded with, if it comes from outside as it is.
+        let mut driver = &held.driver;
+        let stream = loop {
+            driver = match driver {
+                WordDriver::Hold(hold) => match hold.edge {
+                    Edge::Net { net, .. } => &graph.words[net].driver,
+                    Edge::Constant(_) => break None,
+                },
+                WordDriver::Input { stream, .. } => break Some(*stream),
+                WordDriver::Port { .. }
+                | WordDriver::Kernel { .. }
+                | WordDriver::Select(_)
+                | WordDriver::Ram { .. } => {
+                    break None;
+                }
+            };
+        };
+        let refused =
+            |name: &str| format!("`{name}` waits for its readers, and operands of `{}` hold no words", spec.pe.name);
+        let diagnostic = match stream.map(|stream| &compiled.program.arrays[graph.inputs[stream].array]) {
+            Some(array) => compiled.program.diagnostic(array.span, refused(&array.name)),
+            None => Diagnostic::new(refused(&held.name)),
+        };
+        let help = "set `held_operands: true` in the processing element, or choose an array whose `pe` has it";
+        Some(diagnostic.with_help(match unfit {
+            Some(unfit) => format!("{help}; even then, {unfit}: {}", unfit.help()),
+            None => help.to_owned(),
+        }))
+    }
 }
 
 /// A program whose arrays are at levels that an array has.
@@ -200,6 +287,7 @@ fn delivery(target: &ArrayTarget, transport: u64) -> Delivery {
 /// The schedules of a program for hardware with the memories of the array.
 struct Attempts<'a> {
     program: &'a Program,
+    pipeline: Pipeline,
     target: &'a ArrayTarget,
     hardware: &'a pushmem_graph::Target,
     constraints: &'a Constraints,
@@ -211,7 +299,7 @@ impl Attempts<'_> {
     /// The program with so many cycles for each way.
     fn planned(&self, transport: u64, sharing: TileSharing) -> Result<Compiled, MapError> {
         let delivery = delivery(self.target, transport);
-        let planned = plan(self.program.clone(), self.hardware, self.constraints, delivery, &|_| {});
+        let planned = plan_as(self.pipeline, self.program.clone(), self.hardware, self.constraints, delivery, &|_| {});
         let planned = planned.map_err(Diagnostic::from)?;
         let planned = match self.graph {
             Some(graph) => planned.with_graph_of(graph).map_err(MapError::Other)?,
@@ -223,7 +311,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// As [`within_budgets`]. The graph of the schedule that is mapped is proven.
+    /// As [`Search::within_budgets`]. The graph of the schedule that is mapped is proven.
     fn run<Found>(
         &self,
         map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
@@ -275,44 +363,4 @@ impl Attempts<'_> {
         }
         Err(wrong.or(refused_shared).or(first).expect("each schedule was refused"))
     }
-}
-
-/// The refusal of a program that would fit the array if its operands held words: it says which word waits.
-fn missing_holds(
-    program: &Program,
-    ArrayTarget { spec, .. }: &ArrayTarget,
-    hardware: &pushmem_graph::Target,
-    constraints: &Constraints,
-) -> Option<Diagnostic> {
-    let holding = Delivery { transport: 0, holds: true };
-    let compiled = plan(program.clone(), hardware, constraints, holding, &|_| {}).ok()?;
-    let graph = &compiled.graph;
-    let held = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Hold(_)))?;
-    let lowered = lower(&compiled, spec, Sharing::Shared).ok()?;
-    let unfit = check_capacity(&lowered.netlist, spec).err();
-    // The parameter that it is loaded with, if it comes from outside as it is.
-    let mut driver = &held.driver;
-    let stream = loop {
-        driver = match driver {
-            WordDriver::Hold(hold) => match hold.edge {
-                Edge::Net { net, .. } => &graph.words[net].driver,
-                Edge::Constant(_) => break None,
-            },
-            WordDriver::Input { stream, .. } => break Some(*stream),
-            WordDriver::Port { .. } | WordDriver::Kernel { .. } | WordDriver::Select(_) | WordDriver::Ram { .. } => {
-                break None;
-            }
-        };
-    };
-    let refused =
-        |name: &str| format!("`{name}` waits for its readers, and operands of `{}` hold no words", spec.pe.name);
-    let diagnostic = match stream.map(|stream| &compiled.program.arrays[graph.inputs[stream].array]) {
-        Some(array) => compiled.program.diagnostic(array.span, refused(&array.name)),
-        None => Diagnostic::new(refused(&held.name)),
-    };
-    let help = "set `held_operands: true` in the processing element, or choose an array whose `pe` has it";
-    Some(diagnostic.with_help(match unfit {
-        Some(unfit) => format!("{help}; even then, {unfit}: {}", unfit.help()),
-        None => help.to_owned(),
-    }))
 }

@@ -22,7 +22,7 @@ mod times;
 pub use buffered::{
     BankImage, BufferedObserver, BufferedRun, ImageRows, Loading, LoadingCycles, bank_images, execute_buffered,
 };
-pub use compile::{compile_for, compile_unplaced};
+pub use compile::{compile_for, compile_unplaced, cycles_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};

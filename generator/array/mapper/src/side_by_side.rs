@@ -16,7 +16,7 @@ use pushmem_placement::check_capacity;
 use pushmem_resources::NodeId;
 use pushmem_routing::{Options, Progress};
 
-use crate::compile::within_budgets;
+use crate::compile::Search;
 use crate::edited::Edited;
 use crate::lower::{Sharing, lower};
 use crate::mapping::{ArrayTarget, MapError, Mapped, Routed, route};
@@ -67,8 +67,8 @@ pub fn compile_side_by_side(
         let mut routed = |compiled: &Compiled, sharing: Sharing| {
             narrowest(compiled, sharing, target, free.clone(), options, progress)
         };
-        let (compiled, (columns, mut routed), course) =
-            within_budgets(program, target, beside, constraints, None, &mut routed)?;
+        let search = Search { program, target, beside, constraints };
+        let (compiled, (columns, mut routed), course) = search.run(&mut routed)?;
         routed.times = course.before.plus(&routed.times);
         free.start = columns.end;
         found.push((compiled, columns, routed, course.dedicated_cycles));

@@ -23,6 +23,7 @@ use crate::error::CompileError;
 use crate::forms::Forms;
 use crate::recurrences::Recurrences;
 use crate::refusal::refusal;
+use crate::scan_or_nests::{Pipeline, scan_or_nests};
 use crate::search::{Passes, Planned, Search};
 use crate::trial::Trial;
 
@@ -90,6 +91,22 @@ pub fn plan(
     delivery: Delivery,
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
+    let mut planned = |pipeline| plan_as(pipeline, program.clone(), target, constraints, delivery, observe);
+    scan_or_nests(&program, &mut planned, |compiled| compiled)
+}
+
+/// As [`plan`], of one pipeline.
+///
+/// # Errors
+/// As [`compile`].
+pub fn plan_as(
+    pipeline: Pipeline,
+    program: Program,
+    target: &Target,
+    constraints: &Constraints,
+    delivery: Delivery,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (written, without_level) = at_levels_of(program, target);
@@ -97,35 +114,9 @@ pub fn plan(
     prove_random_access(&written, &alike).map_err(|error| fault(&error))?;
     let program = with_halves(alike.clone())?;
     prove_halves(&alike, &program).map_err(|error| fault(&error))?;
-    let compiled = |program: Program| {
-        let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
-        let compiled = forms.compiled(program)?;
-        Ok(Compiled { without_level: without_level.clone(), ..compiled.of_source(&written) })
-    };
-    if program.schedule.is_some() || program.policy() == Policy::Dnn {
-        return compiled(program);
-    }
-    // The rule for the schedule looks at reductions alone. Where no scan serves all stages, or where all stages of one wait for a
-    // recurrence, whole nests may run one after the other.
-    let scan = compiled(program.clone());
-    let waits = |scan: &Compiled| {
-        scan.recurrence.as_ref().is_some_and(|of| of.interval > 1) && scan.is_slower_than_sequential()
-    };
-    let is_final = match &scan {
-        Ok(scan) => !waits(scan),
-        Err(error) => matches!(error, CompileError::Fault(_)),
-    };
-    if is_final {
-        return scan;
-    }
-    match (scan, compiled(Program { schedule: Some(Policy::Dnn), ..program })) {
-        (_, Err(fault @ CompileError::Fault(_))) => Err(fault),
-        (Ok(scan), Ok(nests)) if nests.graph.length < scan.graph.length => Ok(nests),
-        (Err(refused), Ok(nests)) => Ok(Compiled { no_scan: Some(refused.into()), ..nests }),
-        // The first refusal is the one of the schedule that the rule chooses. Who follows its advice needs the other one, too.
-        (Err(scan), Err(nests)) => Err(scan.beside(nests)),
-        (scan, _) => scan,
-    }
+    let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
+    let compiled = forms.compiled(pipeline.of(program))?;
+    Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }
 
 /// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason.
@@ -383,6 +374,19 @@ impl Compiled {
             format!("`{}` runs nest by nest: one scan of the image cannot serve all its stages", self.program.name);
         let help = "say `schedule: dnn` in the program to choose this, or change the place below so that it streams";
         Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
+    }
+
+    /// Whether it is a raster scan that is slower than one stage after the other, because all of them wait for a recurrence.
+    pub(crate) fn waits_for_recurrence(&self) -> bool {
+        self.recurrence.as_ref().is_some_and(|of| of.interval > 1) && self.is_slower_than_sequential()
+    }
+
+    /// The pipeline that it is.
+    pub fn pipeline(&self) -> Pipeline {
+        match self.program.policy() {
+            Policy::Dnn => Pipeline::Nests,
+            Policy::Stencil => Pipeline::Chosen,
+        }
     }
 
     /// Whether the schedule is slower than one stage after the other.

@@ -30,6 +30,15 @@ impl CompileError {
         }
     }
 
+    /// The message, with the code that it has.
+    pub fn into_diagnostic(self) -> Diagnostic {
+        match self {
+            CompileError::Refused(diagnostic)
+            | CompileError::Unmapped { diagnostic, .. }
+            | CompileError::Fault(diagnostic) => diagnostic,
+        }
+    }
+
     /// The same with why another schedule is refused, if that is for something else.
     pub(crate) fn beside(self, other: CompileError) -> Self {
         if self.diagnostic().message() == other.diagnostic().message() {

@@ -15,13 +15,15 @@ mod interval;
 mod occupancy;
 mod recurrences;
 mod refusal;
+mod scan_or_nests;
 mod search;
 mod trial;
 
 pub use bottleneck::{Bottleneck, NextStep};
-pub use compile::{CoarsePlan, Compiled, compile, plan};
+pub use compile::{CoarsePlan, Compiled, compile, plan, plan_as};
 pub use emit::CompileStage;
 pub use error::CompileError;
 pub use interval::{InitiationInterval, RecurrencePath};
 pub use occupancy::OccupancyComparison;
+pub use scan_or_nests::{Pipeline, may_be_scan, scan_or_nests};
 pub use trial::{Shortage, Trial};

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery};
-use pushmem_compiler::{CompileError, Compiled, Trial, plan};
+use pushmem_compiler::{CompileError, Compiled, Trial, plan_as, scan_or_nests};
 use pushmem_files::{Diagnostic, Document, counted};
 use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, StoredArray, Target};
 use pushmem_nest::Program;
@@ -56,7 +56,11 @@ pub fn build(
     observe: &dyn Fn(&Trial),
 ) -> Result<Dedicated, CompileError> {
     // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
-    Dedicated::of(plan(program, target, constraints, Delivery::default(), observe)?)
+    let mut realized = |pipeline| {
+        let delivery = Delivery::default();
+        Dedicated::of(plan_as(pipeline, program.clone(), target, constraints, delivery, observe)?)
+    };
+    scan_or_nests(&program, &mut realized, |realized| &mut realized.compiled)
 }
 
 impl Dedicated {

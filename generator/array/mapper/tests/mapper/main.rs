@@ -9,6 +9,7 @@ mod edited;
 mod fault_kinds;
 mod faults;
 mod holds;
+mod pipelines;
 mod random;
 mod side_by_side;
 mod units;
