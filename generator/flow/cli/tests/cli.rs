@@ -1384,6 +1384,16 @@ fn build_runs_nest_by_nest_what_no_scan_serves() {
     assert_eq!(succeeds(&["build", &asked]).err, "");
 }
 
+/// A schedule that is too long for the streams of an array names one that has longer ones.
+#[test]
+fn build_names_the_array_of_a_long_schedule() {
+    let said = fails(&["build", "apps/polybench_seidel_2d.yaml", "--array", "amber"]);
+    assert!(said.err.contains("help: `--array amber_long` counts so many cycles; else"), "{}", said.err);
+    // No array has both so many elements and longer schedules.
+    let said = fails(&["build", "apps/fsrcnn.yaml", "--array", "amber"]);
+    assert!(!said.err.contains("amber_long"), "{}", said.err);
+}
+
 #[test]
 fn build_prints_every_stage() {
     for stage in ["loopnest", "schedule", "buffers", "mapping", "config"] {

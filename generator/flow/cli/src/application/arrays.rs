@@ -97,6 +97,12 @@ pub fn read_named(named: &Path) -> Result<ArraySpec, Diagnostic> {
     from_document(&ARRAYS.document(named)?)
 }
 
+/// The arrays of `constraints/arrays`.
+pub fn shipped_specs() -> impl Iterator<Item = ArraySpec> {
+    let specs = ARRAYS.files.iter().map(|(name, _)| ARRAYS.by_name(name).and_then(|document| from_document(&document)));
+    specs.flatten()
+}
+
 /// Reads a file that is the specification of an array. Nothing, if it is a name or any other file.
 ///
 /// # Errors

@@ -10,15 +10,19 @@ use itertools::Itertools;
 use pushmem_assembly::Constraints;
 use pushmem_blocking::Capacity;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile};
+use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
 use pushmem_halide::Loops;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced};
+use pushmem_mapper::{
+    ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced, cycles_unplaced,
+};
 use pushmem_nest::Program;
 use pushmem_realization::{Dedicated, build};
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
+use crate::application::arrays;
 use crate::application::program::Reading;
 use crate::application::tiles::{self, Named};
 use crate::output;
@@ -230,9 +234,32 @@ impl Chosen {
         let others = self.other_programs(file)?;
         // A program that is too large has no other loops that are smaller.
         if others.is_empty() || self.compile_unplaced(program, array).is_ok() {
-            return Err(refused);
+            return Err(self.with_longer_array(refused, program, array));
         }
-        with_other_loops(&others, refused.message(), |other| compiled(other).ok()).ok_or(refused)
+        let other = with_other_loops(&others, refused.message(), |other| compiled(other).ok());
+        other.ok_or_else(|| self.with_longer_array(refused, program, array))
+    }
+
+    /// The refusal of a program by an array, with the first shipped array of such tiles that counts the cycles of its schedule, where
+    /// these are more than the refusing one counts.
+    fn with_longer_array(&self, refused: Diagnostic, program: &Program, array: &ArrayTarget) -> Diagnostic {
+        let bits = |spec: &ArraySpec| spec.io.controller.cycle_bits;
+        let is_alike = |spec: &ArraySpec| {
+            spec.pe == array.spec.pe && spec.global_buffer.is_some() == array.spec.global_buffer.is_some()
+        };
+        let longer = arrays::shipped_specs().filter(|spec| is_alike(spec) && bits(spec) > bits(&array.spec));
+        let counts = |longer: &ArraySpec| {
+            let longer = ArrayTarget::new(longer.clone());
+            let cycles = cycles_unplaced(program, &longer, &self.target, &self.constraints_on_arrays());
+            cycles.is_some_and(|cycles| cycles >> bits(&array.spec) > 0 && cycles >> bits(&longer.spec) == 0)
+        };
+        match { longer }.find(counts) {
+            Some(ArraySpec { name, .. }) => {
+                let help = refused.help().unwrap_or_default().to_owned();
+                refused.with_help(format!("`--array {name}` counts so many cycles; else {help}"))
+            }
+            None => refused,
+        }
     }
 
     /// Compiles a program for an array that it may not fit.
