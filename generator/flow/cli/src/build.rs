@@ -1,6 +1,7 @@
 //! `pushmem build`.
 
 mod bus;
+mod copies;
 mod fit;
 mod on_array;
 mod side_by_side;
@@ -10,7 +11,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use itertools::Itertools;
 use pushmem_bus::{Shell, tile_files};
 use pushmem_compiler::{CompileStage, Trial};
 use pushmem_composition::Files;
@@ -27,7 +27,7 @@ use self::bus::{Bus, MemoryBus, ShellOptions, Size, size};
 use self::fit::{Fit, Fitted};
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
-use crate::application::{folder, images, program, rtl, run_model, tiles_of_images};
+use crate::application::{folder, images, rtl, run_model, tiles_of_images};
 use crate::origin;
 use crate::output;
 use crate::own_command;
@@ -42,7 +42,8 @@ const FIRST_SEED: u64 = 1;
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
-    /// Program: a loop nest, or a pipeline of Halide, named *.hlpipe. With --array several programs, each on columns of its own.
+    /// Program: a loop nest, or a pipeline of Halide, named *.hlpipe. With --array several programs, each on columns of its own;
+    /// `PROGRAM:COUNT` is so many copies of one.
     #[arg(required = true, value_name = "PROGRAM")]
     programs: Vec<PathBuf>,
     #[command(flatten)]
@@ -213,7 +214,7 @@ impl Build {
     }
 
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        self.run_programs(self.programs.iter().map(|path| program::read(path, self.choices.reading)).try_collect()?)
+        self.run_programs(copies::read(&self.programs, self.choices.reading)?)
     }
 
     /// Builds the programs, which are those of the files.
@@ -238,7 +239,7 @@ impl Build {
         let spinner = Spinner::new();
         let (program, fitted) = self.fitted(program, &chosen, None, &spinner)?;
         spinner.say(&format!("compiling `{}`", program.name));
-        let mut compiled = chosen.compile_file(program, &self.programs[0])?;
+        let mut compiled = chosen.compile_file(program, &self.file()?)?;
         if let Some(path) = &self.graph {
             compiled = compiled.with_graph_of(&Document::read(path)?)?;
         }
@@ -267,6 +268,11 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The file of the only program.
+    fn file(&self) -> Result<PathBuf, Diagnostic> {
+        copies::file(&self.programs[0])
     }
 
     /// The images of a program, where its outputs can be written.

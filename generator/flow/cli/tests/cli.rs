@@ -1384,6 +1384,52 @@ fn build_runs_nest_by_nest_what_no_scan_serves() {
     assert_eq!(succeeds(&["build", &asked]).err, "");
 }
 
+/// Copies by a count, and because a file is named again; each has images of its own.
+#[test]
+fn build_has_copies_of_a_program_side_by_side() {
+    let folder = Folder::new();
+    let text = |name: &str, factor: u32| {
+        format!(
+            "name: {name}\ninputs: {{a: {{type: u16, shape: [8]}}}}\noutputs: {{o: {{type: u16, shape: [8]}}}}\nnest:\n  \
+             - for x in 0..8:\n    - o[x] = a[x] * {factor}\n"
+        )
+    };
+    let [twice, thrice] = [("twice", 2), ("thrice", 3)].map(|(name, factor)| {
+        let file = folder.file(&format!("{name}.yaml"), text(name, factor));
+        folder.file(&format!("{name}:7"), text("seven", 7));
+        file
+    });
+    let image = folder.file("a.hex", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    let (out, written) = (folder.path("out"), folder.path("o.hex"));
+    let (of_input, of_output) = (format!("twice_2.a={image}"), format!("twice_2.o={written}"));
+    let images = ["--input", &of_input, "--output", &of_output];
+    let built = ["build", &format!("{twice}:2"), &thrice, "--array", "amber", "-o", &out, "--json"];
+    let report = parsed(&succeeds(&[&built[..], &images].concat()).out);
+    let names = report["programs"].as_array().unwrap().iter().map(|program| program["name"].as_str().unwrap());
+    assert_eq!(names.collect_vec(), ["twice_1", "twice_2", "thrice"]);
+    assert_eq!(report["checked_by_model"].as_bool(), Some(true));
+    assert_eq!(fs::read_to_string(written).unwrap().split_whitespace().collect_vec()[..3], ["0002", "0004", "0006"]);
+    let is_there = |name: &str| Path::new(&folder.path(name)).exists();
+    assert!(is_there("out/twice_x2_thrice.hex") && is_there("out/twice_1/report.json"));
+    // A file that is named twice is two copies, and one with a colon in its name is one program.
+    let again = parsed(&succeeds(&["build", &twice, &thrice, &twice, "--array", "amber", "--json"]).out);
+    let names = again["programs"].as_array().unwrap().iter().map(|program| program["name"].as_str().unwrap());
+    assert_eq!(names.collect_vec(), ["twice_1", "thrice", "twice_2"]);
+    let seven = parsed(&succeeds(&["build", &folder.path("twice:7"), "--array", "amber", "--json"]).out);
+    assert_eq!(seven["name"].as_str(), Some("seven"));
+    for (named, array, message) in [
+        (":0", &["--array", "amber"][..], "write a number of copies from 1 to 255"),
+        (":256", &["--array", "amber"], "write a number of copies from 1 to 255"),
+        (":2", &[], "several programs need an array"),
+        (":9", &["--array", "amber"], "`twice_9` does not fit the 0 of 32 columns"),
+    ] {
+        let said = fails(&[&["build", &format!("{twice}{named}")][..], array].concat());
+        assert!(said.err.contains(message), "{named}: {}", said.err);
+    }
+    let said = fails(&["build", &format!("{twice}:2"), "--array", "amber", "--input", &format!("twice.a={image}")]);
+    assert!(said.err.contains("write twice_1.NAME or twice_2.NAME"), "{}", said.err);
+}
+
 /// A schedule that is too long for the streams of an array names one that has longer ones.
 #[test]
 fn build_names_the_array_of_a_long_schedule() {

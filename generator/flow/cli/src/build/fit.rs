@@ -138,7 +138,7 @@ impl Build {
             let refused = Diagnostic::new("there is no array to fit");
             return Err(refused.with_help("name one by `--array`, or give numbers, as in `--fit multipliers=64`"));
         }
-        let file = &self.programs[0];
+        let file = &self.file()?;
         let compiled = |program: &Program| match array {
             None => chosen.compile_quietly(program.clone()).map(|compiled| Cost::of(&compiled)),
             Some(target) => {

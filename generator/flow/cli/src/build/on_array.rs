@@ -99,7 +99,7 @@ impl Build {
         let started = Instant::now();
         let options = Options { seed: self.seed, ..Options::default() };
         let edited = self.edited.read(self.graph.as_deref(), &target)?;
-        let file = &self.programs[0];
+        let file = &self.file()?;
         let found = chosen.compile_file_for((&program, file), &target, &edited, options, &shown(&spinner));
         let (compiled, mapped) = match found {
             Err(refused) if edited.is_empty() => {

@@ -18,7 +18,7 @@ use super::on_array::{Course, Ran, add_banks, folder, shown, steps_line};
 use crate::application::choices::Chosen;
 use crate::application::folder::add_report;
 use crate::application::{array_rtl, arrays, images};
-use crate::build::{Build, Emit, line};
+use crate::build::{Build, Emit, copies, line};
 use crate::output;
 use crate::progress::Spinner;
 
@@ -54,6 +54,7 @@ impl Build {
             check_output(folder)?;
         }
         self.check_alone()?;
+        let name = copies::name_of_all(&self.programs, programs)?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
         let timing = self.timing(&target.spec)?;
         let (input_files, output_files) = (by_program(programs, &self.inputs)?, by_program(programs, &self.outputs)?);
@@ -87,9 +88,7 @@ impl Build {
         }
         let steps = together.regions.iter().fold(Times::default(), |sum, region| sum.plus(&region.mapped.times));
         let bitstream_words = together.bitstream.writes.len();
-        self.say(&spinner, || {
-            format!("{}\n{}", name_of(programs), line("bitstream", &format!("{bitstream_words} words")))
-        })?;
+        self.say(&spinner, || format!("{name}\n{}", line("bitstream", &format!("{bitstream_words} words"))))?;
         if let Some(clock) = &clock {
             self.say(&spinner, || line("clock", &clock.to_string()))?;
         }
@@ -117,7 +116,7 @@ impl Build {
         let course = Course::of(clock, seconds, steps, ran);
         if let Some(path) = &self.folder {
             let page = course.page(array_rtl::in_words(array_rtl::choice(self.configured)), &target);
-            folder_of_all(programs, &together, &target, &reports, &page)?.write(path)?;
+            folder_of_all(&name, &together, &target, &reports, &page)?.write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
         drop(spinner);
@@ -163,11 +162,6 @@ impl OfProgram {
     }
 }
 
-/// The programs' names, as that of the files of all.
-fn name_of(programs: &[Program]) -> String {
-    programs.iter().map(|program| &program.name).join("_")
-}
-
 /// The files of each program, given as `PROGRAM.NAME=FILE`.
 fn by_program(programs: &[Program], files: &[String]) -> Result<Files, Diagnostic> {
     let mut found: Files = vec![Vec::new(); programs.len()];
@@ -187,23 +181,22 @@ fn by_program(programs: &[Program], files: &[String]) -> Result<Files, Diagnosti
 
 /// The files of all programs: the bitstream, and a folder of each with its page.
 fn folder_of_all(
-    programs: &[Program],
+    name: &str,
     together: &SideBySide,
     target: &ArrayTarget,
     reports: &[OfProgram],
     page: &pushmem_report::Build,
 ) -> Result<OutputFolder, Diagnostic> {
     let SideBySide { regions, configuration, bitstream } = together;
-    let name = name_of(programs);
     let mut all = OutputFolder::new();
     all.add(format!("{name}.hex"), bitstream.to_text(&target.spec.name));
-    add_banks(&mut all, &name, bitstream, &target.spec);
+    add_banks(&mut all, name, bitstream, &target.spec);
     let program = |region| {
         let Region { compiled, mapped, columns }: &Region = region;
         HeaderProgram { compiled, mapped, columns: Some(columns.clone()) }
     };
     let in_header = regions.iter().map(program).collect_vec();
-    all.add(format!("{name}.h"), header(&name, &in_header, bitstream, target));
+    all.add(format!("{name}.h"), header(name, &in_header, bitstream, target));
     all.add("configuration.yaml", configuration.to_yaml(&target.spec, &target.graph));
     all.add(format!("{}.yaml", target.spec.name), target.spec.to_yaml());
     all.add("report.txt", reports.iter().map(|report| report.to_text() + "\n").join(""));
