@@ -38,25 +38,25 @@ module array_control_proof #(
     logic [1:0]       done, io_done;
     logic [1:0][31:0] address, data, io_address, read_data, io_read_data;
 `define COLUMN(c) \
-    assign write[c]        = u_array.u_block_``c``_0.u_pe_0_0.config_write_i; \
-    assign read[c]         = u_array.u_block_``c``_0.u_pe_0_0.config_read_i; \
-    assign clear[c]        = u_array.u_block_``c``_0.u_pe_0_0.config_clear_i; \
-    assign stall[c]        = u_array.u_block_``c``_0.u_pe_0_0.stall_i; \
-    assign address[c]      = u_array.u_block_``c``_0.u_pe_0_0.config_address_i; \
-    assign data[c]         = u_array.u_block_``c``_0.u_pe_0_0.config_write_data_i; \
-    assign done[c]         = u_array.u_block_``c``_0.u_pe_0_0.config_done_o; \
-    assign read_data[c]    = u_array.u_block_``c``_0.u_pe_0_0.config_read_data_o; \
+    assign write[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_write_i; \
+    assign read[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_read_i; \
+    assign clear[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_clear_i; \
+    assign stall[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.stall_i; \
+    assign address[c]      = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_address_i; \
+    assign data[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_write_data_i; \
+    assign done[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_done_o; \
+    assign read_data[c]    = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_read_data_o; \
     assign flush[c]        = u_array.u_block_``c``_0.flushes[0]; \
-    assign io_write[c]     = u_array.u_io_``c``.u_io_0_0.config_write_i; \
-    assign io_clear[c]     = u_array.u_io_``c``.u_io_0_0.config_clear_i; \
-    assign io_stall[c]     = u_array.u_io_``c``.u_io_0_0.stall_i; \
-    assign io_flush[c]     = u_array.u_io_``c``.u_io_0_0.flush_i; \
-    assign io_address[c]   = u_array.u_io_``c``.u_io_0_0.config_address_i; \
-    assign io_valid[c]     = u_array.u_io_``c``.u_io_0_0.valid_i; \
-    assign io_ready[c]     = u_array.u_io_``c``.u_io_0_0.ready_o; \
-    assign io_request[c]   = u_array.u_io_``c``.u_io_0_0.request_o; \
-    assign io_done[c]      = u_array.u_io_``c``.u_io_0_0.config_done_o; \
-    assign io_read_data[c] = u_array.u_io_``c``.u_io_0_0.config_read_data_o;
+    assign io_write[c]     = u_array.u_io_``c``.gen_column[0].u_tile.config_write_i; \
+    assign io_clear[c]     = u_array.u_io_``c``.gen_column[0].u_tile.config_clear_i; \
+    assign io_stall[c]     = u_array.u_io_``c``.gen_column[0].u_tile.stall_i; \
+    assign io_flush[c]     = u_array.u_io_``c``.gen_column[0].u_tile.flush_i; \
+    assign io_address[c]   = u_array.u_io_``c``.gen_column[0].u_tile.config_address_i; \
+    assign io_valid[c]     = u_array.u_io_``c``.gen_column[0].u_tile.valid_i; \
+    assign io_ready[c]     = u_array.u_io_``c``.gen_column[0].u_tile.ready_o; \
+    assign io_request[c]   = u_array.u_io_``c``.gen_column[0].u_tile.request_o; \
+    assign io_done[c]      = u_array.u_io_``c``.gen_column[0].u_tile.config_done_o; \
+    assign io_read_data[c] = u_array.u_io_``c``.gen_column[0].u_tile.config_read_data_o;
     `COLUMN(0)
     `COLUMN(1)
 
