@@ -149,7 +149,7 @@ impl Legalizer<'_, '_> {
         let NodeKind::Binary { operator: Binary::Multiply, left, right } = self.values.values[value].kind else {
             return None;
         };
-        let Some(signed) = self.common_sign(left, right) else { return None };
+        let signed = self.common_sign(left, right)?;
         if amount != i64::from(self.word_bits() / 2) {
             return None;
         }

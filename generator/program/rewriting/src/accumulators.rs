@@ -190,16 +190,21 @@ fn loaded(operation: Operation, load: Load) -> Operation {
     Operation { loads: vec![load], expression: Expression { kind: ExpressionKind::Load(0), value, span }, ..operation }
 }
 
-/// A statement with an operand more, which is joined with its value.
+/// A statement with an operand more, which is joined with its value. The operand comes first in the text, and so among the loads.
 fn joined(operator: Binary, operation: Operation, load: Load) -> Operation {
-    let Operation { mut loads, expression, .. } = operation;
-    let (value, span) = (expression.value, expression.span);
-    let number = loads.iter().position(|known| *known == load).unwrap_or(loads.len());
-    if number == loads.len() {
-        loads.push(load);
-    }
-    let operand = Expression { kind: ExpressionKind::Load(number), value, span };
-    let kind = ExpressionKind::Binary { operator, left: Arc::new(operand), right: Arc::new(expression) };
+    let (value, span) = (operation.expression.value, operation.expression.span);
+    let mut loads = vec![load];
+    let mut number = |own: &Load| match loads.iter().position(|known| known == own) {
+        Some(number) => number,
+        None => {
+            loads.push(own.clone());
+            loads.len() - 1
+        }
+    };
+    let numbers = operation.loads.iter().map(&mut number).collect_vec();
+    let operand = Expression { kind: ExpressionKind::Load(0), value, span };
+    let right = renumbered(&operation.expression, &numbers);
+    let kind = ExpressionKind::Binary { operator, left: Arc::new(operand), right: Arc::new(right) };
     Operation { loads, expression: Expression { kind, value, span }, ..operation }
 }
 
