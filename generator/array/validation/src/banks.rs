@@ -7,7 +7,7 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place};
 use pushmem_netlist::{BankLanes, Lane};
 
-use crate::validate::{BankSite, Invalid, Reference, Site, inputs, outputs};
+use crate::validate::{BankSite, Invalid, Reference, Site, streams};
 
 /// Checks that the banks of an array's global buffer load and store the elements of the program's streams, each in its order: the words that a DMA
 /// addresses are those of the elements in an image that lies in a half as in memory. No two images of a bank overlap, and no bank moves words for a
@@ -24,12 +24,12 @@ pub(crate) fn check_banks(
     let Some(buffer) = &spec.global_buffer else { return Ok(()) };
     let words = 1_i64 << spec.bank_address_bits();
     let mut taken: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
-    for (direction, streams, places) in [
-        (Direction::In, inputs(reference.graph), &site.inputs),
-        (Direction::Out, outputs(reference.graph), &site.outputs),
-    ] {
+    let [inputs, outputs] = streams(reference.graph);
+    for (direction, streams, places) in
+        [(Direction::In, inputs, &site.inputs), (Direction::Out, outputs, &site.outputs)]
+    {
         for (stream, places) in streams.iter().zip(places) {
-            for (element, place) in stream.elements.iter().zip(places) {
+            for (element, place) in stream.lanes.iter().zip(places) {
                 let refuse = |fault: String| Invalid::Bank { stream: stream.name.to_owned(), fault };
                 let bank = buffer.bank(place.column, direction);
                 let transfer = bank.and_then(|bank| Some((bank, configuration.banks.get(&bank)?.transfer(direction)?)));

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_affine::Affine;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
-use pushmem_graph::{ApplicationGraph, Beats, CounterId, Function, KernelId, deinterleaved, interleaved};
+use pushmem_graph::{ApplicationGraph, Beats, Function, KernelId, StreamElements, deinterleaved, interleaved};
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Operation, Program, Word};
 use pushmem_netlist::{BankLanes, CellId, Core, Lane, Machine, run};
@@ -85,35 +84,10 @@ impl Reference<'_> {
     }
 }
 
-/// A stream of a graph.
-pub(crate) struct StreamOfGraph<'a> {
-    pub name: &'a str,
-    pub array: usize,
-    pub counter: CounterId,
-    /// The elements of each lane.
-    pub elements: Vec<&'a Affine>,
-}
-
-/// The input streams of a graph.
-pub(crate) fn inputs(graph: &ApplicationGraph) -> Vec<StreamOfGraph<'_>> {
-    let streams = graph.inputs.iter().map(|of| StreamOfGraph {
-        name: &of.name,
-        array: of.array,
-        counter: of.counter,
-        elements: of.lanes.iter().map(|lane| &lane.element).collect(),
-    });
-    streams.collect()
-}
-
-/// The output streams of a graph.
-pub(crate) fn outputs(graph: &ApplicationGraph) -> Vec<StreamOfGraph<'_>> {
-    let streams = graph.outputs.iter().map(|of| StreamOfGraph {
-        name: &of.name,
-        array: of.array,
-        counter: of.counter,
-        elements: of.lanes.iter().map(|lane| &lane.element).collect(),
-    });
-    streams.collect()
+/// The elements of the streams of a graph: those that come in, and those that go out.
+pub(crate) fn streams(graph: &ApplicationGraph) -> [Vec<StreamElements<'_>>; 2] {
+    let inputs = graph.inputs.iter().map(StreamElements::from);
+    [inputs.collect(), graph.outputs.iter().map(StreamElements::from).collect()]
 }
 
 /// Figures of a proof.
@@ -230,10 +204,10 @@ pub fn validate(
         return Err(Invalid::Stream { tile, direction: *direction });
     }
     let lanes =
-        |streams: &[StreamOfGraph], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
+        |streams: &[StreamElements], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
             let of_stream =
                 streams.iter().zip(places).flat_map(|(stream, places)| places.iter().map(move |place| (stream, place)));
-            let lane = |(stream, place): (&StreamOfGraph, &Place)| {
+            let lane = |(stream, place): (&StreamElements, &Place)| {
                 let tile = configuration.tiles.get(place);
                 let schedule = tile.and_then(|tile| tile.stream(spec, graph.layout(TileKind::Io), direction));
                 let cycles: Vec<i64> =
@@ -254,8 +228,9 @@ pub fn validate(
     };
     let of_bank = |bank: &BankSite| bank_lanes(bank, &configuration, spec, &beats);
     let banks: Vec<BankLanes> = site.banks.iter().map(of_bank).collect::<Result<_, Invalid>>()?;
-    let entering = lanes(&inputs(of_program), &site.inputs, Direction::In)?;
-    let leaving = lanes(&outputs(of_program), &site.outputs, Direction::Out)?;
+    let [inputs, outputs] = streams(of_program);
+    let entering = lanes(&inputs, &site.inputs, Direction::In)?;
+    let leaving = lanes(&outputs, &site.outputs, Direction::Out)?;
     // A run each on words and tokens of its own.
     let compared = |seed: u64| -> Result<usize, Invalid> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -16,6 +16,7 @@ mod lanes;
 mod ram;
 mod run;
 mod storage;
+mod stream_elements;
 mod target;
 
 pub use accelerator::{
@@ -32,4 +33,5 @@ pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, T
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Function, Run};
 pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
+pub use stream_elements::StreamElements;
 pub use target::{Mode, Target, TileKind};

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
-use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
@@ -15,6 +14,7 @@ use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
 use crate::ids::{CounterId, InputId, KernelId, RamId, TileId, WireId};
 use crate::ram::RamState;
+use crate::stream_elements::{StreamElements, arrays};
 
 /// Result of a run of the model.
 #[derive(Clone, Debug)]
@@ -27,17 +27,6 @@ pub struct Run {
 
 /// The words of a stream, beat after beat, the lanes of a beat one after the other.
 pub type Beats = Vec<u16>;
-
-/// Calls for each beat of a stream with the number of the element in each lane, which are functions of the counter's loops.
-pub(crate) fn for_each_beat(counter: &Counter, lanes: &[&Affine], mut visit: impl FnMut(&[usize])) {
-    let mut elements = vec![0; lanes.len()];
-    counter.extent.for_each(|index| {
-        for (element, lane) in elements.iter_mut().zip(lanes) {
-            *element = lane.at(index) as usize;
-        }
-        visit(&elements);
-    });
-}
 
 /// The images of the inputs of a program, by the number of the array.
 ///
@@ -88,24 +77,12 @@ pub(crate) fn elements_of(element: Type, words: &[u16]) -> Vec<i64> {
     words.chunks(element.words().len()).map(|words| element.join(words)).collect()
 }
 
-impl Stream {
-    fn elements(&self) -> Vec<&Affine> {
-        self.lanes.iter().map(|lane| &lane.element).collect()
-    }
-}
-
 impl Accelerator {
     /// The words of each stream, for these arrays by their number in the program.
     pub fn beats(&self, streams: &[Stream], arrays: &BTreeMap<usize, &Image>) -> Vec<Beats> {
         let of_stream = |stream: &Stream| {
-            let values = arrays[&stream.array].values();
-            let mut beats = Vec::new();
-            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
-                let word =
-                    |&number: &usize| word_of(stream.element, values, number).expect("streams are of their arrays");
-                beats.extend(elements.iter().map(word));
-            });
-            beats
+            let word = |word: Option<u16>| word.expect("streams are of their arrays");
+            StreamElements::from(stream).words(&self.counters, arrays[&stream.array].values(), word)
         };
         streams.iter().map(of_stream).collect()
     }
@@ -124,18 +101,7 @@ impl Accelerator {
     /// # Errors
     /// Never for beats that this accelerator produced.
     pub fn arrays(&self, program: &Program, beats: &[Beats]) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        let mut arrays: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
-        for (stream, beats) in self.outputs.iter().zip(beats) {
-            let size = program.arrays[stream.array].size() * stream.element.words().len();
-            let array = arrays.entry(stream.array).or_insert_with(|| vec![0; size]);
-            let mut words = beats.iter();
-            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
-                for (&element, &word) in elements.iter().zip(words.by_ref()) {
-                    array[element] = word;
-                }
-            });
-        }
-        output_images(program, arrays)
+        arrays(program, &self.counters, self.outputs.iter().map(StreamElements::from), beats)
     }
 
     /// Runs the accelerator on these inputs, cycle by cycle.

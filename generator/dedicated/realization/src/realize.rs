@@ -176,14 +176,7 @@ impl Realizer<'_> {
                 Lane { wire, stage, element: of.element.clone() }
             };
             let lanes = stream.lanes.iter().enumerate().map(lane).collect();
-            let (name, array) = (stream.name.clone(), stream.array);
-            self.accelerator.inputs.push(Stream {
-                name,
-                array,
-                element: stream.element,
-                counter: stream.counter,
-                lanes,
-            });
+            self.accelerator.inputs.push(Stream::of(&stream.into(), lanes));
         }
     }
 
@@ -197,14 +190,7 @@ impl Realizer<'_> {
                 };
                 lanes.push(Lane { wire, stage: lane.stage, element: lane.element.clone() });
             }
-            let (name, array) = (stream.name.clone(), stream.array);
-            self.accelerator.outputs.push(Stream {
-                name,
-                array,
-                element: stream.element,
-                counter: stream.counter,
-                lanes,
-            });
+            self.accelerator.outputs.push(Stream::of(&stream.into(), lanes));
         }
         Ok(())
     }
