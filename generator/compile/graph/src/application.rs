@@ -431,15 +431,8 @@ impl ApplicationGraph {
 
     /// All edges of the graph.
     pub fn edges(&self) -> impl Iterator<Item = Edge> {
-        let selected = self.words.iter().flat_map(|net| match &net.driver {
-            WordDriver::Select(choices) => choices.as_slice(),
-            _ => &[],
-        });
-        let selected = selected.map(|choice| choice.edge);
-        let held = self.words.iter().filter_map(|net| match &net.driver {
-            WordDriver::Hold(hold) => Some(hold.edge),
-            _ => None,
-        });
+        let selected = self.choices().map(|choice| choice.edge);
+        let held = self.holds().map(|hold| hold.edge);
         let operands = self.kernels.iter().flat_map(|kernel| kernel.operands.iter().copied());
         let shared = self.units.iter().flat_map(|unit| unit.operands.iter().copied());
         let written = self.arrays.iter().flat_map(|array| array.writes.iter().copied());
@@ -450,15 +443,7 @@ impl ApplicationGraph {
 
     /// The bits that selections and hold registers take, each as often as it is taken.
     pub fn taken_bits(&self) -> impl Iterator<Item = BitId> {
-        let selected = self.words.iter().flat_map(|net| match &net.driver {
-            WordDriver::Select(choices) => choices.as_slice(),
-            _ => &[],
-        });
-        let held = self.words.iter().filter_map(|net| match &net.driver {
-            WordDriver::Hold(hold) => hold.when,
-            _ => None,
-        });
-        selected.filter_map(|choice| choice.when).chain(held)
+        self.choices().filter_map(|choice| choice.when).chain(self.holds().filter_map(|hold| hold.when))
     }
 
     /// The counters that something counts by, each as often as it is used.
@@ -466,10 +451,7 @@ impl ApplicationGraph {
         let bits = self.bits.iter().map(|bit| match &bit.driver {
             BitDriver::Indices { counter, .. } | BitDriver::Begins(counter) => *counter,
         });
-        let held = self.words.iter().filter_map(|net| match &net.driver {
-            WordDriver::Hold(hold) => Some(hold.counter),
-            _ => None,
-        });
+        let held = self.holds().map(|hold| hold.counter);
         let streams = self.inputs.iter().map(|stream| stream.counter);
         let streams = streams.chain(self.outputs.iter().map(|stream| stream.counter));
         let kernels = self.kernels.iter().filter_map(|kernel| kernel.counter);
@@ -477,6 +459,22 @@ impl ApplicationGraph {
         let writes = self.rams.iter().flat_map(|ram| &ram.writes).map(|write| write.counter);
         let reads = self.rams.iter().flat_map(|ram| &ram.reads).map(|read| read.counter);
         bits.chain(held).chain(streams).chain(kernels).chain(units).chain(writes).chain(reads)
+    }
+
+    /// The cases of all selections.
+    fn choices(&self) -> impl Iterator<Item = &Choice> {
+        self.words.iter().flat_map(|net| match &net.driver {
+            WordDriver::Select(choices) => choices.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// All hold registers.
+    fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.words.iter().filter_map(|net| match &net.driver {
+            WordDriver::Hold(hold) => Some(hold),
+            _ => None,
+        })
     }
 
     /// The name of a net of one bit that has this driver: the conditions, as an identifier.
