@@ -117,13 +117,7 @@ impl Search<'_> {
         self,
         map: &mut dyn FnMut(&Compiled, Sharing) -> Result<Found, MapError>,
     ) -> Result<(Compiled, Found, Course), Diagnostic> {
-        let mut build = |pipeline: Pipeline| {
-            let refused = |refused: Diagnostic| match refused.is_fault() {
-                true => CompileError::Fault(refused),
-                false => CompileError::Refused(refused),
-            };
-            self.within_budgets(pipeline, None, map).map_err(refused)
-        };
+        let mut build = |pipeline: Pipeline| self.within_budgets(pipeline, None, map).map_err(CompileError::from);
         let found = scan_or_nests(self.program, &mut build, |(compiled, _, _)| compiled);
         found.map_err(|error| self.missing_holds().unwrap_or(error.into_diagnostic()))
     }

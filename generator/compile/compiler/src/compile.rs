@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fmt::Display;
 
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
@@ -111,9 +110,9 @@ pub fn plan_as(
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (written, without_level) = at_levels_of(program, target);
     let alike = with_random_access(written.clone())?;
-    prove_random_access(&written, &alike).map_err(|error| fault(&error))?;
+    prove_random_access(&written, &alike).map_err(|error| CompileError::wrong(&error))?;
     let program = with_halves(alike.clone())?;
-    prove_halves(&alike, &program).map_err(|error| fault(&error))?;
+    prove_halves(&alike, &program).map_err(|error| CompileError::wrong(&error))?;
     let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
     let compiled = forms.compiled(pipeline.of(program))?;
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
@@ -469,11 +468,7 @@ impl Compiled {
     /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<(), CompileError> {
         let Compiled { program, extraction, schedule, datapaths, graph, .. } = self;
-        prove_graph(program, extraction.staged(), schedule, datapaths, graph).map_err(|error| fault(&error))
+        prove_graph(program, extraction.staged(), schedule, datapaths, graph)
+            .map_err(|error| CompileError::wrong(&error))
     }
-}
-
-/// The error of a proof that fails.
-pub(crate) fn fault(error: &dyn Display) -> CompileError {
-    CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
 }

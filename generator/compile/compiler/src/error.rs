@@ -21,6 +21,11 @@ pub enum CompileError {
 }
 
 impl CompileError {
+    /// The error of a proof that fails: a fault of the compiler.
+    pub fn wrong(error: &dyn Display) -> Self {
+        CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
+    }
+
     /// The message.
     pub fn diagnostic(&self) -> &Diagnostic {
         match self {
@@ -64,10 +69,13 @@ impl Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Errors of the passes before the proof.
+/// Errors of passes: most are of the program, some faults of the compiler.
 impl From<Diagnostic> for CompileError {
     fn from(diagnostic: Diagnostic) -> Self {
-        CompileError::Refused(diagnostic)
+        match diagnostic.is_fault() {
+            true => CompileError::Fault(diagnostic),
+            false => CompileError::Refused(diagnostic),
+        }
     }
 }
 

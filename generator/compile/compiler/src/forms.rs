@@ -11,7 +11,7 @@ use pushmem_proof::{prove_copies, prove_sums};
 use pushmem_rewriting::{with_accumulators, with_padding, with_serial_loads};
 
 use crate::accumulators;
-use crate::compile::{AtLevels, Compiled, compile_at_levels, fault};
+use crate::compile::{AtLevels, Compiled, compile_at_levels};
 use crate::error::CompileError;
 use crate::trial::Trial;
 
@@ -40,7 +40,7 @@ impl Forms<'_> {
             return self.with_moves(source, None);
         }
         let padded = with_padding(source.clone());
-        prove_copies(&source, &padded).map_err(|error| fault(&error))?;
+        prove_copies(&source, &padded).map_err(|error| CompileError::wrong(&error))?;
         Ok(self.with_accumulators(padded)?.of_source(&source))
     }
 
@@ -57,7 +57,7 @@ impl Forms<'_> {
         let of_all = with_accumulators(coarse.clone(), |_| true);
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
         for divided in divided.into_iter().filter(|divided| *divided != coarse) {
-            prove_sums(&source, &divided).map_err(|error| fault(&error))?;
+            prove_sums(&source, &divided).map_err(|error| CompileError::wrong(&error))?;
             let Some(found) = unless_refused(self.with_serial_loads(divided, cycles(&best)))? else { continue };
             if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
                 continue;
@@ -79,7 +79,7 @@ impl Forms<'_> {
         if serial == coarse || matches!(at_once, Err(CompileError::Fault(_))) {
             return at_once;
         }
-        prove_copies(&coarse, &serial).map_err(|error| fault(&error))?;
+        prove_copies(&coarse, &serial).map_err(|error| CompileError::wrong(&error))?;
         // Of a schedule that is longer by more, no tiles make up for it.
         let worthwhile = cycles(&at_once).map(|cycles| cycles + cycles / TILES_FOR_CYCLES);
         let known = known.into_iter().chain(worthwhile).min();

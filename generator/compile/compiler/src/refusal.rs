@@ -16,8 +16,7 @@ const MOST_REASONS: usize = 4;
 pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
     let words = Words { program, extraction };
     let (array, place, done, help, error, level, given_up) = match error {
-        AssemblyError::Program(diagnostic) if diagnostic.is_fault() => return CompileError::Fault(*diagnostic),
-        AssemblyError::Program(diagnostic) => return CompileError::Refused(*diagnostic),
+        AssemblyError::Program(diagnostic) => return (*diagnostic).into(),
         error @ AssemblyError::TooLong { .. } => return CompileError::Refused(Diagnostic::new(error.to_string())),
         AssemblyError::Inputs { array, level, tile, inputs, first, update, variable } => {
             let refused = words.too_few_inputs(array, (&tile, inputs), (first, update), &variable);

@@ -1,6 +1,5 @@
 //! A program in dedicated hardware.
 
-use std::fmt::Display;
 use std::ops::Deref;
 
 use itertools::Itertools;
@@ -106,8 +105,8 @@ impl Dedicated {
     fn prove_values(&self) -> Result<(), CompileError> {
         let Compiled { program, schedule, datapaths, extraction, .. } = &self.compiled;
         let staged = extraction.staged();
-        prove(program, staged, schedule, datapaths, &self.accelerator).map_err(|error| fault(&error))?;
-        prove_roms(program, staged, schedule, &self.accelerator).map_err(|error| fault(&error))
+        prove(program, staged, schedule, datapaths, &self.accelerator).map_err(|error| CompileError::wrong(&error))?;
+        prove_roms(program, staged, schedule, &self.accelerator).map_err(|error| CompileError::wrong(&error))
     }
 
     /// Proves that all memories implement their buffers.
@@ -116,13 +115,13 @@ impl Dedicated {
         let of_memory = |memory: &DelayMemory| {
             replay(&memory.buffer, &memory.mapped, accelerator.target.memory()).map_err(|error| {
                 let wires = memory.streams.iter().map(|stream| accelerator.wires[stream.of].name.as_str());
-                fault(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
+                CompileError::wrong(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
             })
         };
         let of_array = |array: &StoredArray| {
             let level = accelerator.tiles[array.first_tile].level;
             replay(&array.buffer_of_tiles(), &array.mapped, accelerator.spec_at(level))
-                .map_err(|error| fault(&format!("{}: {error}", array.buffer.name)))
+                .map_err(|error| CompileError::wrong(&format!("{}: {error}", array.buffer.name)))
         };
         let memories: Vec<Result<ReplayReport, CompileError>> =
             accelerator.memories.par_iter().map(of_memory).chain(accelerator.arrays.par_iter().map(of_array)).collect();
@@ -135,11 +134,6 @@ impl Dedicated {
             })
         })
     }
-}
-
-/// The error of a proof that fails.
-fn fault(error: &dyn Display) -> CompileError {
-    CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
 }
 
 /// Checks that there are as many ROM tiles as the accelerator has.
