@@ -64,7 +64,7 @@ pub struct Machine<'a, S> {
     registers: IndexVec<CellId, Option<[u32; 3]>>,
     /// The words of late products.
     products: IndexVec<CellId, Option<u32>>,
-    /// What each processing element computed last: with the same operands it computes the same.
+    /// The last operands and results of each processing element, which computes the same of the same operands.
     computed: IndexVec<CellId, Option<Computed>>,
     now: usize,
 }

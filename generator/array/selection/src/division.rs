@@ -165,7 +165,7 @@ impl Legalizer<'_, '_> {
         [low, high]
     }
 
-    /// What the product of a quotient with the size of the divisor leaves.
+    /// The dividend less the product of a quotient and the size of the divisor.
     fn remainder(&mut self, left: usize, quotient: Pair, size: Pair) -> Pair {
         let dividend = self.pair(left);
         let product = self.builder.product_of_pairs(quotient, size);

@@ -253,7 +253,7 @@ fn without_idle_loops(mut graph: ApplicationGraph) -> ApplicationGraph {
     graph
 }
 
-/// Each number of a graph in turn, of each kind of line, becomes an extreme one: the reader refuses it, or the proof does, or nothing depends on it.
+/// A graph with an extreme number is refused by the reader or by the proof, unless nothing depends on the number. Each kind of line is tried.
 #[test]
 fn graphs_with_extreme_numbers_are_refused() {
     let extremes =
