@@ -4,8 +4,11 @@
 //! how many cycles each connection takes, and leaves to the array in which cycle a cell starts. [`Netlist::to_yaml`] prints it, [`Netlist::from_document`] reads that,
 //! and [`Netlist::check`] says whether an array has the ports and operations that it names.
 
+mod blocks;
 mod check;
 mod connection;
+mod element;
+mod history;
 mod model;
 mod netlist;
 mod print;

@@ -1,8 +1,10 @@
 //! Runs of a netlist on words that enter and leave at known cycles.
 
+use std::ops::Range;
+
 use pushmem_pe::Semantics;
 
-use crate::model::Machine;
+use crate::model::{BLOCK, Machine};
 use crate::netlist::CellId;
 
 /// A cell where words enter or leave, and when.
@@ -25,70 +27,85 @@ pub struct BankLanes {
     pub origins: Vec<Option<usize>>,
 }
 
+impl BankLanes {
+    /// The least cycles from a word that is stored to where it is loaded, if one is.
+    fn latency(&self) -> Option<usize> {
+        let latency = |(origin, load): (&Option<usize>, &i64)| Some(load - self.store.cycles.get((*origin)?)?);
+        // A word of a later cycle is not loaded.
+        let latencies = self.origins.iter().zip(&self.load.cycles).filter_map(latency).filter(|cycles| *cycles > 0);
+        latencies.min().map(|cycles| cycles as usize)
+    }
+}
+
 /// The words that leave on each lane, while these enter, and banks load what they stored: for each lane as many as it has cycles.
 pub fn run<S: Semantics>(
     machine: &mut Machine<S>,
     entering: &[Lane],
-    words: &[Vec<u32>],
+    words: &[Vec<S::Value>],
     leaving: &[Lane],
     banks: &[BankLanes],
-) -> Vec<Vec<u32>> {
+) -> Vec<Vec<S::Value>> {
+    // Banks load before the cells of a block work.
+    let block = banks.iter().filter_map(BankLanes::latency).fold(BLOCK, usize::min);
     let mut sources: Vec<Next> = entering.iter().map(Next::of).collect();
     let mut sinks: Vec<Next> = leaving.iter().map(Next::of).collect();
     let mut left = vec![Vec::new(); leaving.len()];
-    let mut banks: Vec<Stored> = banks.iter().map(Stored::of).collect();
+    let mut banks: Vec<Stored<S::Value>> = banks.iter().map(Stored::of).collect();
     let last = leaving.iter().filter_map(|lane| lane.cycles.last()).max().copied();
-    for cycle in 0..last.map_or(0, |last| last + 1) {
+    // In the cycle after the last word, memories have done the work of its cycle.
+    let end = last.map_or(0, |last| last as usize + 2);
+    for begin in (0..end).step_by(block) {
+        let cycles = begin..end.min(begin + block);
         for (source, words) in sources.iter_mut().zip(words) {
             let cell = source.lane.cell;
-            match source.at(cycle) {
-                Some(number) => machine.enter(cell, words[number]),
-                None => machine.enter_none(cell),
+            let nothing = machine.nothing(cell);
+            for cycle in cycles.clone() {
+                machine.enter(cell, cycle, source.at(cycle).map_or(nothing, |number| words[number]));
             }
         }
-        for bank in &mut banks {
-            bank.load(machine, cycle);
-        }
-        machine.show();
-        for bank in &mut banks {
-            bank.store(machine, cycle);
-        }
+        banks.iter_mut().for_each(|bank| bank.load(machine, &cycles));
+        machine.run(&cycles);
+        banks.iter_mut().for_each(|bank| bank.store(machine, &cycles));
         for (sink, left) in sinks.iter_mut().zip(&mut left) {
-            if sink.at(cycle).is_some() {
-                left.push(machine.arriving(sink.lane.cell));
+            for cycle in cycles.clone() {
+                if sink.at(cycle).is_some() {
+                    left.push(machine.arriving(sink.lane.cell, cycle));
+                }
             }
         }
-        machine.clock();
     }
     left
 }
 
 /// A bank under way.
-struct Stored<'a> {
+struct Stored<'a, Value> {
     store: Next<'a>,
     load: Next<'a>,
     origins: &'a [Option<usize>],
-    words: Vec<u32>,
+    words: Vec<Value>,
 }
 
-impl<'a> Stored<'a> {
+impl<'a, Value: Copy> Stored<'a, Value> {
     fn of(bank: &'a BankLanes) -> Self {
         Stored { store: Next::of(&bank.store), load: Next::of(&bank.load), origins: &bank.origins, words: Vec::new() }
     }
 
-    /// Lets the word of a cycle enter, if there is one that was stored.
-    fn load<S: Semantics>(&mut self, machine: &mut Machine<S>, cycle: i64) {
-        let origin = self.load.at(cycle).and_then(|number| self.origins[number]);
-        match origin.and_then(|number| self.words.get(number)) {
-            Some(word) => machine.enter(self.load.lane.cell, *word),
-            None => machine.enter_none(self.load.lane.cell),
+    /// Lets the words of cycles enter, as far as there are some that were stored.
+    fn load<S: Semantics<Value = Value>>(&mut self, machine: &mut Machine<S>, cycles: &Range<usize>) {
+        let (cell, nothing) = (self.load.lane.cell, machine.nothing(self.load.lane.cell));
+        for cycle in cycles.clone() {
+            let origin = self.load.at(cycle).and_then(|number| self.origins[number]);
+            let word = origin.and_then(|number| self.words.get(number)).copied();
+            machine.enter(cell, cycle, word.unwrap_or(nothing));
         }
     }
 
-    /// Stores the word of a cycle.
-    fn store<S: Semantics>(&mut self, machine: &Machine<S>, cycle: i64) {
-        if self.store.at(cycle).is_some() {
-            self.words.push(machine.arriving(self.store.lane.cell));
+    /// Stores the words of cycles.
+    fn store<S: Semantics<Value = Value>>(&mut self, machine: &Machine<S>, cycles: &Range<usize>) {
+        for cycle in cycles.clone() {
+            if self.store.at(cycle).is_some() {
+                self.words.push(machine.arriving(self.store.lane.cell, cycle));
+            }
         }
     }
 }
@@ -105,8 +122,8 @@ impl<'a> Next<'a> {
     }
 
     /// The number of the word of a cycle.
-    fn at(&mut self, cycle: i64) -> Option<usize> {
-        let is_due = self.lane.cycles.get(self.next) == Some(&cycle);
+    fn at(&mut self, cycle: usize) -> Option<usize> {
+        let is_due = self.lane.cycles.get(self.next) == Some(&(cycle as i64));
         self.next += usize::from(is_due);
         is_due.then(|| self.next - 1)
     }

@@ -14,6 +14,6 @@ pub use model::{Configuration, Operand, Pe};
 pub use modes::{ENABLE, Mode, Modes};
 pub use operation::{FloatOperation, Operation, Outcome};
 pub use rtl::{generate, module};
-pub use semantics::{Numbers, Semantics, Tokens};
+pub use semantics::{Numbers, Semantics, TokenElement, Tokens};
 pub use spec::{PeSpec, bits_for, check_stem};
 pub use specialized::Evaluations;

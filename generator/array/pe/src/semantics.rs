@@ -1,7 +1,6 @@
 //! The words that processing elements compute with: numbers, or tokens that tell the origin of a word.
 
-use std::cell::LazyCell;
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::quality::FixedState;
 
@@ -10,15 +9,45 @@ use crate::operation::Operation;
 
 /// The values of words and bits, and the results of operations on them.
 pub trait Semantics {
-    /// The word and the bit that a configuration computes of words `a`, `b`, `c` and bits `d`, `e`, `f`. 0 and 1 are the
-    /// constants of bits.
-    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32);
+    /// A word or a bit. The constants of bits are 0 and 1.
+    type Value: Copy + Eq + From<u32> + Into<u64>;
+
+    /// What it needs to know of a configuration: found once, and used in each cycle.
+    type Element;
+
+    /// What it needs to know of this configuration.
+    fn element(&self, configuration: &Configuration) -> Self::Element;
+
+    /// The word and the bit that an element computes of words `a`, `b`, `c` and bits `d`, `e`, `f`.
+    fn outcome(
+        &self,
+        element: &Self::Element,
+        words: [Self::Value; 3],
+        bits: [Self::Value; 3],
+    ) -> (Self::Value, Self::Value);
+
+    /// The outcomes of operands in so many cycles, in the first places of the results.
+    fn outcomes(
+        &self,
+        element: &Self::Element,
+        [a, b, c]: [&[Self::Value]; 3],
+        [d, e, f]: [&[Self::Value]; 3],
+        [words, bits]: [&mut [Self::Value]; 2],
+    ) {
+        let operands = a.iter().zip(b).zip(c).zip(d).zip(e).zip(f);
+        for (((((((a, b), c), d), e), f), word), bit) in operands.zip(words).zip(bits) {
+            (*word, *bit) = self.outcome(element, [*a, *b, *c], [*d, *e, *f]);
+        }
+    }
 
     /// The word of a held or accumulated operand: `new` if the enable is 1, `kept` if it is 0.
-    fn enabled(&self, enable: u32, new: u32, kept: u32) -> u32;
+    fn enabled(&self, enable: Self::Value, new: Self::Value, kept: Self::Value) -> Self::Value;
 
     /// The word of a register that has taken none yet: that of the operand at a place of a cell.
-    fn unknown(&self, cell: u32, operand: usize) -> u32;
+    fn unknown(&self, cell: u32, operand: usize) -> Self::Value;
+
+    /// The word that a memory has as this number.
+    fn stored(&self, word: u64) -> Self::Value;
 }
 
 /// Numbers: the semantics of the hardware.
@@ -29,6 +58,13 @@ pub struct Numbers {
 }
 
 impl Semantics for Numbers {
+    type Value = u32;
+    type Element = Configuration;
+
+    fn element(&self, configuration: &Configuration) -> Configuration {
+        *configuration
+    }
+
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
         let outcome = configuration.outcome(self.word_bits, words, bits.map(|bit| bit != 0));
         (outcome.word, outcome.bit.into())
@@ -41,46 +77,56 @@ impl Semantics for Numbers {
     fn unknown(&self, _: u32, _: usize) -> u32 {
         0
     }
+
+    fn stored(&self, word: u64) -> u32 {
+        word as u32
+    }
 }
 
 /// Tokens: a result is a random function of the operation and its operands, so that two words are equal only if they are the
-/// same operations of the same words. Bits that are no tokens choose as in the hardware.
+/// same operations of the same words. Bits that are no tokens choose as in the hardware. A token has 64 bits, whatever words have in
+/// the hardware: different ones are equal by chance once in 2^64.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens {
-    /// Bits of a word, and so of a token. Different ones are equal by chance once in `2^word_bits`.
-    pub word_bits: u32,
     /// Which random function.
     pub seed: u64,
 }
 
+/// An operation of an element, and what its token depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenElement {
+    operation: Operation,
+    words: usize,
+    commutes: bool,
+    uses_bit: bool,
+    compares: bool,
+    lut: Option<u8>,
+}
+
 impl Tokens {
     /// The token of anything.
-    pub fn token(&self, of: impl Hash) -> u32 {
-        self.word(self.digest(of))
-    }
-
-    fn digest(&self, of: impl Hash) -> u64 {
+    pub fn token(&self, of: impl Hash) -> u64 {
         FixedState::with_seed(self.seed).hash_one(of)
     }
 
-    /// The digest of an operation, its words and its bit: whole numbers, which are the fastest to hash.
-    fn digest_of(&self, operation: Operation, [a, b, c]: [u32; 3], bit: u32) -> u64 {
-        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        self.digest((pair(operation as u32, bit), pair(a, b), c))
-    }
-
-    /// The token of a word with this digest.
-    fn word(&self, digest: u64) -> u32 {
-        digest as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
+    /// The token of numbers.
+    #[inline(always)]
+    fn digest(&self, of: [u64; 5]) -> u64 {
+        let mut hasher = FixedState::with_seed(self.seed).build_hasher();
+        of.iter().for_each(|number| hasher.write_u64(*number));
+        hasher.finish()
     }
 
     /// The token of a bit with this digest: neither 0 nor 1, and not that of the word.
-    fn bit(&self, digest: u64) -> u32 {
-        self.word(digest >> 32) + 2
+    fn bit(digest: u64) -> u64 {
+        digest.rotate_left(u64::BITS / 2) | 2
     }
 
     /// A function of three bits, of which some are tokens.
-    fn table(&self, table: u8, bits: [u32; 3]) -> u32 {
+    fn table(&self, table: u8, bits: [u64; 3]) -> u64 {
+        if let [d @ 0..=1, e @ 0..=1, f @ 0..=1] = bits {
+            return u64::from(table) >> (4 * f + 2 * e + d) & 1;
+        }
         // The entries that the constants leave: the function of the tokens alone, whatever their places.
         let free: Vec<usize> = (0..3).filter(|place| bits[*place] > 1).collect();
         let entry = |choice: usize| {
@@ -94,15 +140,15 @@ impl Tokens {
         match entries.as_slice() {
             [first, rest @ ..] if rest.iter().all(|other| other == first) => (*first).into(),
             _ => {
-                let tokens: Vec<u32> = free.iter().map(|place| bits[*place]).collect();
-                self.bit(self.digest(("table", entries, tokens)))
+                let tokens: Vec<u64> = free.iter().map(|place| bits[*place]).collect();
+                Self::bit(self.token(("table", entries, tokens)))
             }
         }
     }
 }
 
 /// A sum of three words of which one is 0 is that of two.
-fn simplest(operation: Operation, [a, b, c]: [u32; 3]) -> (Operation, [u32; 3]) {
+fn simplest(operation: Operation, [a, b, c]: [u64; 3]) -> (Operation, [u64; 3]) {
     match (operation, [a, b, c]) {
         (Operation::AddThree, [0, b, c]) => (Operation::Add, [b, c, 0]),
         (Operation::AddThree, [a, 0, c]) => (Operation::Add, [a, c, 0]),
@@ -112,39 +158,55 @@ fn simplest(operation: Operation, [a, b, c]: [u32; 3]) -> (Operation, [u32; 3]) 
 }
 
 impl Semantics for Tokens {
-    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
-        let (operation, words) = simplest(configuration.operation, words);
-        let [a, b, _] = words;
-        let d = bits[0];
-        let used: [u32; 3] = std::array::from_fn(|place| if place < operation.words() { words[place] } else { 0 });
-        let sorted = if operation.commutes() { [a.min(b), a.max(b), used[2]] } else { used };
-        let chosen = if operation.uses_bit() { d } else { 0 };
-        // Most results are tokens: one digest gives the word and the bit.
-        let digest = LazyCell::new(|| self.digest_of(operation, sorted, chosen));
-        let word = match operation {
-            Operation::Pass => a,
-            // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
-            Operation::Or | Operation::Add if b == 0 => a,
-            Operation::Or | Operation::Add if a == 0 => b,
-            Operation::Select if d <= 1 => {
-                if d == 1 {
-                    a
-                } else {
-                    b
-                }
-            }
-            _ => self.word(*digest),
-        };
-        let bit = match (configuration.lut, operation) {
-            (Some(table), _) => self.table(table, bits),
-            (None, Operation::Pass | Operation::Select) => d,
-            (None, _) if operation.compares() => self.bit(self.digest_of(operation, used, 0)),
-            (None, _) => self.bit(*digest),
-        };
-        (word, bit)
+    type Value = u64;
+    type Element = TokenElement;
+
+    fn element(&self, configuration: &Configuration) -> TokenElement {
+        let Configuration { operation, lut, .. } = *configuration;
+        TokenElement {
+            operation,
+            words: operation.words(),
+            commutes: operation.commutes(),
+            uses_bit: operation.uses_bit(),
+            compares: operation.compares(),
+            lut,
+        }
     }
 
-    fn enabled(&self, enable: u32, new: u32, kept: u32) -> u32 {
+    #[inline(always)]
+    fn outcome(&self, element: &TokenElement, words: [u64; 3], bits: [u64; 3]) -> (u64, u64) {
+        let (operation, words) = simplest(element.operation, words);
+        let [a, b, c] = words;
+        let b = if element.words > 1 { b } else { 0 };
+        let c = if element.words > 2 { c } else { 0 };
+        let (least, most) = if element.commutes && b < a { (b, a) } else { (a, b) };
+        let d = bits[0];
+        let chosen = if element.uses_bit { d } else { 0 };
+        // Most results are tokens: one digest gives the word and the bit.
+        let digest = || self.digest([operation as u64, chosen, least, most, c]);
+        let passed = match operation {
+            Operation::Pass => Some(a),
+            // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
+            Operation::Or | Operation::Add if b == 0 => Some(a),
+            Operation::Or | Operation::Add if a == 0 => Some(b),
+            Operation::Select if d == 1 => Some(a),
+            Operation::Select if d == 0 => Some(b),
+            _ => None,
+        };
+        match (element.lut, operation) {
+            (Some(table), _) => (passed.unwrap_or_else(digest), self.table(table, bits)),
+            (None, Operation::Pass | Operation::Select) => (passed.unwrap_or_else(digest), d),
+            (None, _) if element.compares => {
+                (passed.unwrap_or_else(digest), Self::bit(self.digest([operation as u64, 0, a, b, c])))
+            }
+            (None, _) => {
+                let digest = digest();
+                (passed.unwrap_or(digest), Self::bit(digest))
+            }
+        }
+    }
+
+    fn enabled(&self, enable: u64, new: u64, kept: u64) -> u64 {
         match enable {
             0 => kept,
             1 => new,
@@ -153,7 +215,11 @@ impl Semantics for Tokens {
         }
     }
 
-    fn unknown(&self, cell: u32, operand: usize) -> u32 {
+    fn unknown(&self, cell: u32, operand: usize) -> u64 {
         self.token(("unknown", cell, operand))
+    }
+
+    fn stored(&self, word: u64) -> u64 {
+        word
     }
 }

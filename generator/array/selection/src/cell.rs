@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use pushmem_nest::Program;
 use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
 
+use crate::evaluator::CellEvaluator;
 use crate::predicate::Predicate;
 
 /// A word.
@@ -184,58 +185,13 @@ impl Cells {
     /// The words of the result, low word first, for these words of the loads and these values of the loop variables.
     ///
     /// `entry` gives the entry of a table, whose entries are [`contents`](Cells::contents).
-    pub fn evaluate(
+    pub fn evaluate<S: Semantics + Copy>(
         &self,
-        semantics: &impl Semantics,
-        loads: &[u32],
+        semantics: &S,
+        loads: &[S::Value],
         variables: &[i64],
-        entry: impl Fn(Table, u32) -> u32,
-    ) -> Vec<u32> {
-        let outcomes = Vec::with_capacity(self.cells.len());
-        let mut run = Run { cells: self, loads, variables, entry, outcomes };
-        for cell in &self.cells {
-            let words = cell.words.map(|word| run.word(word));
-            let bits = cell.bits.map(|bit| run.bit(bit));
-            run.outcomes.push(semantics.outcome(&cell.configuration(), words, bits));
-        }
-        self.results.iter().map(|word| run.word(*word)).collect()
-    }
-}
-
-/// An evaluation under way.
-struct Run<'a, Entry> {
-    cells: &'a Cells,
-    loads: &'a [u32],
-    variables: &'a [i64],
-    entry: Entry,
-    outcomes: Vec<(u32, u32)>,
-}
-
-impl<Entry: Fn(Table, u32) -> u32> Run<'_, Entry> {
-    fn word(&self, word: Word) -> u32 {
-        match word {
-            Word::Constant(constant) => constant,
-            Word::Load(load) => self.loads[load],
-            Word::Cell(cell) => self.outcomes[cell].0,
-            Word::Fetch(fetch) => {
-                let Fetch { table, index } = self.cells.fetches[fetch];
-                (self.entry)(table, self.word(index))
-            }
-            Word::Sequence(sequence) => {
-                let sequence = &self.cells.sequences[sequence];
-                sequence.word(self.variables[sequence.variable])
-            }
-        }
-    }
-
-    /// A bit. None but constants and boxes of loop variables are inverted.
-    fn bit(&self, bit: Bit) -> u32 {
-        match bit.source {
-            BitSource::False => bit.inverted.into(),
-            BitSource::Cell(cell) => self.outcomes[cell].1,
-            BitSource::Predicate(predicate) => {
-                (self.cells.predicates[predicate].holds(self.variables) != bit.inverted).into()
-            }
-        }
+        entry: impl Fn(Table, S::Value) -> S::Value,
+    ) -> Vec<S::Value> {
+        CellEvaluator::new(self, *semantics).evaluate(loads, variables, entry).collect()
     }
 }

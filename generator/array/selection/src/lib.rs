@@ -8,6 +8,7 @@ mod builder;
 mod cell;
 mod cover;
 mod division;
+mod evaluator;
 mod legalize;
 mod logic;
 mod operators;
@@ -19,6 +20,7 @@ mod reciprocal;
 mod select;
 
 pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Table, Word};
+pub use evaluator::CellEvaluator;
 pub use operators::PeOperators;
 pub use predicate::{Predicate, Steps};
 pub use reciprocal::TableTiles;

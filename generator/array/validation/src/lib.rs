@@ -11,6 +11,7 @@ mod banks;
 mod lift;
 mod operations;
 mod tables;
+mod tokens;
 mod validate;
 
 pub use lift::{LiftError, TileCells, lift};

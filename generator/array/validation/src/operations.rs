@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
 use pushmem_pe::Numbers;
-use pushmem_selection::{Cells, Table};
+use pushmem_selection::{CellEvaluator, Cells, Table};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -153,6 +153,7 @@ impl<'a> Samples<'a> {
     ) -> Option<Vec<i64>> {
         let program = self.program;
         let mut evaluator = Evaluator::new(datapath, &program.tables);
+        let mut of_cells = CellEvaluator::new(cells, Numbers { word_bits });
         let accesses = Datapath::accesses(program, operation);
         let mask = u32::MAX >> (u32::BITS - word_bits);
         let entry = |table: Table, index: u32| {
@@ -170,8 +171,8 @@ impl<'a> Samples<'a> {
             let expected = evaluator.evaluate(&loads, &variables);
             let results = datapath.result_type().words().iter();
             let expected: Vec<u32> = results.map(|word| word.of(expected).into()).collect();
-            let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
-            (found != expected).then_some(loads)
+            let found = of_cells.evaluate(&words, &variables, entry);
+            (!found.eq(expected)).then_some(loads)
         })
     }
 }

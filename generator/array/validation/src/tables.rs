@@ -10,12 +10,12 @@ use pushmem_selection::{Cells, Table};
 use pushmem_tile::{Role, TileSpec};
 
 /// The token at an address of a memory with the contents of this token.
-fn entry(tokens: Tokens, contents: u32, address: u32) -> u32 {
+fn entry(tokens: Tokens, contents: u64, address: u32) -> u64 {
     tokens.token(("entry", contents, address))
 }
 
 /// The token of the contents of a memory.
-fn token(tokens: Tokens, contents: &[u64]) -> u32 {
+fn token(tokens: Tokens, contents: &[u64]) -> u64 {
     tokens.token(("contents", contents))
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn with_tokens(netlist: &Netlist, spec: Option<&TileSpec>, tokens: To
                 memory.contents.clear();
             }
             let first = memory.contents.len() as u32;
-            memory.contents.extend((first..words).map(|address| u64::from(entry(tokens, contents, address))));
+            memory.contents.extend((first..words).map(|address| entry(tokens, contents, address)));
         }
     }
     netlist
@@ -46,11 +46,11 @@ pub(crate) fn with_tokens(netlist: &Netlist, spec: Option<&TileSpec>, tokens: To
 pub(crate) struct Tables {
     tokens: Tokens,
     /// Words of a memory: indices wrap at its end.
-    words: u32,
+    words: u64,
     /// The token of each table of the program, of the high words of each, and of each that selection made.
-    of_program: Vec<u32>,
-    high: Vec<u32>,
-    of_selection: Vec<u32>,
+    of_program: Vec<u64>,
+    high: Vec<u64>,
+    of_selection: Vec<u64>,
 }
 
 impl Tables {
@@ -65,7 +65,7 @@ impl Tables {
         let of = |table: Table| loaded(&cells.contents(program, table));
         Tables {
             tokens,
-            words: memory.and_then(TileSpec::content_words).unwrap_or(1),
+            words: memory.and_then(TileSpec::content_words).unwrap_or(1).into(),
             of_program: (0..program.tables.len()).map(|table| of(Table::Program(table))).collect(),
             high: (0..program.tables.len()).map(|table| of(Table::High(table))).collect(),
             of_selection: (0..cells.tables.len()).map(|table| of(Table::Selected(table))).collect(),
@@ -73,12 +73,12 @@ impl Tables {
     }
 
     /// The token of an entry.
-    pub(crate) fn entry(&self, table: Table, index: u32) -> u32 {
+    pub(crate) fn entry(&self, table: Table, index: u64) -> u64 {
         let contents = match table {
             Table::Program(table) => self.of_program[table],
             Table::High(table) => self.high[table],
             Table::Selected(table) => self.of_selection[table],
         };
-        entry(self.tokens, contents, index % self.words)
+        entry(self.tokens, contents, (index % self.words) as u32)
     }
 }

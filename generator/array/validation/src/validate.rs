@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
-use pushmem_graph::{ApplicationGraph, Beats, Function, KernelId, StreamElements, deinterleaved, interleaved};
+use pushmem_graph::{ApplicationGraph, StreamElements};
 use pushmem_kernels::Datapath;
-use pushmem_nest::{Operation, Program, Word};
-use pushmem_netlist::{BankLanes, CellId, Core, Lane, Machine, run};
-use pushmem_pe::Tokens;
+use pushmem_nest::{Operation, Program};
+use pushmem_netlist::{BankLanes, CellId, Core, Lane};
 use pushmem_resources::Graph;
 use pushmem_selection::Cells;
-use pushmem_tile::TileSpec;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
@@ -21,10 +19,10 @@ use thiserror::Error;
 use crate::banks::{bank_lanes, check_banks};
 use crate::lift::{LiftError, lift};
 use crate::operations::Samples;
-use crate::tables::{Tables, with_tokens};
+use crate::tokens::Parts;
 
-/// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
-const RUNS: u64 = 4;
+/// Runs, on different tokens, of a program that looks up words in tables.
+const RUNS_OF_TABLES: u64 = 4;
 
 /// The tiles of the lanes of a program's streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +71,7 @@ pub struct Reference<'a> {
 
 impl Reference<'_> {
     /// The operation whose cells another one has: the first of its unit, or itself.
-    fn first_of_unit(&self, operation: usize) -> usize {
+    pub(crate) fn first_of_unit(&self, operation: usize) -> usize {
         let nests = self.program.operations();
         nests.iter().position(|(_, other)| other.shares_unit(nests[operation].1)).unwrap_or(operation)
     }
@@ -231,70 +229,12 @@ pub fn validate(
     let [inputs, outputs] = streams(of_program);
     let entering = lanes(&inputs, &site.inputs, Direction::In)?;
     let leaving = lanes(&outputs, &site.outputs, Direction::Out)?;
-    // A run each on words and tokens of its own.
-    let compared = |seed: u64| -> Result<usize, Invalid> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let tokens = Tokens { word_bits: spec.word_bits(), seed };
-        let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
-        let memory = spec.memory.as_ref().map(|memory| &memory.tile);
-        let expected = tokens_of_program(reference, cells, tokens, memory, &words);
-        let netlist = with_tokens(&netlist, memory, tokens);
-        let mut machine = Machine::new(&netlist, spec, tokens);
-        let found = run(&mut machine, &entering, &words, &leaving, &banks);
-        if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
-            let tile = netlist.cells[cell].name.clone();
-            return Err(Invalid::Memory { tile, violation: violation.to_string() });
-        }
-        let mut found = found.iter();
-        let mut compared = 0;
-        for (stream, expected) in of_program.outputs.iter().zip(&expected) {
-            let expected_lanes = deinterleaved(expected, stream.lanes.len());
-            compared += expected.len();
-            let differences =
-                expected_lanes.iter().zip(found.by_ref()).enumerate().filter_map(|(word, (expected, found))| {
-                    let is_other = |beat: &usize| found.get(*beat) != Some(&u32::from(expected[*beat]));
-                    Some(((0..expected.len()).find(is_other)?, word))
-                });
-            if let Some((beat, word)) = differences.min() {
-                return Err(Invalid::Word { stream: stream.name.clone(), beat, word });
-            }
-        }
-        Ok(compared)
-    };
+    let parts = Parts { reference, cells, netlist: &netlist, spec, entering, leaving, banks };
+    // An index is taken at the length of its table: of that few bits are compared in a run.
+    let has_tables = operations.iter().any(|operation| !cells[*operation].fetches.is_empty());
+    let runs = if has_tables { RUNS_OF_TABLES } else { 1 };
     // The first difference of the first run that has one, whichever ends first.
-    let runs: Vec<Result<usize, Invalid>> = (0..RUNS).into_par_iter().map(compared).collect();
-    let words = runs.into_iter().sum::<Result<usize, Invalid>>()?;
+    let words: Vec<Result<usize, Invalid>> = (0..runs).into_par_iter().map(|seed| parts.compared(seed)).collect();
+    let words = words.into_iter().sum::<Result<usize, Invalid>>()?;
     Ok(Proof { operations: operations.len(), words })
-}
-
-fn random_words(count: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
-    (0..count).map(|_| random.random::<u16>().into()).collect()
-}
-
-/// The words that leave the graph, whose kernels compute tokens, for these words of each lane that enters.
-fn tokens_of_program(
-    reference: Reference,
-    cells: &[Cells],
-    tokens: Tokens,
-    memory: Option<&TileSpec>,
-    words: &[Vec<u32>],
-) -> Vec<Beats> {
-    let Reference { program, datapaths, graph } = reference;
-    let mut lanes = words.iter();
-    let beats = graph.inputs.iter().map(|stream| {
-        let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
-        interleaved(&lanes).into_iter().map(|word| word as u16).collect()
-    });
-    let beats = beats.collect();
-    graph.run_with(program, datapaths, beats, &|kernel: KernelId| -> Function {
-        let cells = &cells[reference.first_of_unit(graph.kernels[kernel].operation)];
-        let tables = Tables::of(program, cells, memory, tokens);
-        let mut words_of_loads: Vec<u32> = Vec::new();
-        Box::new(move |loads, variables| {
-            words_of_loads.clear();
-            words_of_loads.extend(loads.iter().map(|load| u32::from(*load)));
-            let words = cells.evaluate(&tokens, &words_of_loads, variables, |table, index| tables.entry(table, index));
-            words.iter().rev().fold(0, |bits, word| (bits << Word::BITS) | i64::from(*word as u16))
-        })
-    })
 }

@@ -13,6 +13,8 @@ mod read;
 mod streams;
 mod text;
 
+pub use model::{KernelFunction, NetWord};
+
 use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_affine::Affine;

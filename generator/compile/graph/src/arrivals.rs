@@ -6,15 +6,15 @@ use pushmem_kernels::Datapath;
 
 /// The operands of the last cycles, to join those of an iteration: a load may come some cycles after it begins.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct Arrivals<Word = u16> {
     /// By operand, the cycles after the begin.
     late: Vec<u64>,
     /// The operands and variables of earlier cycles, the oldest first: as many as the latest operand is late. Before the run there are no
     /// variables.
-    before: VecDeque<(Vec<u16>, Option<Vec<i64>>)>,
+    before: VecDeque<(Vec<Word>, Option<Vec<i64>>)>,
 }
 
-impl Arrivals {
+impl<Word: Copy + Default> Arrivals<Word> {
     /// Those of a datapath.
     pub fn of(datapath: &Datapath) -> Self {
         let latest = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load)).max();
@@ -26,7 +26,7 @@ impl Arrivals {
         let late = datapath.operands().into_iter().map(|(load, _)| datapath.arrival(load).min(stage));
         let late: Vec<u64> = late.collect();
         let most = stage as usize;
-        let before = VecDeque::from(vec![(vec![0; late.len()], None); most]);
+        let before = VecDeque::from(vec![(vec![Word::default(); late.len()], None); most]);
         Arrivals { late, before }
     }
 
@@ -36,7 +36,7 @@ impl Arrivals {
     }
 
     /// Replaces the operands of a cycle by those of the iteration of which the latest come in it.
-    pub fn join(&mut self, operands: &mut [u16], variables: &mut [i64]) {
+    pub fn join(&mut self, operands: &mut [Word], variables: &mut [i64]) {
         if self.before.is_empty() {
             return;
         }

@@ -26,12 +26,12 @@ pub use accelerator::{
 };
 pub use application::{
     ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
-    KernelNode, OutputLane, OutputNode, ProgramNames, RamNode, RamReadNode, RamWriteNode, StageResult, UnitNode,
-    WordDriver, WordNet,
+    KernelFunction, KernelNode, NetWord, OutputLane, OutputNode, ProgramNames, RamNode, RamReadNode, RamWriteNode,
+    StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
 pub use lanes::{deinterleaved, interleaved};
-pub use run::{Beats, Function, Run};
+pub use run::{Beats, Run};
 pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
 pub use stream_elements::StreamElements;
 pub use target::{Mode, Target, TileKind};

@@ -135,7 +135,7 @@ impl Accelerator {
 
 /// The result of a kernel, a function of its operands and the values of its variables, which are numbered as the loops of the
 /// operation.
-pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> i64 + 'a>;
+type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> i64 + 'a>;
 
 /// The state of a [`Counter`].
 pub(crate) struct CounterState<'a> {
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
         });
         let mut tiles: IndexVec<TileId, TileModel> = IndexVec::new();
         for content in &accelerator.tiles {
-            let mut tile = TileModel::new(accelerator.spec_at(content.level));
+            let mut tile = TileModel::without_stale_reads(accelerator.spec_at(content.level));
             tile.configure(&content.configuration);
             if content.begin == 0 {
                 tile.clock(&Inputs { flush: true, ..Inputs::default() });
@@ -432,8 +432,7 @@ impl<'a> Machine<'a> {
         let named = self.accelerator.tiles.iter().zip(&mut self.tiles);
         named
             .flat_map(|(content, tile)| {
-                let found: Vec<Violation> = tile.take_certain_violations();
-                found.into_iter().map(|violation| (content.name.clone(), violation))
+                tile.take_violations().into_iter().map(|violation| (content.name.clone(), violation))
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use crate::controller::Controller;
 use crate::direct::Direct;
 use crate::ports::{Inputs, Outputs};
 use crate::rom::Rom;
-use crate::violation::{UnfetchedWords, UnreadRows, Violation, ViolationKind};
+use crate::violation::{UnfetchedWords, UnreadRows, Violation};
 use crate::wide_fetch::WideFetch;
 use crate::word::Word;
 
@@ -20,10 +20,10 @@ enum Datapath {
 
 impl Datapath {
     /// With undefined memories.
-    fn new(spec: &TileSpec) -> Self {
+    fn new(spec: &TileSpec, follows_fetches: bool) -> Self {
         match spec.kind {
             Kind::WideFetch { fetch_width, agg_words, tb_words } => {
-                Datapath::WideFetch(WideFetch::new(spec, fetch_width, agg_words, tb_words))
+                Datapath::WideFetch(WideFetch::new(spec, [fetch_width, agg_words, tb_words], follows_fetches))
             }
             Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => Datapath::Direct(Direct::new(spec)),
             Kind::Rom => Datapath::Rom(Rom::new(spec)),
@@ -48,14 +48,26 @@ pub struct TileModel {
     quiet: u64,
     /// Unstalled cycles to come in which nothing happens: controllers have passed them already.
     asleep: u64,
+    /// Whether it tells which fetch each read is of.
+    follows_fetches: bool,
 }
 
 impl TileModel {
     /// A tile after reset: nothing configured, memories undefined.
     pub fn new(spec: &TileSpec) -> Self {
+        Self::of(spec, true)
+    }
+
+    /// The same without [stale reads](crate::ViolationKind::StaleRead), and without rows and words that are counted: which fetch a read means is
+    /// a guess from its loops. Where words are compared with those that they must be, a word of another fetch is found there.
+    pub fn without_stale_reads(spec: &TileSpec) -> Self {
+        Self::of(spec, false)
+    }
+
+    fn of(spec: &TileSpec, follows_fetches: bool) -> Self {
         let parameters = spec.controllers();
         let context = Context::new(spec, &parameters);
-        let datapath = Datapath::new(spec);
+        let datapath = Datapath::new(spec, follows_fetches);
         let takers = parameters.iter().enumerate().filter(|(_, controller)| controller.role.takes_input());
         TileModel {
             spec: spec.clone(),
@@ -68,12 +80,13 @@ impl TileModel {
             datapath,
             quiet: 0,
             asleep: 0,
+            follows_fetches,
         }
     }
 
     /// Makes all memories undefined, and drops pending accesses.
     pub fn forget(&mut self) {
-        self.datapath = Datapath::new(&self.spec);
+        self.datapath = Datapath::new(&self.spec, self.follows_fetches);
     }
 
     /// Stops every controller and clears the configuration; memories keep their words.
@@ -216,14 +229,6 @@ impl TileModel {
     /// Takes out the violations recorded so far.
     pub fn take_violations(&mut self) -> Vec<Violation> {
         self.context.take_violations()
-    }
-
-    /// As [`TileModel::take_violations`], without stale reads: which fetch a read means is a guess from its loops. Where words are compared
-    /// with those that they must be, a word of another fetch is found there.
-    pub fn take_certain_violations(&mut self) -> Vec<Violation> {
-        let mut found = self.take_violations();
-        found.retain(|violation| violation.kind != ViolationKind::StaleRead);
-        found
     }
 
     /// The rows fetched for nothing since the flush, by controller.

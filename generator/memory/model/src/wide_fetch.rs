@@ -41,12 +41,12 @@ struct TransposeBuffer {
 }
 
 impl TransposeBuffer {
-    fn new(rows: u32, fetch_width: u64, latency: u32) -> Self {
+    fn new(rows: u32, fetch_width: u64, latency: u32, is_followed: bool) -> Self {
         TransposeBuffer {
             memory: Memory::new(rows),
             owned: vec![true; rows as usize],
             delay: Delay::new(latency),
-            fetches: Fetches::new(rows, fetch_width),
+            fetches: Fetches::new(rows, fetch_width, is_followed),
         }
     }
 
@@ -105,7 +105,8 @@ pub(crate) struct WideFetch {
 }
 
 impl WideFetch {
-    pub fn new(spec: &TileSpec, fetch_width: u32, agg_words: u32, tb_words: u32) -> Self {
+    /// Undefined memories, of so many words in a row, in an aggregator and in a transpose buffer. Fetches may be followed.
+    pub fn new(spec: &TileSpec, [fetch_width, agg_words, tb_words]: [u32; 3], is_followed: bool) -> Self {
         let aggregator =
             || Aggregator { memory: Memory::new(agg_words / fetch_width), unread: vec![false; agg_words as usize] };
         let tb_rows = tb_words / fetch_width;
@@ -124,7 +125,7 @@ impl WideFetch {
             written: vec![None; spec.rows as usize],
             read_port: ReadPort::new(spec.sram_latency),
             transpose_buffers: (0..spec.outputs)
-                .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency))
+                .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency, is_followed))
                 .collect(),
         }
     }

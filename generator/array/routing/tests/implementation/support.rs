@@ -9,7 +9,7 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs};
 use pushmem_fabric::{ArraySpec, Direction, Folder, TileKind};
 use pushmem_files::Document;
-use pushmem_netlist::{CellId, Core, Machine, Netlist};
+use pushmem_netlist::{CellId, Core, Lane, Machine, Netlist, run as netlist_run};
 use pushmem_pe::Numbers;
 use pushmem_resources::Graph;
 use pushmem_routing::{Fabric, FlowError, Implementation, Options, check, configure, place_and_route};
@@ -83,17 +83,13 @@ impl Array {
             }
         }
         let mut machine = Machine::new(&late, &self.spec, Numbers { word_bits: self.spec.word_bits() });
-        let mut words: BTreeMap<CellId, Vec<u32>> =
-            of_core(netlist, &Core::Output).map(|cell| (cell, Vec::new())).collect();
-        for cycle in 0..cycles {
-            for cell in of_core(netlist, &Core::Input) {
-                machine.enter(cell, self.stimulus(cell, cycle));
-            }
-            machine.show();
-            words.iter_mut().for_each(|(cell, words)| words.push(machine.arriving(*cell)));
-            machine.clock();
-        }
-        words
+        let lane = |cell: CellId| Lane { cell, cycles: (0..cycles as i64).collect() };
+        let words_of = |cell: CellId| (0..cycles).map(|cycle| self.stimulus(cell, cycle)).collect();
+        let entering: Vec<Lane> = of_core(netlist, &Core::Input).map(lane).collect();
+        let words: Vec<Vec<u32>> = of_core(netlist, &Core::Input).map(words_of).collect();
+        let leaving: Vec<Lane> = of_core(netlist, &Core::Output).map(lane).collect();
+        let found = netlist_run(&mut machine, &entering, &words, &leaving, &[]);
+        leaving.iter().map(|lane| lane.cell).zip(found).collect()
     }
 
     /// The words on each output cell on the array.

@@ -10,7 +10,7 @@ use pushmem_buffers::{Direction, Port};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, Evaluator};
-use pushmem_nest::Program;
+use pushmem_nest::{Program, Word as WordOfResult};
 
 use super::{ApplicationGraph, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};
 use crate::accelerator::Counter;
@@ -18,7 +18,29 @@ use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 use crate::ram::RamState;
-use crate::run::{Beats, CounterState, Function};
+use crate::run::CounterState;
+
+/// A word of a net: a number of the hardware, or a token that tells its origin.
+pub trait NetWord: Copy + Default + PartialEq + From<u16> {
+    /// The number that it is as an address.
+    fn number(self) -> u16;
+}
+
+impl NetWord for u16 {
+    fn number(self) -> u16 {
+        self
+    }
+}
+
+impl NetWord for u64 {
+    fn number(self) -> u16 {
+        self as u16
+    }
+}
+
+/// The words of a kernel's result, low word first, as a function of its operands and the values of its variables, which are numbered as
+/// the loops of the operation.
+pub type KernelFunction<'a, Word> = Box<dyn FnMut(&[Word], &[i64]) -> [Word; 2] + 'a>;
 
 impl ApplicationGraph {
     /// Runs the graph on these inputs, cycle by cycle, and returns the output arrays by name. `datapaths` are those of the
@@ -39,17 +61,17 @@ impl ApplicationGraph {
 
     /// The words of the output streams for these words of the input streams, where `kernel` gives the function of each kernel, of the
     /// words of its operands and the values of its variables.
-    pub fn run_with<'a>(
+    pub fn run_with<'a, Word: NetWord>(
         &'a self,
         program: &'a Program,
         datapaths: &'a [Datapath],
-        beats: Vec<Beats>,
-        kernel: &dyn Fn(KernelId) -> Function<'a>,
-    ) -> Vec<Beats> {
+        beats: Vec<Vec<Word>>,
+        kernel: &dyn Fn(KernelId) -> KernelFunction<'a, Word>,
+    ) -> Vec<Vec<Word>> {
         let ports = self.port_counters();
         let mut machine = Machine::new(self, program, datapaths, &ports, &|number| kernel(number));
         let beats = IndexVec::from(beats);
-        let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
+        let mut outputs: Vec<Vec<Word>> = vec![Vec::new(); self.outputs.len()];
         for _ in 0..self.length {
             machine.cycle(&beats, &mut outputs);
         }
@@ -69,16 +91,16 @@ impl ApplicationGraph {
 }
 
 /// The words of a net in this cycle and in those before it: a ring, as long as a power of two.
-struct History {
-    words: Vec<u16>,
+struct History<Word> {
+    words: Vec<Word>,
     mask: usize,
 }
 
-impl History {
+impl<Word: NetWord> History<Word> {
     /// Room for the words of this cycle and of so many before it.
     fn of(delay: u64) -> Self {
         let length = (delay as usize + 1).next_power_of_two();
-        History { words: vec![0; length], mask: length - 1 }
+        History { words: vec![Word::default(); length], mask: length - 1 }
     }
 }
 
@@ -127,33 +149,34 @@ impl<'a> ArrayPort<'a> {
 }
 
 /// The function of a datapath.
-fn function_of<'a>(datapath: &'a Datapath, program: &Program) -> Function<'a> {
+fn function_of<'a>(datapath: &'a Datapath, program: &Program) -> KernelFunction<'a, u16> {
     let mut evaluator = Evaluator::new(datapath, &program.tables);
     let mut loads = vec![0; datapath.loads().len()];
     Box::new(move |operands, variables| {
         datapath.joined(operands, &mut loads);
-        evaluator.evaluate(&loads, variables)
+        let result = evaluator.evaluate(&loads, variables);
+        [WordOfResult::Low, WordOfResult::High].map(|word| word.of(result))
     })
 }
 
 /// The pipeline of an operation.
-struct KernelState<'a> {
-    function: Function<'a>,
-    arrivals: Arrivals,
+struct KernelState<'a, Word> {
+    function: KernelFunction<'a, Word>,
+    arrivals: Arrivals<Word>,
     /// Results under way, the next to appear first; empty for an operation without registers.
-    results: VecDeque<i64>,
-    operands: Vec<u16>,
+    results: VecDeque<[Word; 2]>,
+    operands: Vec<Word>,
     /// The number of each variable that the operation uses.
     used: Vec<usize>,
     variables: Vec<i64>,
     addresses: Vec<AddressPipeline<'a>>,
     /// The operands and variables of the last call of the function, and its result: many kernels wait for most cycles.
-    last: Option<(Vec<u16>, Vec<i64>, i64)>,
+    last: Option<(Vec<Word>, Vec<i64>, [Word; 2])>,
 }
 
-impl KernelState<'_> {
+impl<Word: NetWord> KernelState<'_, Word> {
     /// The function of the operands and variables.
-    fn call(&mut self) -> i64 {
+    fn call(&mut self) -> [Word; 2] {
         if let Some((operands, variables, result)) = &mut self.last {
             if *operands != self.operands || *variables != self.variables {
                 operands.copy_from_slice(&self.operands);
@@ -168,36 +191,36 @@ impl KernelState<'_> {
     }
 }
 
-struct Machine<'a> {
+struct Machine<'a, Word> {
     graph: &'a ApplicationGraph,
     counters: IndexVec<CounterId, CounterState<'a>>,
-    kernels: IndexVec<KernelId, KernelState<'a>>,
+    kernels: IndexVec<KernelId, KernelState<'a, Word>>,
     /// The words of each net: as many as its edges ask for.
-    words: IndexVec<WordId, History>,
+    words: IndexVec<WordId, History<Word>>,
     bits: IndexVec<BitId, bool>,
     /// The words of each array, by the number of the element.
-    memories: IndexVec<ArrayId, Vec<u16>>,
+    memories: IndexVec<ArrayId, Vec<Word>>,
     ports: IndexVec<ArrayId, Vec<ArrayPort<'a>>>,
     /// The word in each hold register; 0 for other nets.
-    held: IndexVec<WordId, u16>,
-    rams: IndexVec<RamId, RamState>,
+    held: IndexVec<WordId, Word>,
+    rams: IndexVec<RamId, RamState<Word>>,
     /// Of each kernel, the memory and the read of each address that it gives.
     addresses: IndexVec<KernelId, Vec<(RamId, usize)>>,
     /// The word on each port: a read port keeps it until the next.
-    shown: IndexVec<ArrayId, Vec<u16>>,
+    shown: IndexVec<ArrayId, Vec<Word>>,
     /// Words taken from each input.
     taken: IndexVec<InputId, usize>,
     /// The cycle.
     now: usize,
 }
 
-impl<'a> Machine<'a> {
+impl<'a, Word: NetWord> Machine<'a, Word> {
     fn new(
         graph: &'a ApplicationGraph,
         program: &'a Program,
         datapaths: &'a [Datapath],
         ports: &'a IndexVec<ArrayId, Vec<(Port, Counter)>>,
-        function: &dyn Fn(KernelId) -> Function<'a>,
+        function: &dyn Fn(KernelId) -> KernelFunction<'a, Word>,
     ) -> Self {
         let mut longest: IndexVec<WordId, u64> = index_vec::index_vec![0; graph.words.len()];
         for edge in graph.edges() {
@@ -212,9 +235,12 @@ impl<'a> Machine<'a> {
             let arrivals = Arrivals::of(datapath);
             KernelState {
                 function: function(number),
-                results: VecDeque::from(vec![0; kernel.latency.saturating_sub(arrivals.latest()) as usize]),
+                results: VecDeque::from(vec![
+                    [Word::default(); 2];
+                    kernel.latency.saturating_sub(arrivals.latest()) as usize
+                ]),
                 arrivals,
-                operands: vec![0; kernel.operands.len()],
+                operands: vec![Word::default(); kernel.operands.len()],
                 used: datapath.variables(),
                 variables: vec![0; depth],
                 addresses: AddressPipeline::all(datapath, &program.tables),
@@ -235,8 +261,11 @@ impl<'a> Machine<'a> {
             };
             datapath.memory_reads().iter().map(|read| place(read.load)).collect()
         };
-        let (ports, memories): (Vec<_>, Vec<_>) =
-            ports.iter().map(|ports| ArrayPort::all(ports)).map(|(ports, size)| (ports, vec![0; size])).unzip();
+        let (ports, memories): (Vec<_>, Vec<_>) = ports
+            .iter()
+            .map(|ports| ArrayPort::all(ports))
+            .map(|(ports, size)| (ports, vec![Word::default(); size]))
+            .unzip();
         Machine {
             graph,
             counters: graph.counters.iter().map(CounterState::new).collect(),
@@ -245,20 +274,20 @@ impl<'a> Machine<'a> {
             bits: index_vec::index_vec![false; graph.bits.len()],
             memories: IndexVec::from(memories),
             ports: IndexVec::from(ports),
-            held: index_vec::index_vec![0; graph.words.len()],
+            held: index_vec::index_vec![Word::default(); graph.words.len()],
             rams: graph.rams.iter().map(ram).collect(),
             addresses: graph.kernels.indices().map(reads).collect(),
-            shown: graph.arrays.iter().map(|array| vec![0; array.buffer.ports.len()]).collect(),
+            shown: graph.arrays.iter().map(|array| vec![Word::default(); array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
             now: 0,
         }
     }
 
-    fn cycle(&mut self, inputs: &IndexVec<InputId, Beats>, outputs: &mut [Beats]) {
+    fn cycle(&mut self, inputs: &IndexVec<InputId, Vec<Word>>, outputs: &mut [Vec<Word>]) {
         self.read_memories();
         // Edges with a delay see the words of earlier cycles, whether their nets come before or after.
         for History { words, mask } in &mut self.words {
-            words[self.now & *mask] = 0;
+            words[self.now & *mask] = Word::default();
         }
         for (number, bit) in self.graph.bits.iter_enumerated() {
             self.bits[number] = match &bit.driver {
@@ -272,9 +301,9 @@ impl<'a> Machine<'a> {
         for (number, net) in self.graph.words.iter_enumerated() {
             let word = match &net.driver {
                 WordDriver::Input { stream, lane } => {
-                    inputs[*stream].get(self.taken[*stream] + lane).copied().unwrap_or(0)
+                    inputs[*stream].get(self.taken[*stream] + lane).copied().unwrap_or_default()
                 }
-                WordDriver::Kernel { kernel, word } => word.of(self.result(*kernel)),
+                WordDriver::Kernel { kernel, word } => self.result(*kernel)[word.number()],
                 WordDriver::Select(choices) => self.selected(choices),
                 WordDriver::Port { array, port } => self.shown[*array][*port],
                 WordDriver::Hold(_) => self.held[number],
@@ -348,28 +377,28 @@ impl<'a> Machine<'a> {
     }
 
     /// Addresses and elements that a random-access memory takes in this cycle.
-    fn ram_writes(&self, ram: RamId) -> impl Iterator<Item = (usize, u16)> {
+    fn ram_writes(&self, ram: RamId) -> impl Iterator<Item = (usize, Word)> {
         let due = self.graph.rams[ram].writes.iter().filter(|write| self.counters[write.counter].steps());
-        due.map(|write| (usize::from(self.word(write.address)), self.word(write.element)))
+        due.map(|write| (usize::from(self.word(write.address).number()), self.word(write.element)))
     }
 
-    fn word(&self, edge: Edge) -> u16 {
+    fn word(&self, edge: Edge) -> Word {
         match edge {
             Edge::Net { net, delay } => {
                 let History { words, mask } = &self.words[net];
                 words[self.now.wrapping_sub(delay as usize) & mask]
             }
-            Edge::Constant(word) => word,
+            Edge::Constant(word) => word.into(),
         }
     }
 
-    fn selected(&self, choices: &[Choice]) -> u16 {
+    fn selected(&self, choices: &[Choice]) -> Word {
         let chosen = choices.iter().find(|choice| choice.when.is_none_or(|bit| self.bits[bit]));
-        chosen.map_or(0, |choice| self.word(choice.edge))
+        chosen.map_or_else(Word::default, |choice| self.word(choice.edge))
     }
 
     /// The result that a kernel shows. One without registers shows that of this cycle's operands.
-    fn result(&mut self, kernel: KernelId) -> i64 {
+    fn result(&mut self, kernel: KernelId) -> [Word; 2] {
         match self.kernels[kernel].results.front() {
             Some(&result) => result,
             None => self.evaluate(kernel),
@@ -377,7 +406,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The result of a kernel for this cycle's operands.
-    fn evaluate(&mut self, number: KernelId) -> i64 {
+    fn evaluate(&mut self, number: KernelId) -> [Word; 2] {
         let node = &self.graph.kernels[number];
         for (operand, &edge) in node.operands.iter().enumerate() {
             let word = self.word(edge);
@@ -392,7 +421,8 @@ impl<'a> Machine<'a> {
             state.variables[slot] = variable.offset + variable.scale * index;
         }
         for (pipeline, &(ram, read)) in state.addresses.iter_mut().zip(&self.addresses[number]) {
-            self.rams[ram].given[read] = pipeline.step(&state.operands, &state.variables);
+            let numbers: Vec<u16> = state.operands.iter().map(|word| word.number()).collect();
+            self.rams[ram].given[read] = pipeline.step(&numbers, &state.variables);
         }
         state.arrivals.join(&mut state.operands, &mut state.variables);
         state.call()

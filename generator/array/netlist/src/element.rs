@@ -1,0 +1,202 @@
+//! A processing element at work.
+
+use std::ops::Range;
+
+use pushmem_pe::{Configuration, ENABLE, Mode, Operand, Semantics};
+
+use crate::history::{Histories, Output, Taken};
+use crate::netlist::CellId;
+
+/// The place of the register of a late product: behind those of the words that are operands.
+const PRODUCT: usize = 3;
+
+/// A word that is an operand.
+#[derive(Clone, Copy)]
+pub(crate) enum WordOperand {
+    Constant(u32),
+    Taken(Option<Taken>),
+    Held(Option<Taken>),
+    Accumulated(u32),
+}
+
+/// A bit that is an operand.
+#[derive(Clone, Copy)]
+pub(crate) enum BitOperand {
+    Constant(bool),
+    Taken(Option<Taken>),
+}
+
+impl WordOperand {
+    /// An operand whose input takes this.
+    pub fn of(operand: Operand<u32>, taken: Option<Taken>) -> Self {
+        match operand.mode {
+            Mode::Constant => WordOperand::Constant(operand.constant),
+            Mode::Held => WordOperand::Held(taken),
+            Mode::Accumulated => WordOperand::Accumulated(operand.constant),
+            Mode::Direct | Mode::Delayed(_) | Mode::Undefined(_) => WordOperand::Taken(taken),
+        }
+    }
+}
+
+impl BitOperand {
+    /// An operand whose input takes this.
+    pub fn of(operand: Operand<bool>, taken: Option<Taken>) -> Self {
+        match operand.mode {
+            Mode::Constant => BitOperand::Constant(operand.constant),
+            _ => BitOperand::Taken(taken),
+        }
+    }
+}
+
+/// The operands of an element in a cycle, and the word and the bit that its operation makes of them.
+struct Computed<Value> {
+    words: [Value; 3],
+    bits: [Value; 3],
+    outcome: (Value, Value),
+}
+
+/// The registers of an element.
+pub(crate) struct State<Value> {
+    /// Those of held and accumulated words, if there are any.
+    registers: Option<[Value; 3]>,
+    /// That of a late product.
+    product: Option<Value>,
+    /// The last operands and their results: the same operands give the same.
+    computed: Option<Computed<Value>>,
+}
+
+/// Room for the operands and the results of a block of cycles.
+pub(crate) struct Scratch<Value> {
+    words: [Vec<Value>; 3],
+    bits: [Vec<Value>; 3],
+    outcomes: [Vec<Value>; 2],
+}
+
+impl<Value: Copy + From<u32>> Scratch<Value> {
+    /// Room for so many cycles.
+    pub fn of(block: usize) -> Self {
+        let room = || vec![Value::from(0); block];
+        Scratch { words: [room(), room(), room()], bits: [room(), room(), room()], outcomes: [room(), room()] }
+    }
+}
+
+/// A processing element.
+pub(crate) struct Element<S: Semantics> {
+    pub element: S::Element,
+    pub words: [WordOperand; 3],
+    pub bits: [BitOperand; 3],
+    /// Its word and its bit, where they drive a net.
+    pub outputs: [Option<Output>; 2],
+    pub state: State<S::Value>,
+}
+
+impl<S: Semantics> Element<S> {
+    /// The registers of a cell before the first cycle.
+    pub fn state(cell: CellId, configuration: &Configuration, is_late: bool, semantics: &S) -> State<S::Value> {
+        let unknown = |place: usize| semantics.unknown(cell.raw(), place);
+        let has_registers = configuration.words.iter().any(|word| word.mode.is_enabled());
+        State {
+            registers: has_registers.then(|| [0, 1, 2].map(unknown)),
+            product: is_late.then(|| unknown(PRODUCT)),
+            computed: None,
+        }
+    }
+
+    /// Executes these cycles.
+    pub fn run(
+        &mut self,
+        semantics: &S,
+        histories: &mut Histories<S::Value>,
+        scratch: &mut Scratch<S::Value>,
+        cycles: Range<usize>,
+    ) {
+        if cycles.len() == 1 || self.state.registers.is_some() || self.state.product.is_some() {
+            self.run_one_by_one(semantics, histories, cycles);
+            return;
+        }
+        let (first, length) = (cycles.start, cycles.len());
+        let Scratch { words, bits, outcomes } = scratch;
+        for (operand, to) in self.words.iter().zip(words.iter_mut()) {
+            match *operand {
+                WordOperand::Taken(Some(taken)) => histories.copy(taken, first, &mut to[..length]),
+                WordOperand::Constant(word) => to[..length].fill(word.into()),
+                _ => to[..length].fill(0.into()),
+            }
+        }
+        for (operand, to) in self.bits.iter().zip(bits.iter_mut()) {
+            match *operand {
+                BitOperand::Taken(Some(taken)) => histories.copy(taken, first, &mut to[..length]),
+                BitOperand::Constant(bit) => to[..length].fill(u32::from(bit).into()),
+                BitOperand::Taken(None) => to[..length].fill(0.into()),
+            }
+        }
+        let [word, bit] = outcomes;
+        semantics.outcomes(
+            &self.element,
+            words.each_ref().map(|values| &values[..length]),
+            bits.each_ref().map(|values| &values[..length]),
+            [word, bit],
+        );
+        for (output, values) in self.outputs.iter().zip([word, bit]) {
+            if let Some(output) = output {
+                histories.paste(*output, first, &values[..length]);
+            }
+        }
+    }
+
+    /// Executes cycles of which each may need the registers of the one before.
+    fn run_one_by_one(&mut self, semantics: &S, histories: &mut Histories<S::Value>, cycles: Range<usize>) {
+        for cycle in cycles {
+            let (words, bits) = self.operands(semantics, histories, cycle);
+            let outcome = match &self.state.computed {
+                Some(last) if last.words == words && last.bits == bits => last.outcome,
+                _ => {
+                    let outcome = semantics.outcome(&self.element, words, bits);
+                    self.state.computed = Some(Computed { words, bits, outcome });
+                    outcome
+                }
+            };
+            if let [Some(output), _] = self.outputs {
+                histories.put(output, cycle, self.state.product.unwrap_or(outcome.0));
+            }
+            if let [_, Some(output)] = self.outputs {
+                histories.put(output, cycle, outcome.1);
+            }
+            if let Some(product) = &mut self.state.product {
+                *product = outcome.0;
+            }
+            if let Some(registers) = &mut self.state.registers {
+                for ((register, word), operand) in registers.iter_mut().zip(words).zip(&self.words) {
+                    *register = if matches!(operand, WordOperand::Accumulated(_)) { outcome.0 } else { word };
+                }
+            }
+        }
+    }
+
+    /// The operands in a cycle.
+    #[inline]
+    fn operands(&self, semantics: &S, histories: &Histories<S::Value>, cycle: usize) -> ([S::Value; 3], [S::Value; 3]) {
+        // Written out: closures over arrays are calls.
+        let value = |taken: Option<Taken>| match taken {
+            Some(taken) => histories.value(taken, cycle),
+            None => 0.into(),
+        };
+        let bit = |place: usize| match self.bits[place] {
+            BitOperand::Constant(bit) => u32::from(bit).into(),
+            BitOperand::Taken(taken) => value(taken),
+        };
+        let bits = [bit(0), bit(1), bit(2)];
+        let enabled = |place: usize, new: S::Value| {
+            let registers = self.state.registers.expect("an element with enabled operands has registers");
+            semantics.enabled(bits[ENABLE], new, registers[place])
+        };
+        let word = |place: usize| match self.words[place] {
+            WordOperand::Constant(word) => word.into(),
+            WordOperand::Taken(taken) => value(taken),
+            WordOperand::Held(taken) => enabled(place, value(taken)),
+            WordOperand::Accumulated(word) => enabled(place, word.into()),
+        };
+        let words = [word(0), word(1), word(2)];
+        (words, bits)
+    }
+}
