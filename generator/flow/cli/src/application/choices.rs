@@ -1,15 +1,13 @@
 //! The target of a compile: arguments of `build` and `synth`.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
 use clap::Args;
 use itertools::Itertools;
-use pushmem_assembly::Constraints;
+use pushmem_assembly::{Constraints, Delivery};
 use pushmem_blocking::Capacity;
-use pushmem_compiler::{CompileError, Compiled, Trial, compile};
+use pushmem_compiler::{CompileError, Compiled, Trial, plan};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
@@ -27,11 +25,8 @@ use crate::application::program::Reading;
 use crate::application::tiles::{self, Named};
 use crate::output;
 
-/// For so long tiles are tried in place of one that does not do.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The stack of that search: passes go down into expressions, as those of the main thread, which has so much.
-const STACK_BYTES: usize = 8 << 20;
+/// With so many scheduled operations, tiles are no longer tried in place of one that does not do.
+const MOST_SCHEDULED: usize = 200;
 
 /// The most registers of a stall: each is one more beat of room in each stream.
 const MOST_STALL_LATENCY: i64 = 16;
@@ -152,7 +147,7 @@ impl Chosen {
     }
 
     /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
-    fn explained(&self, programs: Vec<Program>, error: CompileError) -> Diagnostic {
+    fn explained(&self, programs: &[Program], error: CompileError) -> Diagnostic {
         let is_unmapped = matches!(error, CompileError::Unmapped { .. });
         let refused = Diagnostic::from(error);
         match is_unmapped.then(|| self.suitable(programs)).flatten() {
@@ -172,12 +167,12 @@ impl Chosen {
     pub fn compile_file(&self, program: Program, file: &Path) -> Result<Dedicated, Diagnostic> {
         let refused = match self.observed(program.clone()) {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
-            done => return done.map_err(|error| self.explained(vec![program], error)),
+            done => return done.map_err(|error| self.explained(&[program], error)),
         };
         let others = self.other_programs(file)?;
         let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
         let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
-        other.ok_or_else(|| self.explained(programs(), refused))
+        other.ok_or_else(|| self.explained(&programs(), refused))
     }
 
     /// The program of a file with other loops than those of its schedule. None for files that have no others.
@@ -289,29 +284,29 @@ impl Chosen {
         Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() }
     }
 
-    /// The first tile of the project with which one of some programs compiles: of those that differ from the chosen one in nothing but
-    /// what their controllers count to, their memory and their buffers, then of the others with such words. The refusal waits for it as
-    /// long as it has patience: the compile that is under way then ends with the command.
-    fn suitable(&self, programs: Vec<Program>) -> Option<String> {
-        let chosen = self.target.memory().clone();
-        let (target, constraints) = (self.target.clone(), self.constraints.clone());
-        let (sender, receiver) = mpsc::channel();
-        let search = move || {
-            let can_replace = |spec: &TileSpec| {
-                spec.name != chosen.name && spec.reset == chosen.reset && spec.word_bits == chosen.word_bits
-            };
-            let specs =
-                tiles::memories().into_iter().filter(can_replace).sorted_by_key(|spec| spec.kind != chosen.kind);
-            let suits = |spec: &TileSpec| {
-                let target = target.clone().with_memory(spec.clone());
-                programs.iter().any(|program| compile(program.clone(), &target, &constraints).is_ok())
-            };
-            // Without a receiver, the time is over.
-            specs.into_iter().find(suits).map(|spec| sender.send(spec.name))
+    /// The first tile of the project that serves the schedules of one of some programs: of those that differ from the chosen one in nothing
+    /// but what their controllers count to, their memory and their buffers, then of the others with such words. The search is over when it has
+    /// scheduled [`MOST_SCHEDULED`] operations, so that the refusal does not wait for one that is longer than most compiles.
+    fn suitable(&self, programs: &[Program]) -> Option<String> {
+        let chosen = self.target.memory();
+        let can_replace = |spec: &TileSpec| {
+            spec.name != chosen.name && spec.reset == chosen.reset && spec.word_bits == chosen.word_bits
         };
-        let thread = thread::Builder::new().name("search of a tile".to_owned()).stack_size(STACK_BYTES);
-        thread.spawn(search).ok()?;
-        receiver.recv_timeout(PATIENCE).ok()
+        let specs = tiles::memories().into_iter().filter(can_replace).sorted_by_key(|spec| spec.kind != chosen.kind);
+        let scheduled = Cell::new(0);
+        let serves = |(spec, program): &(TileSpec, &Program)| {
+            let target = self.target.clone().with_memory(spec.clone());
+            // One that is refused before any schedule is work, too.
+            let schedules = Cell::new(1);
+            let observe = |_: &Trial| schedules.set(schedules.get() + 1);
+            let serves = plan((*program).clone(), &target, &self.constraints, Delivery::default(), &observe).is_ok();
+            scheduled.set(scheduled.get() + schedules.get() * program.operations().len());
+            serves
+        };
+        let tried = specs.flat_map(|spec| programs.iter().map(move |program| (spec.clone(), program)));
+        let within = { tried }.take_while(|_| scheduled.get() < MOST_SCHEDULED);
+        let found = { within }.find(serves);
+        found.map(|(spec, _)| spec.name)
     }
 }
 
