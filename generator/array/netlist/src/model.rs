@@ -37,7 +37,7 @@ struct Memory {
 
 /// A cell that works in each cycle.
 enum Worker<S: Semantics> {
-    Element(Element<S>),
+    Element(Box<Element<S>>),
     Memory(Box<Memory>),
 }
 
@@ -96,13 +96,13 @@ impl<S: Semantics> Machine<S> {
         let element = |cell: CellId, configuration: &PeConfiguration| {
             let [words, bits] = &inputs[cell];
             let of = |ports: &[Option<Output>]| ports.first().copied().flatten();
-            Worker::Element(Element {
+            Worker::Element(Box::new(Element {
                 element: semantics.element(configuration),
                 words: [0, 1, 2].map(|place| WordOperand::of(configuration.words[place], words[place])),
                 bits: [0, 1, 2].map(|place| BitOperand::of(configuration.bits[place], bits[place])),
                 outputs: outputs[cell].each_ref().map(|ports| of(ports)),
                 state: Element::state(cell, configuration, array.pe.latency(configuration.operation) > 0, &semantics),
-            })
+            }))
         };
         let worker = |cell: CellId| match &netlist.cells[cell].core {
             Core::Pe(configuration) => Some(element(cell, configuration)),
