@@ -44,7 +44,7 @@ enum Worker<S: Semantics> {
 /// The cycle-accurate model of a netlist, in which each connection takes its cycles and cells take none, but for elements whose
 /// products are late.
 ///
-/// It runs in [blocks](crate::blocks) of cycles: each cell does all of a block before the next one begins.
+/// It runs in blocks of cycles: each cell does all of a block before the next one begins.
 pub struct Machine<S: Semantics> {
     semantics: S,
     /// For each cell the outputs that drive a net.
