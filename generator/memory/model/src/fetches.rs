@@ -62,8 +62,6 @@ impl Rows<'_> {
 pub(crate) struct Fetches {
     /// Words of a row.
     width: i64,
-    /// Whether they are followed at all.
-    is_followed: bool,
     departed: u64,
     /// By row of the transpose buffer, the fetch that it holds; none of this run at first.
     held: Vec<Option<Fetch>>,
@@ -79,11 +77,10 @@ pub(crate) struct Fetches {
 }
 
 impl Fetches {
-    /// None yet, for a buffer of so many rows of so many words. Without being followed, there are never any.
-    pub fn new(rows: u32, width: u64, is_followed: bool) -> Self {
+    /// None yet, for a buffer of so many rows of so many words.
+    pub fn new(rows: u32, width: u64) -> Self {
         Fetches {
             width: width as i64,
-            is_followed,
             departed: 0,
             held: vec![None; rows as usize],
             unread: vec![false; rows as usize],
@@ -96,15 +93,12 @@ impl Fetches {
 
     /// Forgets those of the last run.
     pub fn flush(&mut self) {
-        *self = Fetches::new(self.held.len() as u32, self.width as u64, self.is_followed);
+        *self = Fetches::new(self.held.len() as u32, self.width as u64);
     }
 
     /// Reads a row of the SRAM. Gives the words shown earlier that were meant to come from it, and that have been written since.
     pub fn depart(&mut self, row: (bool, u64), written: Option<u64>) -> (Fetch, Vec<Early>) {
         let fetch = Fetch { number: self.departed, row, written };
-        if !self.is_followed {
-            return (fetch, Vec::new());
-        }
         self.departed += 1;
         let of_fetch = |early: &mut Early| early.meant == fetch.number as i64;
         let waited = self.early.extract_if(.., of_fetch);
@@ -113,9 +107,6 @@ impl Fetches {
 
     /// Puts a row into the transpose buffer at the end of a cycle.
     pub fn arrive(&mut self, cycle: u64, place: usize, fetch: Fetch) {
-        if !self.is_followed {
-            return;
-        }
         if self.unread[place] {
             count(&mut self.wasted, cycle);
         }
@@ -131,9 +122,6 @@ impl Fetches {
         loops: impl Iterator<Item = (u64, u64)>,
         rows: &Rows,
     ) -> Option<(u64, i64)> {
-        if !self.is_followed {
-            return None;
-        }
         let place = (address / self.width as u64) as usize;
         self.unread[place] = false;
         let lane = address as i64 % self.width;

@@ -37,16 +37,17 @@ struct TransposeBuffer {
     owned: Vec<bool>,
     /// The row in which a fetch arrives, on the way beside the SRAM.
     delay: Delay<(u64, Fetch)>,
-    fetches: Fetches,
+    /// The fetches of its rows, where they are followed.
+    fetches: Option<Fetches>,
 }
 
 impl TransposeBuffer {
-    fn new(rows: u32, fetch_width: u64, latency: u32, is_followed: bool) -> Self {
+    fn new(rows: u32, fetch_width: u64, latency: u32, follows_fetches: bool) -> Self {
         TransposeBuffer {
             memory: Memory::new(rows),
             owned: vec![true; rows as usize],
             delay: Delay::new(latency),
-            fetches: Fetches::new(rows, fetch_width, is_followed),
+            fetches: follows_fetches.then(|| Fetches::new(rows, fetch_width)),
         }
     }
 
@@ -54,13 +55,15 @@ impl TransposeBuffer {
     fn arrive(&mut self, cycle: u64, row: u64, fetch: Fetch, data: &Row) {
         self.memory.write_row(row, *data);
         self.owned[row as usize] = fetch.row.0;
-        self.fetches.arrive(cycle, row as usize, fetch);
+        if let Some(fetches) = &mut self.fetches {
+            fetches.arrive(cycle, row as usize, fetch);
+        }
     }
 
     /// Drops pending rows, and forgets the fetches of the last run.
     fn flush(&mut self) {
         self.delay.flush();
-        self.fetches.flush();
+        self.fetches.iter_mut().for_each(Fetches::flush);
     }
 }
 
@@ -106,7 +109,7 @@ pub(crate) struct WideFetch {
 
 impl WideFetch {
     /// Undefined memories, of so many words in a row, in an aggregator and in a transpose buffer. Fetches may be followed.
-    pub fn new(spec: &TileSpec, [fetch_width, agg_words, tb_words]: [u32; 3], is_followed: bool) -> Self {
+    pub fn new(spec: &TileSpec, [fetch_width, agg_words, tb_words]: [u32; 3], follows_fetches: bool) -> Self {
         let aggregator =
             || Aggregator { memory: Memory::new(agg_words / fetch_width), unread: vec![false; agg_words as usize] };
         let tb_rows = tb_words / fetch_width;
@@ -125,7 +128,7 @@ impl WideFetch {
             written: vec![None; spec.rows as usize],
             read_port: ReadPort::new(spec.sram_latency),
             transpose_buffers: (0..spec.outputs)
-                .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency, is_followed))
+                .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency, follows_fetches))
                 .collect(),
         }
     }
@@ -309,7 +312,11 @@ impl WideFetch {
                 read = Some(read.unwrap_or(0) | address);
             }
             let written = self.written.get(address as usize).copied().flatten().filter(|_| owned);
-            let (fetch, stale) = self.transpose_buffers[port as usize].fetches.depart((owned, address), written);
+            let row = (owned, address);
+            let (fetch, stale) = match &mut self.transpose_buffers[port as usize].fetches {
+                Some(fetches) => fetches.depart(row, written),
+                None => (Fetch { row, ..Fetch::default() }, Vec::new()),
+            };
             for Early { held, meant, cycle, address } in stale {
                 let place = || stale_word(address, held.number, meant);
                 context.violation_before(cycle, ViolationKind::StaleRead, (Role::Tb2Out, port), place);
@@ -357,8 +364,11 @@ impl WideFetch {
                 written: &self.written,
             };
             let buffer = &mut self.transpose_buffers[port as usize];
-            let loops = controller.loops(TB_OF_TB2OUT);
-            if let Some((held, meant)) = buffer.fetches.read((context.cycle, address), loops, &rows) {
+            let stale = buffer
+                .fetches
+                .as_mut()
+                .and_then(|fetches| fetches.read((context.cycle, address), controller.loops(TB_OF_TB2OUT), &rows));
+            if let Some((held, meant)) = stale {
                 let place = || stale_word(address, held, meant);
                 context.violation(ViolationKind::StaleRead, Role::Tb2Out, port, place);
             }
@@ -385,7 +395,7 @@ impl WideFetch {
     /// The rows fetched for nothing in this run, by controller.
     pub fn unread_rows(&self, context: &Context) -> Vec<UnreadRows> {
         let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
-            let (rows, cycle) = buffer.fetches.wasted()?;
+            let (rows, cycle) = buffer.fetches.as_ref()?.wasted()?;
             let controller = context.controller(Role::Sram2Tb, port as u32).name.clone();
             Some(UnreadRows { controller, rows, cycle })
         };
@@ -395,7 +405,7 @@ impl WideFetch {
     /// The words shown in this run that no fetch brings, by controller.
     pub fn unfetched_words(&self, context: &Context) -> Vec<UnfetchedWords> {
         let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
-            let (words, cycle) = buffer.fetches.unfetched()?;
+            let (words, cycle) = buffer.fetches.as_ref()?.unfetched()?;
             let controller = context.controller(Role::Tb2Out, port as u32).name.clone();
             Some(UnfetchedWords { controller, words, cycle })
         };
