@@ -252,15 +252,14 @@ impl Build {
             output::print(&compiled.text(stage))?;
             return Ok(ExitCode::SUCCESS);
         }
-        // A command that fails for a wrong file says nothing else. Without a run nothing reads images, which may be large.
-        let is_run = self.runs() || self.simulates();
-        let inputs = if is_run { self.images(&compiled.program)? } else { BTreeMap::new() };
+        // A command that fails for a wrong file says nothing else.
+        let inputs = self.images(&compiled.program)?;
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
         self.say(&spinner, || format!("{}\n{report}{}", report.name, fit::lines(fitted.as_ref())))?;
         let trials = compiled.trials.clone();
         let mut outcome = Outcome { report, fit: fitted, trials, checked_by_model: false, rtl: None };
-        if is_run {
+        if self.runs() || self.simulates() {
             self.run_and_write(&compiled, &inputs, &mut outcome, shell.as_ref(), &spinner)?;
         }
         drop(spinner);
@@ -275,8 +274,11 @@ impl Build {
         copies::file(&self.programs[0])
     }
 
-    /// The images of a program, where its outputs can be written.
+    /// The images of a program, where its outputs can be written. Without a run nothing reads images, which may be large: there are none.
     fn images(&self, program: &Program) -> Result<BTreeMap<String, Image>, Diagnostic> {
+        if !self.runs() && !self.simulates() {
+            return Ok(BTreeMap::new());
+        }
         let inputs = images::named(program, ArrayKind::Input, &self.inputs)?;
         images::check_outputs(program, &inputs, &images::named(program, ArrayKind::Output, &self.outputs)?)?;
         images::inputs(program, &inputs)

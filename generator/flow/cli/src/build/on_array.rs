@@ -92,8 +92,7 @@ impl Build {
         let shape = shell.as_ref().map(|shell| self.array_shape(shell));
         shape.iter().try_for_each(|shape| shape.check(&target.spec))?;
         let timing = self.timing(&target.spec)?;
-        // Without a run nothing reads images, which may be large.
-        let inputs = if self.runs() { self.images(&program)? } else { BTreeMap::new() };
+        let inputs = self.images(&program)?;
         let spinner = Spinner::new();
         let (program, fitted) = self.fitted(program, chosen, Some(&target), &spinner)?;
         spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
