@@ -293,20 +293,21 @@ impl Chosen {
             spec.name != chosen.name && spec.reset == chosen.reset && spec.word_bits == chosen.word_bits
         };
         let specs = tiles::memories().into_iter().filter(can_replace).sorted_by_key(|spec| spec.kind != chosen.kind);
-        let scheduled = Cell::new(0);
-        let serves = |(spec, program): &(TileSpec, &Program)| {
+        let mut scheduled = 0;
+        for (spec, program) in specs.cartesian_product(programs) {
+            if scheduled >= MOST_SCHEDULED {
+                break;
+            }
             let target = self.target.clone().with_memory(spec.clone());
             // One that is refused before any schedule is work, too.
             let schedules = Cell::new(1);
             let observe = |_: &Trial| schedules.set(schedules.get() + 1);
-            let serves = plan((*program).clone(), &target, &self.constraints, Delivery::default(), &observe).is_ok();
-            scheduled.set(scheduled.get() + schedules.get() * program.operations().len());
-            serves
-        };
-        let tried = specs.flat_map(|spec| programs.iter().map(move |program| (spec.clone(), program)));
-        let within = { tried }.take_while(|_| scheduled.get() < MOST_SCHEDULED);
-        let found = { within }.find(serves);
-        found.map(|(spec, _)| spec.name)
+            if plan(program.clone(), &target, &self.constraints, Delivery::default(), &observe).is_ok() {
+                return Some(spec.name);
+            }
+            scheduled += schedules.get() * program.operations().len();
+        }
+        None
     }
 }
 
