@@ -420,9 +420,11 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             };
             state.variables[slot] = variable.offset + variable.scale * index;
         }
-        for (pipeline, &(ram, read)) in state.addresses.iter_mut().zip(&self.addresses[number]) {
+        if !state.addresses.is_empty() {
             let numbers: Vec<u16> = state.operands.iter().map(|word| word.number()).collect();
-            self.rams[ram].given[read] = pipeline.step(&numbers, &state.variables);
+            for (pipeline, &(ram, read)) in state.addresses.iter_mut().zip(&self.addresses[number]) {
+                self.rams[ram].given[read] = pipeline.step(&numbers, &state.variables);
+            }
         }
         state.arrivals.join(&mut state.operands, &mut state.variables);
         state.call()
