@@ -12,10 +12,10 @@ pub trait Semantics {
     /// A word or a bit. The constants of bits are 0 and 1.
     type Value: Copy + Eq + From<u32> + Into<u64>;
 
-    /// What it needs to know of a configuration: found once, and used in each cycle.
+    /// A configuration, prepared for the evaluation of many cycles.
     type Element;
 
-    /// What it needs to know of this configuration.
+    /// Prepares a configuration.
     fn element(&self, configuration: &Configuration) -> Self::Element;
 
     /// The word and the bit that an element computes of words `a`, `b`, `c` and bits `d`, `e`, `f`.
