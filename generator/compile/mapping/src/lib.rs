@@ -27,6 +27,7 @@ mod linearization;
 mod live;
 mod map;
 mod mappings;
+mod meeting;
 mod nest;
 mod past;
 mod rounds;

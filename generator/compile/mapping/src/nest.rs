@@ -1,17 +1,9 @@
 //! Loop nests with a schedule and some more affine functions.
 
-use itertools::Itertools;
-use num_integer::gcd;
 use pushmem_affine::{Affine, Domain, strides};
 use pushmem_buffers::Port;
 
-use crate::rounds::cut;
-
-/// Most firings that an exact comparison of two nests enumerates.
-const ENUMERATION_LIMIT: u128 = 1 << 20;
-
-/// Longest period in which nests are compared slot by slot.
-const PERIOD_LIMIT: i64 = 1 << 16;
+use crate::meeting::meet;
 
 /// Loops in the order of time, innermost first, with the cycle of each iteration and further functions of the indices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -144,11 +136,6 @@ impl Nest {
         self.extent.values(&self.cycle)
     }
 
-    /// The last firing.
-    pub fn last_cycle(&self) -> i64 {
-        self.cycle.value(&self.extent.last())
-    }
-
     /// Lets a loop make fewer iterations. From its last to the next iteration of a loop outside it is as far as before.
     pub fn shorten_loop(&mut self, level: usize, extent: u64) {
         let fewer = self.extent[level] - extent;
@@ -174,71 +161,16 @@ impl Nest {
         (*range.start() as i64, *range.end() as i64)
     }
 
-    /// Whether two nests, moved by offsets, never fire in the same cycle.
+    /// Whether two nests, moved by offsets, never fire in the same cycle. Those that take too long to compare count as meeting.
     pub fn never_meets(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
-        let (start, end) = (self.cycle.start + offset, self.last_cycle() + offset);
-        let (other_start, other_end) = (other.cycle.start + other_offset, other.last_cycle() + other_offset);
-        if end < other_start || other_end < start {
-            return true;
-        }
-        self.apart_in_period(offset, other, other_offset) || self.apart_in_run(offset, other, other_offset)
-    }
-
-    /// Sufficient, and cheap: apart modulo a common period, the greatest common divisor of all strides from some level
-    /// of each nest on.
-    fn apart_in_period(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
-        let divisor = |nest: &Nest, from: usize| nest.cycle.stride[from..].iter().fold(0, |d, &s| gcd(d, s));
-        let mut tried = Vec::new();
-        for from in 0..=self.depth() {
-            for other_from in 0..=other.depth() {
-                let period = gcd(divisor(self, from), divisor(other, other_from));
-                // Further loops inside come back to the same cycles of the period.
-                if period <= 1 || period > PERIOD_LIMIT || tried.contains(&period) {
-                    continue;
-                }
-                tried.push(period);
-                let inside = |nest: &Nest, from: usize| Nest {
-                    extent: nest.extent[..from].into(),
-                    cycle: Affine { start: nest.cycle.start, stride: nest.cycle.stride[..from].to_vec() },
-                    functions: Vec::new(),
-                };
-                let (mine, others) = (inside(self, from), inside(other, other_from));
-                let firings = mine.firings() + others.firings();
-                if firings > period as u128 {
-                    continue;
-                }
-                let mut taken = vec![false; period as usize];
-                for cycle in mine.cycles() {
-                    taken[(cycle + offset).rem_euclid(period) as usize] = true;
-                }
-                if others.cycles().all(|cycle| !taken[(cycle + other_offset).rem_euclid(period) as usize]) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Exact, by walking both nests; nests too long to walk count as meeting.
-    fn apart_in_run(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
-        let [mine, other] = [(self, offset), (other, other_offset)].map(|(nest, offset)| Nest {
-            extent: nest.extent.clone(),
-            cycle: nest.cycle.shifted(offset),
-            functions: Vec::new(),
-        });
-        let nests = cut(&[&mine, &other]);
-        let (mine, other) = (&nests[0], &nests[1]);
-        if mine.firings() + other.firings() > ENUMERATION_LIMIT {
-            return false;
-        }
-        let (mine, others) = (mine.cycles(), other.cycles());
-        mine.merge_join_by(others, Ord::cmp).all(|either| !matches!(either, itertools::EitherOrBoth::Both(..)))
+        !meet(self, other, other.cycle.start + other_offset - self.cycle.start - offset)
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use itertools::Itertools;
     use proptest::prelude::*;
 
     /// A nest in the order of time, from levels of (extent, cycles beyond the loops inside, step of its function).
@@ -283,7 +215,6 @@ pub(crate) mod tests {
             let (one, other) = (nest(starts.0, &one), nest(starts.1, &other));
             let meets = one.cycles().any(|cycle| other.cycles().any(|another| another == cycle + 7));
             prop_assert_eq!(one.never_meets(7, &other, 0), !meets);
-            prop_assert!(!one.apart_in_period(7, &other, 0) || !meets);
         }
 
         /// Neighbours stay neighbours: gaps and steps of a shortened nest are those of the whole.

@@ -139,7 +139,8 @@ mod tests {
             nest.functions.extend(vec![dimension; shared.len()]);
         }
         // Rounds of a nest do not overlap; those of one may with those of another.
-        let mut period = nests.iter().map(|nest| nest.last_cycle() - nest.cycle.start + 1).max().unwrap_or(1);
+        let mut period =
+            nests.iter().map(|nest| nest.cycle.value(&nest.extent.last()) - nest.cycle.start + 1).max().unwrap_or(1);
         for (number, &(extent, pause, own)) in shared.iter().enumerate() {
             period += if number == 0 { (pause - overlap).max(0) } else { pause };
             for nest in &mut nests {
