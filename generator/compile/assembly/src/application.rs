@@ -18,8 +18,8 @@ use pushmem_schedule::{Schedule, Stage, Writers, coincide};
 
 use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
 use crate::arrays::ArrayPorts;
-use crate::error::AssemblyError;
 use crate::outputs::final_stages;
+use crate::shortage::Unserved;
 use crate::waiting::Waits;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
@@ -80,7 +80,7 @@ pub fn application_graph(
     datapaths: &[Datapath],
     waits: &Waits,
     tiles: Tiles,
-) -> Result<ApplicationGraph, AssemblyError> {
+) -> Result<ApplicationGraph, Unserved> {
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
     let scheduled =

@@ -7,7 +7,7 @@ use pushmem_kernels::Datapath;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::Pipeline;
 
-use crate::error::AssemblyError;
+use crate::shortage::Shortage;
 
 /// Checks that tiles have an input for each stage that writes the words of one read. No schedule and no mapping changes that,
 /// so that the search for these need not begin.
@@ -23,7 +23,7 @@ pub fn check_inputs(
     extraction: &Extraction,
     datapaths: &[Datapath],
     target: &Target,
-) -> Result<(), AssemblyError> {
+) -> Result<(), Shortage> {
     let pipeline = &extraction.pipeline;
     for (update, stage) in pipeline.stages.iter().enumerate() {
         let Origin::Operation { operation, .. } = extraction.origins[update] else { continue };
@@ -36,7 +36,7 @@ pub fn check_inputs(
         }
         if let Some((first, variable)) = first_writer(pipeline, update) {
             let (tile, inputs) = (tile.name.clone(), tile.inputs);
-            return Err(AssemblyError::Inputs { array, level, tile, inputs, first, update, variable });
+            return Err(Shortage::Inputs { array, level, tile, inputs, first, update, variable });
         }
     }
     Ok(())

@@ -7,8 +7,8 @@ use pushmem_extraction::Extraction;
 use pushmem_nest::{ArrayKind, Policy, Program};
 use pushmem_schedule::{Stage, Writers};
 
-use crate::error::AssemblyError;
 use crate::pointwise::{apart, writes_once};
+use crate::shortage::Unserved;
 
 /// For each output array, the stages whose results go outside: those whose elements no later stage updates.
 ///
@@ -18,7 +18,7 @@ pub(crate) fn final_stages(
     program: &Program,
     extraction: &Extraction,
     writers: &Writers,
-) -> Result<BTreeMap<usize, Vec<usize>>, AssemblyError> {
+) -> Result<BTreeMap<usize, Vec<usize>>, Unserved> {
     let stages = &extraction.pipeline.stages;
     let is_dnn = program.policy() == Policy::Dnn;
     let mut found = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(crate) fn final_stages(
                     );
                     let error = program.diagnostic(extraction.span(program, stage), message);
                     let error = error.with_help("update a buffer, and copy it to the output");
-                    return Err(AssemblyError::Program(Box::new(error)));
+                    return Err(Unserved::from(error));
                 }
             }
         }
@@ -71,7 +71,7 @@ fn check_written_once(
     extraction: &Extraction,
     writers: &Writers,
     array: usize,
-) -> Result<(), AssemblyError> {
+) -> Result<(), Unserved> {
     let stages = &extraction.pipeline.stages;
     for &stage in writers.all(array) {
         let content = &stages[stage];
@@ -85,7 +85,7 @@ fn check_written_once(
             let message = format!("this statement writes elements of the output `{name}` that were written before");
             let error = program.diagnostic(extraction.span(program, stage), message);
             let error = error.with_help("accumulate in a buffer, and copy it to the output when it is complete");
-            return Err(AssemblyError::Program(Box::new(error)));
+            return Err(Unserved::from(error));
         }
     }
     Ok(())

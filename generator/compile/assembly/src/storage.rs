@@ -21,7 +21,7 @@ use pushmem_nest::Level;
 use crate::application::Tiles;
 use crate::array_mapping::map_in_time;
 use crate::constraints::Constraints;
-use crate::error::AssemblyError;
+use crate::shortage::Shortage;
 
 /// Whether delays share memory tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn storage(
     tiles: Tiles,
     constraints: &Constraints,
     sharing: TileSharing,
-) -> Result<Storage, AssemblyError> {
+) -> Result<Storage, Shortage> {
     let mut storage = Storage::default();
     for (number, node) in graph.arrays.iter_enumerated() {
         add_array(&mut storage, number, node, tiles)?;
@@ -55,15 +55,14 @@ pub fn storage(
     Ok(storage)
 }
 
-fn add_array(storage: &mut Storage, number: ArrayId, node: &ArrayNode, tiles: Tiles) -> Result<(), AssemblyError> {
+fn add_array(storage: &mut Storage, number: ArrayId, node: &ArrayNode, tiles: Tiles) -> Result<(), Shortage> {
     let ArrayNode { array, level, buffer, writes, .. } = node;
     let spec = tiles.target.at(*level).unwrap_or_else(|| tiles.target.memory());
-    let (begin, mapped) = map_in_time(buffer, spec, tiles.mappings).map_err(|error| AssemblyError::Array {
+    let (begin, mapped) = map_in_time(buffer, spec, tiles.mappings).map_err(|error| Shortage::Array {
         array: *array,
         level: *level,
         error: Box::new(error),
         others: Vec::new(),
-        given_up: None,
     })?;
     let first_tile = add_tiles(storage, &mapped, (&buffer.name, *level, begin), |port| writes[port]);
     let added = storage.arrays.push(ArrayMemory { begin, mapped, first_tile });

@@ -6,23 +6,24 @@ use pushmem_extraction::Origin;
 use pushmem_nest::{ArrayKind, Level, Operation, Policy, Program};
 use pushmem_schedule::Bound;
 
-use crate::compile::Compiled;
-use crate::error::CompileError;
+use crate::schedules::Found;
+use crate::stages::Stages;
 
-/// The reductions of a compiled program whose iterations wait for the memory of their sums; of a program that is refused, all.
+/// The reductions of a form whose iterations wait for the memory of their sums by its best schedule; all if it has none.
 ///
 /// Where other loops run inside of those that add to one element, it is touched again only after a while, and nothing waits.
-pub(crate) fn slow(program: &Program, outcome: &Result<Compiled, CompileError>) -> BTreeSet<Place> {
+pub(crate) fn slow(program: &Program, best: Option<&Found>) -> BTreeSet<Place> {
     let all = || {
         program.operations().into_iter().filter(|(_, operation)| operation.reduction.is_some()).map(|(_, of)| place(of))
     };
-    let Ok(compiled) = outcome else { return all().collect() };
-    let Some(plan) = &compiled.coarse else { return BTreeSet::new() };
+    let Some(best) = best else { return all().collect() };
+    let Some(plan) = &best.coarse else { return BTreeSet::new() };
     let Some(coarse) = &plan.coarse else { return all().collect() };
+    let Stages { program, extraction, .. } = &*best.stages;
     // Within a stage, and in a loop around several, whose iterations wait for the sums of one.
-    let operations = compiled.program.operations();
+    let operations = program.operations();
     let stages = coarse.stages.iter().filter(|stage| stage.interval > 1);
-    let waits = stages.filter_map(|stage| match &compiled.extraction.origins[stage.stages.start] {
+    let waits = stages.filter_map(|stage| match &extraction.origins[stage.stages.start] {
         Origin::Operation { operation, .. } => Some(operations[*operation].1),
         Origin::Input { .. } => None,
     });
@@ -30,7 +31,7 @@ pub(crate) fn slow(program: &Program, outcome: &Result<Compiled, CompileError>) 
     let in_loops = operations
         .iter()
         .map(|(_, operation)| *operation)
-        .filter(|operation| arrays.contains(&compiled.program.arrays[operation.target.array].name));
+        .filter(|operation| arrays.contains(&program.arrays[operation.target.array].name));
     waits.chain(in_loops).filter(|operation| operation.reduction.is_some()).map(place).collect()
 }
 

@@ -1,29 +1,23 @@
 //! The passes in their order.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-
-use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
-use pushmem_extraction::{Extraction, extract};
-use pushmem_files::{Code, Diagnostic, Document, counted};
-use pushmem_graph::{ApplicationGraph, ArrayId, ArrayMemory, ProgramNames, Storage, Target, WORD_BITS};
-use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
+use pushmem_extraction::Extraction;
+use pushmem_files::{Code, Diagnostic, Document};
+use pushmem_graph::{ApplicationGraph, ProgramNames, Storage, Target, WORD_BITS};
+use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_halves, prove_random_access};
-use pushmem_rewriting::{with_copies, with_halves, with_random_access};
-use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
-use pushmem_tile::{Kind, TileSpec, timing};
+use pushmem_rewriting::{with_halves, with_random_access};
+use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, sequential};
+use pushmem_tile::{Kind, TileSpec};
 
-use crate::accumulators::with_complete_outputs;
-use crate::compute_sharing;
 use crate::error::CompileError;
-use crate::forms::Forms;
-use crate::recurrences::Recurrences;
+use crate::forms::cheapest;
 use crate::refusal::refusal;
 use crate::scan_or_nests::{Pipeline, scan_or_nests};
-use crate::search::{Passes, Planned, Search};
+use crate::schedules::Found;
+use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
 
 /// A program through all stages, to its application graph and the memories of that.
@@ -113,8 +107,7 @@ pub fn plan_as(
     prove_random_access(&written, &alike).map_err(|error| CompileError::wrong(&error))?;
     let program = with_halves(alike.clone())?;
     prove_halves(&alike, &program).map_err(|error| CompileError::wrong(&error))?;
-    let forms = Forms { tiles, constraints, delivery, observe, moved: RefCell::default() };
-    let compiled = forms.compiled(pipeline.of(program))?;
+    let compiled = cheapest(pipeline.of(program), Hardware { tiles, constraints, delivery }, observe)?;
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }
 
@@ -145,201 +138,34 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Result of compiling a program with its arrays at the levels that it names.
-pub(crate) enum AtLevels {
-    Compiled(Box<Compiled>),
-    /// Memory tiles have no room for this array: it is to be in the global buffer. `ahead`: not all schedules were tried, as the first
-    /// one is much shorter than others.
-    Moves {
-        array: usize,
-        ahead: bool,
-    },
-}
-
-/// Compiles a form of a program with its arrays at the levels that it names; its proof is still to come. Schedules that take longer than
-/// the `known` cycles of another form by more than memory is worth are not tried. Arrays may move to the global buffer for a much
-/// shorter schedule, before others are tried, if `ahead`.
-///
-/// # Errors
-/// As [`compile`].
-pub(crate) fn compile_at_levels(
-    source: &Program,
-    forms: &Forms,
-    known: Option<u64>,
-    ahead: bool,
-) -> Result<AtLevels, CompileError> {
-    let Forms { tiles, constraints, delivery, observe, .. } = *forms;
-    let program = with_copies(with_complete_outputs(source.clone()));
-    check_levels(&program, tiles.target)?;
-    let memories = TableMemories {
-        logic_words: constraints.table_logic_words,
-        latency: timing::sram_to_output(tiles.target.rom().sram_latency),
-    };
-    // The memory of an array has one distance from the stages that write it and those that read it.
-    let Recurrences { loads: recurrent, come_back, registered } = Recurrences::of(&program);
-    let datapath =
-        |(((graph, recurrent), comes_back), registered): (((DatapathGraph, &BTreeSet<usize>), &bool), &bool)| {
-            let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
-            // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
-            // does a result that comes back: all of its way but the delays is part of the kernel.
-            let comes_back = graph.operation().updates() || *comes_back;
-            let distance = if comes_back { delivery.transport } else { 0 };
-            let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
-            // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
-            let writes_ram = program.arrays[graph.operation().target.array].random_access;
-            let datapath = datapath.map(|of| if writes_ram && of.latency() == 0 { of.later(1) } else { of });
-            // So is a copy that comes back, though it computes nothing.
-            let datapath = datapath.map(|of| if *registered && of.copied().is_some() { of.registered() } else { of });
-            datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
-        };
-    let datapaths: Vec<Datapath> =
-        DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).zip(&registered).map(datapath).try_collect()?;
-    compute_sharing::check(&program, &datapaths)?;
-    let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes = Passes {
-        program: &program,
-        extraction: &extraction,
-        datapaths: &datapaths,
-        recurrent: &recurrent,
-        tiles,
-        constraints,
-        delivery,
-    };
-    let may_move = |array| ahead && moves(source, array, tiles.target);
-    let search = Search::new(&passes, known, &may_move, observe);
-    let planned = match program.policy() {
-        Policy::Stencil => search.stencil(),
-        Policy::Dnn => search.coarse().or_else(|error| match error.array() {
-            Some(array) if !moves(source, array, tiles.target) => search.coarse_in_order().ok_or(error),
-            _ => Err(error),
-        }),
-    };
-    let trials = search.trials();
-    let Planned { schedule, recurrence, coarse, graph, storage } = match planned {
-        Ok(planned) => planned,
-        Err(error) => match error.array().filter(|array| moves(source, *array, tiles.target)) {
-            Some(array) => return Ok(AtLevels::Moves { array, ahead: search.moves_ahead() }),
-            None => return Err(refusal(&program, &extraction, error)),
-        },
-    };
-    let kept =
-        Kept { program: &program, extraction: &extraction, graph: &graph, storage: &storage, target: tiles.target };
-    if let Some(array) = kept.too_large(source)? {
-        return Ok(AtLevels::Moves { array, ahead: false });
-    }
-    Ok(AtLevels::Compiled(Box::new(Compiled {
-        source: source.clone(),
-        program,
-        extraction,
-        schedule,
-        recurrence,
-        trials,
-        coarse,
-        datapaths,
-        graph,
-        storage,
-        target: tiles.target.clone(),
-        constraints: constraints.clone(),
-        no_scan: None,
-        without_level: Vec::new(),
-    })))
-}
-
-/// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
-fn moves(source: &Program, array: usize, target: &Target) -> bool {
-    let is_large = |declared: &pushmem_nest::Array| declared.size() as u64 > target.memory().largest_memory();
-    let free = source.arrays.get(array).filter(|declared| declared.level.is_none());
-    free.is_some_and(is_large) && target.at(Level::GlobalBuffer).is_some()
-}
-
-/// Checks that an array can be kept at the level that the program names.
-fn check_levels(program: &Program, target: &Target) -> Result<(), Diagnostic> {
-    for array in &program.arrays {
-        let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
-        let option = match level {
-            Level::GlobalBuffer => "--global-buffer",
-            _ => "--register-file",
-        };
-        let help = format!("name a specification with words of at least {WORD_BITS} bits by `{option}`");
-        let refuse = |message: String| Err(program.diagnostic(array.span, message).with_help(&help));
-        if let Some(spec) = target.at(level).filter(|spec| spec.kind == Kind::Rom || spec.word_bits < WORD_BITS) {
-            return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
-        }
-    }
-    Ok(())
-}
-
-/// The memories of a program on tiles.
-#[derive(Clone, Copy)]
-struct Kept<'a> {
-    program: &'a Program,
-    extraction: &'a Extraction,
-    graph: &'a ApplicationGraph,
-    storage: &'a Storage,
-    target: &'a Target,
-}
-
-impl Kept<'_> {
-    /// Checks that there are as many tiles of each kind as it needs. Where memory tiles are too few, that one of the
-    /// arrays in them is to be in the global buffer that has the most words and no level of its own.
-    fn too_large(self, source: &Program) -> Result<Option<usize>, Diagnostic> {
-        let Kept { program, graph, storage, target, .. } = self;
-        let spec_at = |level: Level| target.at(level).unwrap_or_else(|| target.memory());
-        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile];
-        for spec in levels.into_iter().filter(|level| storage.count_at(*level) > 0).map(spec_at).dedup() {
-            let tiles = storage.tiles.iter().filter(|tile| spec_at(tile.level) == spec).count();
-            let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
-            let arrays = || {
-                let of_kind = |(array, _): &(ArrayId, &ArrayMemory)| spec_at(graph.arrays[*array].level) == spec;
-                storage.arrays.iter_enumerated().filter(of_kind)
-            };
-            let is_free = |array: ArrayId| {
-                let node = &graph.arrays[array];
-                node.level == Level::Memory && source.arrays.get(node.array).is_some_and(|of| of.level.is_none())
-            };
-            let free = arrays().filter(|(array, _)| is_free(*array));
-            if let Some((largest, _)) = free.max_by_key(|(_, memory)| memory.mapped.live_words)
-                && target.at(Level::GlobalBuffer).is_some_and(|buffer| buffer != spec)
-            {
-                return Ok(Some(graph.arrays[largest].array));
-            }
-            let needed = counted(tiles, &format!("`{}` tile", spec.name));
-            let message = format!("`{}` needs {needed}, and the specification has `count: {count}`", program.name);
-            let error = match arrays().max_by_key(|(_, memory)| memory.mapped.tiles.len()) {
-                Some((array, memory)) => {
-                    let (most, span) = (memory.mapped.tiles.len(), program.arrays[graph.arrays[array].array].span);
-                    program.diagnostic(span, format!("{message}; this array has the most, {most}"))
-                }
-                None => self.with_most_delays(&message),
-            };
-            return Err(error.with_help(
-                "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
-            ));
-        }
-        Ok(None)
-    }
-
-    /// A message at the statement whose result is delayed in the most tiles.
-    fn with_most_delays(self, message: &str) -> Diagnostic {
-        let Kept { program, extraction, storage, .. } = self;
-        let largest = storage.delays.iter().max_by_key(|memory| memory.mapped.tiles.len());
-        let found = largest.and_then(|memory| {
-            let is_delayed = |stage: &Stage| stage.name == memory.buffer.name;
-            let stage = extraction.pipeline.stages.iter().position(is_delayed)?;
-            let most = memory.mapped.tiles.len();
-            let message = format!("{message}; delays of this result take the most, {most}");
-            Some(program.diagnostic(extraction.span(program, stage), message))
-        });
-        found.unwrap_or_else(|| Diagnostic::new(message))
-    }
-}
-
 impl Compiled {
     /// The same, of the program as it is written, with arrays at the levels to which they moved.
     pub(crate) fn of_source(self, written: &Program) -> Self {
         let mut source = written.clone();
         source.arrays.iter_mut().zip(&self.source.arrays).for_each(|(array, moved)| array.level = moved.level);
         Compiled { source, ..self }
+    }
+
+    /// A schedule of a form, for this target, which was found by these trials.
+    pub(crate) fn of(found: Found, trials: Vec<Trial>) -> Self {
+        let Found { stages, schedule, recurrence, coarse, graph, storage } = found;
+        let Stages { hardware, form, program, extraction, datapaths, .. } = &*stages;
+        Compiled {
+            source: form.program.clone(),
+            program: program.clone(),
+            extraction: extraction.clone(),
+            schedule,
+            recurrence,
+            trials,
+            coarse,
+            datapaths: datapaths.clone(),
+            graph,
+            storage,
+            target: hardware.tiles.target.clone(),
+            constraints: hardware.constraints.clone(),
+            no_scan: None,
+            without_level: Vec::new(),
+        }
     }
 
     /// The datapaths of the kernels that have an instance of their own: a unit that several share is one.
@@ -448,7 +274,7 @@ impl Compiled {
     pub fn with_tiles(self, sharing: TileSharing) -> Result<Self, CompileError> {
         let tiles = Tiles { target: &self.target, mappings: &Mappings::default() };
         let storage = storage(&self.graph, tiles, &self.constraints, sharing)
-            .map_err(|error| refusal(&self.program, &self.extraction, error))?;
+            .map_err(|short| refusal(&self.program, &self.extraction, &short.into(), None))?;
         Ok(Compiled { storage, ..self })
     }
 

@@ -5,9 +5,9 @@
 
 mod accumulators;
 mod bottleneck;
+mod candidate;
 mod compile;
 mod compute_sharing;
-mod driver;
 mod emit;
 mod error;
 mod forms;
@@ -16,7 +16,9 @@ mod occupancy;
 mod recurrences;
 mod refusal;
 mod scan_or_nests;
-mod search;
+mod schedules;
+mod stages;
+mod tile_counts;
 mod trial;
 
 pub use bottleneck::{Bottleneck, NextStep};
@@ -26,4 +28,4 @@ pub use error::CompileError;
 pub use interval::{InitiationInterval, RecurrencePath};
 pub use occupancy::OccupancyComparison;
 pub use scan_or_nests::{Pipeline, may_be_scan, scan_or_nests};
-pub use trial::{Shortage, Trial};
+pub use trial::{ShortMemory, Trial};

@@ -1,69 +1,71 @@
 //! Why memories cannot serve a program, in its own words: at a place of its text, of lines instead of ports.
 
 use itertools::Itertools;
-use pushmem_assembly::AssemblyError;
+use pushmem_assembly::{Shortage, Unserved};
 use pushmem_extraction::{Extraction, unrolling};
 use pushmem_files::Diagnostic;
+use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program, Span};
 
 use crate::error::CompileError;
-use crate::trial::{Shortage, memories};
+use crate::trial::{ShortMemory, memories};
 
 /// Reasons in a message; later attempts differ in little.
 const MOST_REASONS: usize = 4;
 
-/// The refusal of a program for a fault of one of its memories.
-pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
+/// The refusal of a program whose memories are short, after so many schedules if the search was given up.
+pub(crate) fn refusal(
+    program: &Program,
+    extraction: &Extraction,
+    refused: &Unserved,
+    given_up: Option<usize>,
+) -> CompileError {
     let words = Words { program, extraction };
-    let (array, place, done, help, error, level, given_up) = match error {
-        AssemblyError::Program(diagnostic) => return (*diagnostic).into(),
-        error @ AssemblyError::TooLong { .. } => return CompileError::Refused(Diagnostic::new(error.to_string())),
-        AssemblyError::Inputs { array, level, tile, inputs, first, update, variable } => {
-            let refused = words.too_few_inputs(array, (&tile, inputs), (first, update), &variable);
-            return words.unmapped(refused, level, &program.arrays[array].name);
+    let (array, place, done, help, error, level) = match refused {
+        Unserved::Program(diagnostic) => return (**diagnostic).clone().into(),
+        Unserved::Short(Shortage::Tiles { refused, .. }) => return (**refused).clone().into(),
+        Unserved::Short(Shortage::Inputs { array, level, tile, inputs, first, update, variable }) => {
+            let refused = words.too_few_inputs(*array, (tile, *inputs), (*first, *update), variable);
+            return words.unmapped(refused, *level, &program.arrays[*array].name);
         }
-        AssemblyError::Memory { stage, delays, error } => {
-            let array = extraction.pipeline.stages[stage].write.array;
+        Unserved::Short(Shortage::Delay { stage, delays, error }) => {
+            let array = extraction.pipeline.stages[*stage].write.array;
             let done = format!("cannot be delayed by {} cycles in memory tiles", delays.iter().join(", "));
             let help =
                 "choose a tile with more rows, wider controllers, more words in its buffers, or chaining".to_owned();
-            (array, extraction.span(program, stage), done, help, error, Level::Memory, None)
+            (array, extraction.span(program, *stage), done, help, error, Level::Memory)
         }
-        AssemblyError::Array { array, level, error, given_up, .. } => {
-            let tiles = memories(level);
+        Unserved::Short(Shortage::Array { array, level, error, .. }) => {
+            let tiles = memories(*level);
             let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or \
                  divide the work into smaller tiles of the array";
             // An image pipeline keeps rows, not arrays, and is as long as the image.
             let help = unrolling(program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
-            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level, given_up)
+            (*array, program.arrays[*array].span, format!("cannot be kept in {tiles}"), help, error, *level)
         }
     };
     let mut reasons = words.reasons(&error.tried);
-    if let Some(schedules) = given_up {
+    let is_kept = matches!(refused, Unserved::Short(Shortage::Array { .. }));
+    if let Some(schedules) = given_up.filter(|_| is_kept) {
         reasons.push_str(&format!("\n  and so with {schedules} schedules, after which no other was tried"));
     }
     let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
     words.unmapped(program.diagnostic(place, message).with_help(help), level, &error.buffer)
 }
 
-/// The shortage where memories cannot serve a schedule; nothing for faults of the program.
-pub(crate) fn shortage(program: &Program, extraction: &Extraction, error: &AssemblyError) -> Option<Shortage> {
+/// The shortage where memories cannot serve a schedule, in the words of reports.
+pub(crate) fn told(program: &Program, extraction: &Extraction, short: &Shortage) -> ShortMemory {
     let words = Words { program, extraction };
-    let (buffer, level, reason) = match error {
-        AssemblyError::Program(_) | AssemblyError::TooLong { .. } => return None,
-        AssemblyError::Inputs { array, level, tile, .. } => {
+    let first = |error: &MappingError| error.tried.first().map_or(String::new(), |reason| words.reason(reason));
+    let (buffer, level, reason) = match short {
+        Shortage::Inputs { array, level, tile, .. } => {
             (&program.arrays[*array].name, *level, format!("`{tile}` has too few inputs"))
         }
-        AssemblyError::Memory { stage, error, .. } => {
-            let reason = error.tried.first().map_or(String::new(), |reason| words.reason(reason));
-            (&extraction.pipeline.stages[*stage].name, Level::Memory, reason)
-        }
-        AssemblyError::Array { array, level, error, .. } => {
-            let reason = error.tried.first().map_or(String::new(), |reason| words.reason(reason));
-            (&program.arrays[*array].name, *level, reason)
-        }
+        Shortage::Tiles { refused, .. } => (&program.name, Level::Memory, refused.message().to_owned()),
+        Shortage::Delay { stage, error, .. } => (&extraction.pipeline.stages[*stage].name, Level::Memory, first(error)),
+        Shortage::Array { array, level, error, .. } => (&program.arrays[*array].name, *level, first(error)),
     };
-    Some(Shortage { buffer: buffer.clone(), level: memories(level), reason })
+    ShortMemory { buffer: buffer.clone(), level: memories(level), reason }
 }
 
 /// The words that the program has for stages and ports.

@@ -18,12 +18,12 @@ pub struct Trial {
     /// Memory tiles of all levels, if the memories serve it.
     pub tiles: Option<usize>,
     /// The shortage, if they do not.
-    pub short: Option<Shortage>,
+    pub short: Option<ShortMemory>,
 }
 
 /// The shortage of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Shortage {
+pub struct ShortMemory {
     /// The array, or the stage whose result would be delayed.
     pub buffer: String,
     /// The level of the memories.
@@ -36,7 +36,7 @@ impl Display for Trial {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "schedule of {}, {}: ", counted(self.cycles, "cycle"), self.schedule)?;
         match (&self.short, self.tiles) {
-            (Some(Shortage { buffer, level, reason }), _) => {
+            (Some(ShortMemory { buffer, level, reason }), _) => {
                 write!(formatter, "refused, {level} cannot serve `{buffer}`: {reason}")
             }
             (None, Some(tiles)) => write!(formatter, "feasible with {}", counted(tiles, "tile")),

@@ -16,8 +16,8 @@ use super::holds::slack;
 use super::{Scheduled, Tiles};
 use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
-use crate::error::AssemblyError;
 use crate::pointwise::followed;
+use crate::shortage::{Shortage, Unserved};
 use crate::taps::{Reader, Tap, TapCase, TapError, taps};
 use crate::waiting;
 use pushmem_graph::{Counter, earlier};
@@ -101,7 +101,7 @@ pub(super) struct KeptArray {
 }
 
 /// The source of each read, and the arrays that are kept for them.
-pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), Unserved> {
     let (sources, arrays) = match scheduled.program.policy() {
         Policy::Stencil => streamed(scheduled, tiles),
         Policy::Dnn => stored(scheduled, tiles),
@@ -112,7 +112,7 @@ pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<
 
 /// Checks what the passes behind this one rely on: the schedule reads no word before it is there, and none that waits in a register is
 /// replaced before its last read.
-fn check_times(scheduled: Scheduled, sources: &Sources) -> Result<(), AssemblyError> {
+fn check_times(scheduled: Scheduled, sources: &Sources) -> Result<(), Unserved> {
     for (stage, sources) in sources.iter().enumerate() {
         for (read, source) in sources.iter().enumerate() {
             let early = source.cases().filter_map(|case| match case.tap {
@@ -126,7 +126,7 @@ fn check_times(scheduled: Scheduled, sources: &Sources) -> Result<(), AssemblyEr
             if let Some(when) = early.chain(late).next() {
                 let message = format!("the schedule reads this word {when}");
                 let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
-                return Err(AssemblyError::Program(Box::new(diagnostic.as_fault("program"))));
+                return Err(Unserved::from(diagnostic.as_fault("program")));
             }
         }
     }
@@ -134,7 +134,7 @@ fn check_times(scheduled: Scheduled, sources: &Sources) -> Result<(), AssemblyEr
 }
 
 /// The sources of reads that follow their writes at constant distances, or at one of a few, and of those whose words wait.
-fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
+fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), Unserved> {
     let Scheduled { waits, schedule, .. } = scheduled;
     let stages = &scheduled.extraction.pipeline.stages;
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -159,7 +159,7 @@ fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArra
                 tapped(scheduled, reader, read).map(ReadSource::Taps)
             }
         };
-        found.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
+        found.map_err(|error| Unserved::from(explain(scheduled, stage, number, &error)))
     };
     let of_stage = |(stage, content): (usize, &Stage)| {
         content.reads.iter().enumerate().map(|(number, read)| source(stage, number, read)).collect()
@@ -190,7 +190,7 @@ fn still_to_take(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), Unserved> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut sources = Sources::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -227,11 +227,11 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
 }
 
 /// The words of a read of what its own stage wrote in earlier iterations, as its kernels gave them.
-fn own_results(scheduled: Scheduled, stage: usize, read: usize) -> Result<Vec<TapCase>, AssemblyError> {
+fn own_results(scheduled: Scheduled, stage: usize, read: usize) -> Result<Vec<TapCase>, Unserved> {
     let content = &scheduled.extraction.pipeline.stages[stage];
     let taken = scheduled.schedule.stages[stage].shifted(scheduled.arrival(stage, read));
     let cases = tapped(scheduled, Reader { stage, content, schedule: &taken }, &content.reads[read]);
-    cases.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, read, &error))))
+    cases.map_err(|error| Unserved::from(explain(scheduled, stage, read, &error)))
 }
 
 /// Cycles that a word is delayed for its way, apart from those in which the other words of its round come.
@@ -280,7 +280,7 @@ fn kept(
     scheduled: Scheduled,
     tiles: Tiles,
     of_array: BTreeMap<usize, Vec<ReadOf>>,
-) -> Result<(PortsOfReads, Vec<KeptArray>), AssemblyError> {
+) -> Result<(PortsOfReads, Vec<KeptArray>), Unserved> {
     let with_ports = |(array, reads)| Keeping::new(scheduled, tiles, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
@@ -315,11 +315,11 @@ fn kept(
 ///
 /// # Errors
 /// The first array that is refused, with the others.
-fn all_kept(arrays: Vec<Keeping>) -> Result<Vec<KeptArray>, AssemblyError> {
+fn all_kept(arrays: Vec<Keeping>) -> Result<Vec<KeptArray>, Shortage> {
     let outcomes: Vec<_> = arrays.into_par_iter().map(Keeping::kept).collect();
-    let (found, mut refused): (Vec<KeptArray>, Vec<AssemblyError>) = outcomes.into_iter().partition_result();
-    let also_refused = refused.iter().skip(1).filter_map(AssemblyError::array).collect_vec();
-    if let Some(AssemblyError::Array { others, .. }) = refused.first_mut() {
+    let (found, mut refused): (Vec<KeptArray>, Vec<Shortage>) = outcomes.into_iter().partition_result();
+    let also_refused = refused.iter().skip(1).filter_map(Shortage::array).collect_vec();
+    if let Some(Shortage::Array { others, .. }) = refused.first_mut() {
         *others = also_refused;
     }
     if refused.is_empty() { Ok(found) } else { Err(refused.swap_remove(0)) }
@@ -346,9 +346,9 @@ impl<'a> Keeping<'a> {
         Keeping { scheduled, array, level, spec, mappings: tiles.mappings, reads, ports }
     }
 
-    fn refused(&self, error: MappingError) -> AssemblyError {
+    fn refused(&self, error: MappingError) -> Shortage {
         let (array, level, error) = (self.array, self.level, Box::new(error));
-        AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None }
+        Shortage::Array { array, level, error, others: Vec::new() }
     }
 
     /// Whether it is likely to be refused: in another schedule it was, or its words fill more than half of a chain of tiles for each of
@@ -362,7 +362,7 @@ impl<'a> Keeping<'a> {
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
-    fn check_time(&self) -> Result<(), AssemblyError> {
+    fn check_time(&self) -> Result<(), Shortage> {
         let buffer = &self.ports.buffer;
         let late = || check_waits(&earlier(buffer, first_start(buffer)), self.spec);
         let waits = check_waits(buffer, self.spec).or_else(|error| late().map_err(|_| error));
@@ -370,7 +370,7 @@ impl<'a> Keeping<'a> {
     }
 
     /// Its ports: as few banks of it as its lanes need; where the tile has no time for these, divided further.
-    fn kept(self) -> Result<KeptArray, AssemblyError> {
+    fn kept(self) -> Result<KeptArray, Shortage> {
         let (pipeline, schedule) = (&self.scheduled.extraction.pipeline, self.scheduled.schedule);
         let divided = |divisors: Vec<i64>| {
             let ports = arrays::ports(pipeline, schedule, self.array, &self.reads, &divisors);
@@ -389,7 +389,7 @@ impl<'a> Keeping<'a> {
 }
 
 /// Checks that an array can be kept for a read: that its addresses are affine.
-fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), AssemblyError> {
+fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), Unserved> {
     let access = &scheduled.extraction.pipeline.stages[stage].reads[read];
     if arrays::is_stored(access) {
         return Ok(());
@@ -408,7 +408,7 @@ fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), A
     };
     let message = "this read of a kept array has no affine addresses";
     let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message).with_help(help);
-    Err(AssemblyError::Program(Box::new(diagnostic)))
+    Err(Unserved::from(diagnostic))
 }
 
 /// The loop whose index a subscript divides, and by how much, if two loops in its place have no quotient.
@@ -473,7 +473,7 @@ pub(super) fn carried(
     scheduled: Scheduled,
     reads: &Sources,
     outcomes: &[Outcome],
-) -> Result<BTreeSet<usize>, AssemblyError> {
+) -> Result<BTreeSet<usize>, Unserved> {
     let writes_ram = |stage: &usize| {
         let content = &scheduled.extraction.pipeline.stages[*stage];
         scheduled.program.arrays[content.write.array].random_access && matches!(outcomes[*stage], Outcome::At(_))
@@ -495,7 +495,7 @@ pub(super) fn carried(
                 {
                     let message = "this word comes back through a statement without a register";
                     let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
-                    return Err(AssemblyError::Program(Box::new(diagnostic.as_fault("program"))));
+                    return Err(Unserved::from(diagnostic.as_fault("program")));
                 }
                 carried.insert(producer);
             }

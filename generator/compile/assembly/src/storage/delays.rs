@@ -11,7 +11,7 @@ use pushmem_tile::TileSpec;
 use super::stream::stream_of;
 use super::{carried, results, wanted_delays};
 use crate::constraints::Constraints;
-use crate::error::AssemblyError;
+use crate::shortage::Shortage;
 
 /// The longest delay, in cycles, that becomes registers where the memory tile cannot make it.
 const LONGEST_RESCUE: u64 = 128;
@@ -24,7 +24,7 @@ pub(super) fn delays(
     graph: &ApplicationGraph,
     spec: &TileSpec,
     constraints: &Constraints,
-) -> Result<Vec<DelayTiles>, AssemblyError> {
+) -> Result<Vec<DelayTiles>, Shortage> {
     let wanted = wanted_delays(graph);
     let carried = carried(graph);
     let of_carried = carried.iter().flat_map(|&kernel| graph.kernels[kernel].nets.iter().copied());
@@ -59,7 +59,7 @@ impl Planner<'_> {
         result: &StageResult,
         wanted: &BTreeSet<u64>,
         found: &mut Vec<DelayTiles>,
-    ) -> Result<(), AssemblyError> {
+    ) -> Result<(), Shortage> {
         let delays = wanted.iter().copied().filter(|&delay| delay > 0).collect_vec();
         let mut last = 0;
         // Delays of memories that begin before the last one.
@@ -86,7 +86,7 @@ impl Planner<'_> {
 
     /// Maps the first of these delays of a net, as many as take the fewest tiles each: the rest goes to another memory
     /// behind it, which is smaller than one that begins at the same place.
-    fn best_memory(&self, result: &StageResult, wanted: DelayedNet) -> Result<DelayTiles, AssemblyError> {
+    fn best_memory(&self, result: &StageResult, wanted: DelayedNet) -> Result<DelayTiles, Shortage> {
         let mut best: Option<DelayTiles> = None;
         let mut refused = None;
         for count in (1..=wanted.delays.len().min(self.spec.outputs as usize)).rev() {
@@ -105,7 +105,7 @@ impl Planner<'_> {
                 Err(error) => refused = Some(error),
             }
         }
-        best.ok_or_else(|| AssemblyError::Memory {
+        best.ok_or_else(|| Shortage::Delay {
             stage: result.stage,
             delays: wanted.delays,
             error: Box::new(refused.expect("there is a delay")),

@@ -35,7 +35,7 @@ fn a_refused_schedule_names_the_array_and_the_next_relieves_it() {
     let refused = seen.iter().find_map(|trial| trial.short.as_ref()).expect("memories do not serve the first schedule");
     assert_eq!((refused.buffer.as_str(), refused.level), ("in_loaded", "memory tiles"));
     assert!(refused.reason.contains("in line 43"), "{}", refused.reason);
-    let relieved = |trial: &Trial| trial.schedule.contains("accesses take turns in in_loaded");
+    let relieved = |trial: &Trial| trial.schedule.contains("reads pause between rows of in_loaded");
     assert!(seen.iter().any(relieved), "{seen:?}");
 }
 

@@ -1,0 +1,310 @@
+//! The search for a schedule that the memories can serve: as few cycles as are found, then as few tiles.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_assembly::{LOAD, Shortage, TileSharing, Unserved, Waits, application_graph, storage};
+use pushmem_files::Diagnostic;
+use pushmem_graph::{ApplicationGraph, Storage};
+use pushmem_nest::Policy;
+use pushmem_schedule::{CoarseOptions, Options, Recurrence, Schedule, recurrence, sequential, stencil};
+use pushmem_search::{Relieved, Search, Space};
+
+use crate::candidate::{Candidate, Choice};
+use crate::compile::CoarsePlan;
+use crate::refusal::told;
+use crate::stages::Stages;
+use crate::tile_counts::Kept;
+use crate::trial::{self, Trial};
+
+/// Tiles count for cycles: so many times the part of the tiles that a candidate saves makes up for the part of the cycles that it adds.
+const TILES_FOR_CYCLES: u64 = 16;
+
+/// Rows follow the slowest before other schedules are tried if that is shorter by one cycle in so many.
+const LEAST_GAIN: u64 = 32;
+
+/// The schedules of forms of a program.
+#[derive(Default)]
+pub(crate) struct Schedules<'a> {
+    /// Schedules that were tried, and why the memories do not serve them, if so. Other options may lead to the same one.
+    tried: RefCell<Vec<Tried<'a>>>,
+    /// The first fault of the compiler itself.
+    pub(crate) fault: RefCell<Option<Diagnostic>>,
+}
+
+/// A schedule that was tried.
+struct Tried<'a> {
+    stages: Rc<Stages<'a>>,
+    schedule: Schedule,
+    waits: Waits,
+    /// Why the memories do not serve it, if so.
+    refused: Option<Unserved>,
+}
+
+/// A schedule whose memories are not yet mapped.
+pub(crate) struct Plan<'a> {
+    stages: Rc<Stages<'a>>,
+    schedule: Schedule,
+    recurrence: Option<Recurrence>,
+    coarse: Option<CoarsePlan>,
+    waits: Waits,
+}
+
+/// A schedule that the memories serve, with its graph.
+pub(crate) struct Found<'a> {
+    pub stages: Rc<Stages<'a>>,
+    pub schedule: Schedule,
+    pub recurrence: Option<Recurrence>,
+    pub coarse: Option<CoarsePlan>,
+    pub graph: ApplicationGraph,
+    pub storage: Storage,
+}
+
+impl Plan<'_> {
+    fn cycles(&self) -> u64 {
+        self.stages.cycles(&self.schedule)
+    }
+
+    /// Whether it is likely to take fewer tiles than others.
+    fn saves_tiles(&self) -> bool {
+        let balances = |plan: &CoarsePlan| plan.options.balance_paths;
+        self.stages.form.loads_serially || self.coarse.as_ref().is_some_and(|plan| !balances(plan))
+    }
+
+    /// The trial, before it is solved.
+    fn trial(&self) -> Trial {
+        let program = &self.stages.program;
+        let schedule = match &self.coarse {
+            None => "a raster scan of all stages".to_owned(),
+            Some(CoarsePlan { coarse: None, .. }) => "one stage after the other".to_owned(),
+            Some(CoarsePlan { options, .. }) => trial::pipeline(program, options),
+        };
+        let changes = self.stages.form.changes.iter().map(|change| format!(", {change}"));
+        let schedule = std::iter::once(schedule).chain(changes).collect();
+        Trial { schedule, cycles: self.cycles(), tiles: None, short: None }
+    }
+
+    /// The graph, and its memories on tiles.
+    fn assembled(&self) -> Result<(ApplicationGraph, Storage), Unserved> {
+        let Stages { hardware, form, program, extraction, datapaths, .. } = &*self.stages;
+        let graph = application_graph(program, extraction, &self.schedule, datapaths, &self.waits, hardware.tiles)?;
+        let storage = storage(&graph, hardware.tiles, hardware.constraints, TileSharing::Shared)?;
+        let kept = Kept { program, extraction, graph: &graph, storage: &storage, target: hardware.tiles.target };
+        kept.check_counts(&form.program)?;
+        Ok((graph, storage))
+    }
+}
+
+impl Tried<'_> {
+    fn is_of(&self, plan: &Plan) -> bool {
+        Rc::ptr_eq(&self.stages, &plan.stages) && self.schedule == plan.schedule && self.waits == plan.waits
+    }
+}
+
+/// Cycles and tiles.
+#[derive(Clone, Copy)]
+struct Cost {
+    cycles: u64,
+    tiles: u64,
+}
+
+impl Cost {
+    fn of(found: &Found) -> Cost {
+        Cost { cycles: found.graph.length, tiles: found.storage.tiles.len() as u64 }
+    }
+
+    /// Whether it is less than another: in fewer cycles, or with fewer tiles that make up for more cycles.
+    fn is_less(self, other: Cost) -> bool {
+        let saves = |few: Cost, many: Cost| {
+            let (more, fewer) = (few.cycles - many.cycles, many.tiles.saturating_sub(few.tiles));
+            fewer > 0
+                && u128::from(more) * u128::from(TILES_FOR_CYCLES * many.tiles)
+                    <= u128::from(fewer) * u128::from(many.cycles)
+        };
+        match self.cycles.cmp(&other.cycles) {
+            Ordering::Less => !saves(other, self),
+            Ordering::Equal => self.tiles < other.tiles,
+            Ordering::Greater => saves(self, other),
+        }
+    }
+}
+
+impl<'a> Space for Schedules<'a> {
+    type Candidate = Candidate<'a>;
+    type Plan = Plan<'a>;
+    type Found = Found<'a>;
+    type Refusal = Unserved;
+    type Trial = Trial;
+
+    fn plan(&self, candidate: &Candidate<'a>) -> Result<Plan<'a>, Unserved> {
+        let stages = &candidate.stages;
+        let pipeline = &stages.extraction.pipeline;
+        let planned = |schedule: Schedule, coarse: CoarsePlan| {
+            let (coarse, waits) = (Some(coarse), stages.waits());
+            Plan { stages: stages.clone(), schedule, recurrence: None, coarse, waits }
+        };
+        match &candidate.schedule {
+            Choice::Scan { row_multiple, waits } => {
+                let options = Options { row_multiple: *row_multiple, ..stages.scan_options(waits) };
+                let recurrence = recurrence(pipeline, &options).map_err(|error| stages.refused(&error))?;
+                let schedule = stencil(pipeline, &options).map_err(|error| stages.refused(&error))?;
+                let schedule = after_loads(stages, schedule, waits);
+                Ok(Plan { stages: stages.clone(), schedule, recurrence, coarse: None, waits: waits.clone() })
+            }
+            Choice::Sequence(options) => {
+                stages.check_inputs()?;
+                // Results that no pipeline has in time come too late one after the other as well.
+                Result::as_ref(&stages.pipeline(options)).map_err(|error| stages.refused(error))?;
+                Ok(planned(sequential(pipeline, options), CoarsePlan { coarse: None, options: options.clone() }))
+            }
+            Choice::Pipeline(options, _) => {
+                stages.check_inputs()?;
+                let scheduled = stages.pipeline(options);
+                let coarse = Result::as_ref(&scheduled).map_err(|error| stages.refused(error))?.clone();
+                let schedule = coarse.schedule.clone();
+                Ok(planned(schedule, CoarsePlan { coarse: Some(coarse), options: options.clone() }))
+            }
+        }
+    }
+
+    fn may_be_cheaper(&self, plan: &Plan<'a>, best: &Found<'a>) -> bool {
+        let (cycles, least) = (plan.cycles(), best.graph.length);
+        let is_wanted =
+            cycles < least || plan.saves_tiles() && cycles <= least.saturating_add(least / TILES_FOR_CYCLES);
+        let is_served = |tried: &Tried| tried.refused.is_none() && tried.is_of(plan);
+        is_wanted && !self.tried.borrow().iter().any(is_served)
+    }
+
+    fn solve(&self, plan: Plan<'a>, report: &mut dyn FnMut(Trial)) -> Result<Found<'a>, Unserved> {
+        let known = self.tried.borrow().iter().find(|tried| tried.is_of(&plan)).and_then(|tried| tried.refused.clone());
+        if let Some(refused) = known {
+            return Err(refused);
+        }
+        let mut trial = plan.trial();
+        let assembled = plan.assembled();
+        let Plan { stages, schedule, recurrence, coarse, waits } = plan;
+        let refused = assembled.as_ref().err().cloned();
+        let tried = Tried { stages: stages.clone(), schedule: schedule.clone(), waits, refused };
+        self.tried.borrow_mut().push(tried);
+        match &assembled {
+            Ok((_, storage)) => trial.tiles = Some(storage.tiles.len()),
+            Err(Unserved::Short(short)) => trial.short = Some(told(&stages.program, &stages.extraction, short)),
+            Err(Unserved::Program(refused)) if refused.is_fault() => {
+                self.fault.borrow_mut().get_or_insert_with(|| (**refused).clone());
+            }
+            Err(Unserved::Program(_)) => {}
+        }
+        report(trial);
+        let (graph, storage) = assembled?;
+        Ok(Found { stages, schedule, recurrence, coarse, graph, storage })
+    }
+
+    fn is_cheaper(&self, one: &Found<'a>, other: &Found<'a>) -> bool {
+        Cost::of(one).is_less(Cost::of(other))
+    }
+
+    fn is_short(&self, refusal: &Unserved) -> bool {
+        matches!(refusal, Unserved::Short(_))
+    }
+
+    /// The last shortage says more than that a schedule of another form does not exist. Where tiles are too few, it is the one that lacks
+    /// the fewest of them.
+    fn says_more(&self, refusal: &Unserved, before: &Unserved) -> bool {
+        let missing = |refusal: &Unserved| match refusal {
+            Unserved::Short(Shortage::Tiles { tile, missing, .. }) => Some((tile.clone(), *missing)),
+            _ => None,
+        };
+        match (missing(refusal), missing(before)) {
+            (Some((tile, few)), Some((same, many))) => tile == same && few < many,
+            _ => self.is_short(refusal),
+        }
+    }
+
+    fn relieved(&self, candidate: &Candidate<'a>, refusal: &Unserved) -> Relieved<Candidate<'a>> {
+        match refusal {
+            Unserved::Short(short) => candidate.relieved(short),
+            Unserved::Program(_) => Relieved::default(),
+        }
+    }
+}
+
+/// A schedule in which no register is loaded before the run. A word waits for its read in any case, but what a register
+/// holds first may be no word of a stage: the constant outside of an array.
+fn after_loads(stages: &Stages, schedule: Schedule, waits: &Waits) -> Schedule {
+    let all = &stages.extraction.pipeline.stages;
+    let first = |&(stage, _): &(usize, usize)| all[stage].first_cycle(&schedule.stages[stage]);
+    let late = waits.registers.iter().map(first).min().map_or(0, |first| (LOAD as i64 - first).max(0));
+    Schedule { stages: schedule.stages.iter().map(|stage| stage.shifted(late)).collect() }
+}
+
+/// Tries the schedules of a form of a program, each after those that are likely to be cheaper.
+pub(crate) fn run<'a>(search: &mut Search<Schedules<'a>>, stages: &Rc<Stages<'a>>) {
+    search.begin();
+    match stages.program.policy() {
+        Policy::Stencil => {
+            let scan = Choice::Scan { row_multiple: 1, waits: stages.waits() };
+            search.run([Candidate { stages: stages.clone(), schedule: scan }]);
+        }
+        Policy::Dnn => run_nests(search, stages),
+    }
+}
+
+/// The same of coarse pipelines.
+fn run_nests<'a>(search: &mut Search<Schedules<'a>>, stages: &Rc<Stages<'a>>) {
+    run_ahead(search, stages.clone());
+    let best = stages.coarse_options();
+    let pipelines = |options: &[CoarseOptions]| options.iter().map(|of| pipeline(stages, of)).collect_vec();
+    search.run(pipelines(&stages.dense(&best)));
+    // Rows that follow others keep fewer words at a time, so that memories may serve them where they serve no other.
+    let rates = stages.with_rates(&best).map(|rates| pipeline(stages, &rates));
+    if !search.any_feasible() {
+        search.run(rates.clone());
+    }
+    let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
+    if stages.balances(&best) {
+        search.run(pipelines(&stages.dense(&unbalanced)));
+    }
+    // Loops in the order of the program, where another order only waits.
+    search.run(pipelines(&stages.dense(&CoarseOptions { interchange: false, distribute: false, ..unbalanced })));
+    if !search.any_feasible() {
+        let whole = CoarseOptions { distribute: false, ..best.clone() };
+        search.run(pipelines(&stages.dense(&whole)));
+        if stages.balances(&whole) {
+            search.run(pipelines(&stages.dense(&CoarseOptions { balance_paths: false, ..whole })));
+        }
+    }
+    // Padding is for reads of whole rows alone.
+    if best.row_multiple > 1 {
+        search.run(pipelines(&stages.dense(&CoarseOptions { row_multiple: 1, ..best.clone() })));
+    }
+    search.run([Candidate { stages: stages.clone(), schedule: Choice::Sequence(best.clone()) }]);
+    search.run(rates);
+    let in_order = CoarseOptions { interchange: false, ..best.clone() };
+    if !search.any_feasible() && stages.differ(&best, &in_order) {
+        search.begin();
+        search.run(pipelines(&stages.dense(&in_order)));
+    }
+}
+
+/// Tries a schedule whose rows follow the slowest nest before all others, where it is so much shorter than these that no tiles make up for
+/// that: mapping the arrays of large programs takes most of the time. Arrays that are too large for memory tiles move for it.
+fn run_ahead<'a>(search: &mut Search<Schedules<'a>>, mut stages: Rc<Stages<'a>>) {
+    let best = stages.coarse_options();
+    let length = |options: &CoarseOptions| stages.length(options);
+    let Some(shortest) = stages.dense(&best).iter().filter_map(length).min() else { return };
+    let rates = stages.with_rates(&best);
+    if rates.as_ref().and_then(length).is_none_or(|rates| rates + (shortest / LEAST_GAIN).max(1) > shortest) {
+        return;
+    }
+    while let Some(rates) = stages.with_rates(&stages.coarse_options()) {
+        let Err(Unserved::Short(short)) = search.attempt(&pipeline(&stages, &rates)) else { return };
+        let Some(moved) = stages.with_moved(&short).and_then(Result::ok) else { return };
+        stages = Rc::new(moved);
+    }
+}
+
+fn pipeline<'a>(stages: &Rc<Stages<'a>>, options: &CoarseOptions) -> Candidate<'a> {
+    Candidate { stages: stages.clone(), schedule: Choice::Pipeline(options.clone(), None) }
+}
