@@ -4,22 +4,21 @@ use std::collections::BTreeSet;
 
 use pushmem_extraction::Origin;
 use pushmem_nest::{ArrayKind, Level, Operation, Policy, Program};
-use pushmem_schedule::Bound;
+use pushmem_schedule::{Bound, CoarseOptions};
 
-use crate::schedules::Found;
 use crate::stages::Stages;
 
-/// The reductions of a form whose iterations wait for the memory of their sums by its best schedule; all if it has none.
+/// The reductions of a form whose iterations wait for the memory of their sums in its densest pipeline; all if it has none.
 ///
 /// Where other loops run inside of those that add to one element, it is touched again only after a while, and nothing waits.
-pub(crate) fn slow(program: &Program, best: Option<&Found>) -> BTreeSet<Place> {
+pub(crate) fn slow(form: &Program, stages: Option<&Stages>) -> BTreeSet<Place> {
     let all = || {
-        program.operations().into_iter().filter(|(_, operation)| operation.reduction.is_some()).map(|(_, of)| place(of))
+        form.operations().into_iter().filter(|(_, operation)| operation.reduction.is_some()).map(|(_, of)| place(of))
     };
-    let Some(best) = best else { return all().collect() };
-    let Some(plan) = &best.coarse else { return BTreeSet::new() };
-    let Some(coarse) = &plan.coarse else { return all().collect() };
-    let Stages { program, extraction, .. } = &*best.stages;
+    let Some(stages) = stages else { return all().collect() };
+    let pipeline = stages.pipeline(&CoarseOptions { overlap: true, ..stages.coarse_options() });
+    let Ok(coarse) = &*pipeline else { return all().collect() };
+    let Stages { program, extraction, .. } = stages;
     // Within a stage, and in a loop around several, whose iterations wait for the sums of one.
     let operations = program.operations();
     let stages = coarse.stages.iter().filter(|stage| stage.interval > 1);

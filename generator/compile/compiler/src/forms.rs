@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use pushmem_assembly::Unserved;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{PartError, prove_copies, prove_sums};
-use pushmem_rewriting::{with_accumulators, with_padding, with_serial_loads};
+use pushmem_proof::{PartError, prove_copies, prove_rewritten, prove_sums};
+use pushmem_rewriting::{with_accumulators, with_inner_reductions, with_padding, with_serial_loads};
 use pushmem_search::Search;
 
 use crate::accumulators;
@@ -33,7 +33,7 @@ pub(crate) fn cheapest(
     let search = Search::new(&space, MOST_REFUSED, observe);
     let mut forms = Forms { hardware, space: &space, search, refused: None };
     match source.policy() {
-        Policy::Stencil => forms.run(Form::of(source.clone()))?,
+        Policy::Stencil => drop(forms.run(Form::of(source.clone()))?),
         Policy::Dnn => forms.run_nests(&source)?,
     }
     let Forms { search, refused, .. } = forms;
@@ -52,44 +52,58 @@ struct Forms<'s, 'a> {
     refused: Option<CompileError>,
 }
 
-impl Forms<'_, '_> {
-    /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them. Sums of reductions are in memories, or
-    /// in registers: those that wait for memories, or all.
+impl<'a> Forms<'_, 'a> {
+    /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them. The loops over which reductions add
+    /// are where the program has them, or inside of the others.
     fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
         let padded = with_padding(source.clone());
         proven(prove_copies(source, &padded))?;
-        self.run_with_loads(Form::of(padded.clone()))?;
-        let coarse = as_coarse(&padded);
-        let slow = accumulators::slow(&padded, self.search.best());
+        self.run_with_sums(Form::of(padded.clone()))?;
+        let (turned, witness) = with_inner_reductions(padded.clone());
+        if turned == padded {
+            return Ok(());
+        }
+        proven(prove_rewritten(&padded, &turned, &witness))?;
+        self.run_with_sums(Form { changes: vec!["loops of sums are inside"], ..Form::of(turned) })
+    }
+
+    /// A form with its sums in memories, or in registers: those that wait for memories, or all.
+    fn run_with_sums(&mut self, form: Form) -> Result<(), CompileError> {
+        let stages = self.run_with_loads(form.clone())?;
+        let coarse = as_coarse(&form.program);
+        let slow = accumulators::slow(&form.program, stages.as_deref());
         let of_slow = with_accumulators(coarse.clone(), |operation| slow.contains(&accumulators::place(operation)));
         let of_all = with_accumulators(coarse.clone(), |_| true);
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
         for divided in divided.into_iter().filter(|divided| *divided != coarse) {
-            proven(prove_sums(&padded, &divided))?;
-            self.run_with_loads(Form { changes: vec!["sums are in registers"], ..Form::of(divided) })?;
+            proven(prove_sums(&form.program, &divided))?;
+            let changes = [form.changes.clone(), vec!["sums are in registers"]].concat();
+            self.run_with_loads(Form { changes, ..Form::of(divided) })?;
         }
         Ok(())
     }
 
-    /// A form, and the one whose lanes that keep words load them one after the other.
-    fn run_with_loads(&mut self, form: Form) -> Result<(), CompileError> {
-        self.run(form.clone())?;
+    /// A form, and the one whose lanes that keep words load them one after the other. The stages are those of the first, if it has any.
+    fn run_with_loads(&mut self, form: Form) -> Result<Option<Rc<Stages<'a>>>, CompileError> {
+        let stages = self.run(form.clone())?;
         let coarse = as_coarse(&form.program);
         let Hardware { delivery, constraints, .. } = self.hardware;
         if !delivery.holds || !constraints.serial_loads {
-            return Ok(());
+            return Ok(stages);
         }
         let serial = with_serial_loads(coarse.clone());
         if serial == coarse {
-            return Ok(());
+            return Ok(stages);
         }
         proven(prove_copies(&coarse, &serial))?;
         let changes = [form.changes, vec!["lanes load words one after the other"]].concat();
-        self.run(Form { program: serial, changes, loads_serially: true })
+        self.run(Form { program: serial, changes, loads_serially: true })?;
+        Ok(stages)
     }
 
-    /// Tries the schedules of a form. Arrays for which memory is short move to the global buffer where none is feasible.
-    fn run(&mut self, mut form: Form) -> Result<(), CompileError> {
+    /// Tries the schedules of a form. Arrays for which memory is short move to the global buffer where none is feasible. The stages are
+    /// those that were tried last, if it has any.
+    fn run(&mut self, mut form: Form) -> Result<Option<Rc<Stages<'a>>>, CompileError> {
         // Those that are too large for memory tiles in another form hardly fit in this one.
         let large = self.hardware.tiles.target.memory().largest_memory();
         let best = self.search.best().map(|best| &best.stages.form.program.arrays[..]).unwrap_or_default();
@@ -101,20 +115,23 @@ impl Forms<'_, '_> {
         loop {
             let of_form = match stages {
                 Ok(stages) => Rc::new(stages),
-                Err(refused) => return self.refuse(refused.into()),
+                Err(refused) => return self.refuse(refused.into()).map(|()| None),
             };
             schedules::run(&mut self.search, &of_form);
             if let Some(fault) = self.space.fault.take() {
                 return Err(fault.into());
             }
-            let Some(refused) = self.search.refusal().filter(|_| !self.search.any_feasible()) else { return Ok(()) };
+            let Some(refused) = self.search.refusal().filter(|_| !self.search.any_feasible()) else {
+                return Ok(Some(of_form));
+            };
             let moved = match refused {
                 Unserved::Short(short) => of_form.with_moved(short),
                 Unserved::Program(_) => None,
             };
             let Some(moved) = moved else {
                 let given_up = self.search.given_up();
-                return self.refuse(refusal(&of_form.program, &of_form.extraction, refused, given_up));
+                self.refuse(refusal(&of_form.program, &of_form.extraction, refused, given_up))?;
+                return Ok(Some(of_form));
             };
             stages = moved;
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use pushmem_float::{Format, Function};
 
+use crate::index::AffineIndex;
 use crate::operators::{Binary, Unary};
 use crate::source::Span;
 use crate::types::Type;
@@ -201,6 +202,30 @@ impl Expression {
             true => Some(Expression { kind: leaf(&part.kind)?, ..part }),
             false => Some(part),
         })
+    }
+
+    /// The same in other loops, where the variables of its own have these values; nothing if one of them has none.
+    pub fn in_loops(&self, values: &[AffineIndex]) -> Option<Expression> {
+        self.rebuilt_by(&mut |_, part| match part.kind {
+            ExpressionKind::Variable(variable) => Some(Expression::affine(values.get(variable)?, part.span)),
+            _ => Some(part),
+        })
+    }
+
+    /// The value of an affine function of loop variables.
+    fn affine(function: &AffineIndex, span: Span) -> Expression {
+        let of = |kind: ExpressionKind| Expression { kind, value: Type::I32, span };
+        let binary = |operator: Binary, left: Expression, right: Expression| {
+            of(ExpressionKind::Binary { operator, left: Arc::new(left), right: Arc::new(right) })
+        };
+        let terms = function.terms.iter().map(|&(variable, factor)| {
+            let variable = of(ExpressionKind::Variable(variable));
+            let multiplied = |variable| binary(Binary::Multiply, variable, of(ExpressionKind::Constant(factor)));
+            if factor == 1 { variable } else { multiplied(variable) }
+        });
+        let constant = (function.constant != 0).then(|| of(ExpressionKind::Constant(function.constant)));
+        let sum = terms.chain(constant).reduce(|sum, term| binary(Binary::Add, sum, term));
+        sum.unwrap_or_else(|| of(ExpressionKind::Constant(0)))
     }
 
     /// The same with other parts, each made once: of the part that it was, and of that with the new operands. Nothing if there is none for

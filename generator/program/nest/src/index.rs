@@ -109,6 +109,12 @@ impl AffineIndex {
         })
     }
 
+    /// The function of other variables that it is where its own have these values; nothing beyond [`INDEX_LIMIT`].
+    pub fn composed(&self, values: &[AffineIndex]) -> Option<AffineIndex> {
+        let constant = AffineIndex::constant(self.constant);
+        self.terms.iter().try_fold(constant, |sum, (variable, step)| sum.plus(values.get(*variable)?, *step))
+    }
+
     /// `self + factor · other`; nothing beyond [`INDEX_LIMIT`].
     pub fn plus(&self, other: &AffineIndex, factor: i64) -> Option<AffineIndex> {
         let mut sum = self.clone();
@@ -202,6 +208,15 @@ impl Index {
         Index::constant(0).plus(self, factor)
     }
 
+    /// The index of other variables that it is where its own have these values; nothing beyond [`INDEX_LIMIT`]. Pieces that become
+    /// constant are folded, others stay as they are.
+    pub fn composed(&self, values: &[AffineIndex]) -> Option<Index> {
+        let affine = Index { affine: self.affine.composed(values)?, pieces: Vec::new() };
+        self.pieces.iter().try_fold(affine, |sum, (coefficient, piece)| {
+            sum.plus(&piece.folded(piece.of().composed(values)?), *coefficient)
+        })
+    }
+
     /// The index with another one in the place of a variable; nothing beyond [`INDEX_LIMIT`]. Pieces that become constant
     /// are folded, others stay as they are.
     pub fn substituted(&self, variable: usize, by: &Index) -> Option<Index> {
@@ -210,11 +225,7 @@ impl Index {
         let rest = Index { affine, pieces: Vec::new() };
         let mut sum = rest.plus(by, self.affine.coefficient(variable))?;
         for (coefficient, piece) in &self.pieces {
-            let of = piece.of().substituted(variable, by)?;
-            let is_constant = of.as_constant().is_some();
-            let piece = piece.with(of);
-            let term = if is_constant { Index::constant(piece.evaluate(&[])) } else { Index::from(piece) };
-            sum = sum.plus(&term, *coefficient)?;
+            sum = sum.plus(&piece.folded(piece.of().substituted(variable, by)?), *coefficient)?;
         }
         Some(sum)
     }
@@ -291,6 +302,13 @@ impl Piece {
         }
     }
 
+    /// The term of another index; its value if that is constant.
+    fn folded(&self, of: Index) -> Index {
+        let is_constant = of.as_constant().is_some();
+        let piece = self.with(of);
+        if is_constant { Index::constant(piece.evaluate(&[])) } else { Index::from(piece) }
+    }
+
     /// The same of another index.
     fn with(&self, of: Index) -> Piece {
         match *self {
@@ -349,7 +367,7 @@ mod tests {
     use proptest::prelude::*;
     use pushmem_affine::Affine;
 
-    use super::{Index, Piece, mirror};
+    use super::{AffineIndex, Index, Piece, mirror};
 
     #[test]
     fn mirrors_as_halide() {
@@ -411,10 +429,13 @@ mod tests {
             let replacement = Index::variable(1).plus(&Index::constant(low), 2).unwrap();
             let moved = index.substituted(0, &replacement).unwrap();
             let fixed = moved.substituted(1, &Index::constant(by)).unwrap();
+            let swapped = index.composed(&[AffineIndex::variable(1), replacement.affine.clone()]).unwrap();
             prop_assert_eq!(fixed.as_constant(), Some(index.evaluate(&[by + 2 * low, by])));
             for variables in &values {
                 let value = index.evaluate(variables);
                 prop_assert_eq!(moved.evaluate(variables), index.evaluate(&[variables[1] + 2 * low, variables[1]]));
+                let own = [variables[1], variables[1] + 2 * low];
+                prop_assert_eq!(swapped.evaluate(variables), index.evaluate(&own));
                 prop_assert_eq!(divided.evaluate(variables), value.div_euclid(by));
                 prop_assert_eq!(remainder.evaluate(variables), value.rem_euclid(by));
                 prop_assert_eq!(clamped.evaluate(variables), value.clamp(low, low + by));

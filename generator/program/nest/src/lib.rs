@@ -51,6 +51,7 @@ mod translated;
 mod types;
 mod uses;
 mod value_range;
+mod witness;
 
 pub use builder::{LoopBuilder, OperationBuilder, ProgramBuilder};
 pub use expression::{Expression, ExpressionKind, Part};
@@ -68,3 +69,4 @@ pub use read::{Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TAB
 pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;
 pub use types::{Type, Word};
+pub use witness::{Origin, Witness};

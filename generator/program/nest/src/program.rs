@@ -6,7 +6,7 @@ use pushmem_float::{Format, Function};
 use serde::Deserialize;
 
 use crate::expression::{Expression, ExpressionKind};
-use crate::index::Index;
+use crate::index::{AffineIndex, Index};
 use crate::operators::Binary;
 use crate::source::{Source, Span};
 use crate::types::Type;
@@ -249,6 +249,17 @@ impl Operation {
         computed.chain([&self.expression])
     }
 
+    /// The statement in other loops, where the variables of its own have these values; nothing beyond [`INDEX_LIMIT`](crate::INDEX_LIMIT).
+    pub fn in_loops(&self, values: &[AffineIndex]) -> Option<Operation> {
+        let load = |load: &Load| Some(Load { access: load.access.in_loops(values)?, outside: load.outside });
+        Some(Operation {
+            target: self.target.in_loops(values)?,
+            loads: self.loads.iter().map(load).collect::<Option<_>>()?,
+            expression: self.expression.in_loops(values)?,
+            ..self.clone()
+        })
+    }
+
     /// All accesses that read: the loads, and of a reduction the target.
     pub fn reads(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain(self.reduction.map(|_| &self.target))
@@ -302,6 +313,12 @@ impl Access {
             None => None,
         };
         Some(Access { computed, ..self.clone() })
+    }
+
+    /// The element in other loops, where the variables of its own have these values: as [`Operation::in_loops`].
+    pub fn in_loops(&self, values: &[AffineIndex]) -> Option<Access> {
+        let indices = self.indices.iter().map(|index| index.composed(values)).collect::<Option<_>>()?;
+        Access { indices, ..self.clone() }.with_computed(|index| index.in_loops(values))
     }
 
     /// Whether it is the same element as another access in each iteration of the same loops.

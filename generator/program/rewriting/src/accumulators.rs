@@ -5,7 +5,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use pushmem_nest::{
     Access, AffineIndex, Array, Binary, Expression, ExpressionKind, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS,
-    Node, Operation, Program, Span, Type,
+    Node, Operation, Program,
 };
 
 /// The most copies of a statement that become one expression.
@@ -228,33 +228,14 @@ fn copied(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loo
     let copy = |lanes: Vec<i64>| {
         // The value of each variable in this copy.
         let place = |level: usize| match level {
-            0 if inner.unroll == 1 => Some(Index::variable(variable)),
-            0 => Index::constant(inner.min + lanes[0]).plus(&Index::variable(variable), inner.unroll),
-            _ => Some(Index::constant(unrolled[level - 1].min + lanes[level])),
+            0 if inner.unroll == 1 => Some(AffineIndex::variable(variable)),
+            0 => AffineIndex::constant(inner.min + lanes[0]).plus(&AffineIndex::variable(variable), inner.unroll),
+            _ => Some(AffineIndex::constant(unrolled[level - 1].min + lanes[level])),
         };
-        let places = (0..lanes.len()).map(place).collect::<Option<Vec<_>>>()?;
-        moved(operation, variable, &places)
+        let around = (0..variable).map(|level| Some(AffineIndex::variable(level)));
+        operation.in_loops(&around.chain((0..lanes.len()).map(place)).collect::<Option<Vec<_>>>()?)
     };
     lanes.map(copy).collect()
-}
-
-/// A statement with other indices in place of the variables of its innermost loops, from `first` on.
-fn moved(operation: &Operation, first: usize, places: &[Index]) -> Option<Operation> {
-    // All at once: a variable may stand in its own place.
-    let index = |index: &Index| {
-        let mut moved = index.clone();
-        for (level, place) in places.iter().enumerate().rev() {
-            moved = moved.substituted(first + level, place)?;
-        }
-        Some(moved)
-    };
-    let access = |access: &Access| {
-        Some(Access { indices: access.indices.iter().map(index).collect::<Option<_>>()?, ..access.clone() })
-    };
-    let loads = operation.loads.iter().map(|load| Some(Load { access: access(&load.access)?, ..load.clone() }));
-    let loads = loads.collect::<Option<_>>()?;
-    let expression = with_places(&operation.expression, first, places)?;
-    Some(Operation { target: access(&operation.target)?, loads, expression, ..operation.clone() })
 }
 
 /// Two statements as one, their values joined.
@@ -289,31 +270,4 @@ fn renumbered(expression: &Expression, numbers: &[usize]) -> Expression {
         kind => Some(kind.clone()),
     };
     expression.rebuilt(&leaf).expect("each load has a number")
-}
-
-/// The same with affine indices in place of the variables from `first` on; nothing if one of them is not affine.
-fn with_places(expression: &Expression, first: usize, places: &[Index]) -> Option<Expression> {
-    let leaf = |kind: &ExpressionKind| match kind {
-        ExpressionKind::Variable(variable) if *variable >= first => {
-            as_expression(places.get(variable - first)?, expression.span)
-        }
-        kind => Some(kind.clone()),
-    };
-    expression.rebuilt(&leaf)
-}
-
-/// A loop variable's value, as far as it is a number or a multiple of the variable and a number more.
-fn as_expression(index: &Index, span: Span) -> Option<ExpressionKind> {
-    let AffineIndex { constant, terms } = index.as_affine()?;
-    let number = |number: i64| Expression { kind: ExpressionKind::Constant(number), value: Type::I32, span };
-    let binary = |operator: Binary, left: Expression, right: Expression| Expression {
-        kind: ExpressionKind::Binary { operator, left: Arc::new(left), right: Arc::new(right) },
-        value: Type::I32,
-        span,
-    };
-    let sum = terms.iter().fold(number(*constant), |sum, &(variable, factor)| {
-        let variable = Expression { kind: ExpressionKind::Variable(variable), value: Type::I32, span };
-        binary(Binary::Add, sum, binary(Binary::Multiply, variable, number(factor)))
-    });
-    Some(sum.kind)
 }

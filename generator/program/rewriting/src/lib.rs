@@ -6,6 +6,7 @@
 
 mod accumulators;
 mod halves;
+mod inner_reductions;
 mod levels;
 mod padding;
 mod random_access;
@@ -13,6 +14,7 @@ mod serial_loads;
 
 pub use accumulators::with_accumulators;
 pub use halves::with_halves;
+pub use inner_reductions::with_inner_reductions;
 pub use levels::with_copies;
 pub use padding::with_padding;
 pub use random_access::with_random_access;

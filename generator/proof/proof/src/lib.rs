@@ -38,7 +38,7 @@ use pushmem_nest::Program;
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
-pub use blocks::prove_blocks;
+pub use blocks::{prove_blocks, prove_rewritten};
 pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use halves::prove_halves;

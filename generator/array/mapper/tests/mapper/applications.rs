@@ -24,7 +24,7 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         ("laplacian_pyramid", 58, 6),
         ("gpyr_shared", 12, 2),
         ("transpose", 1, 2),
-        ("fully_connected", 24, 13),
+        ("fully_connected", 18, 9),
         ("resnet88", 128, 17),
     ] {
         let compiled = compiled(app(name), &amber);

@@ -6,6 +6,7 @@ mod copies;
 mod edges;
 mod faults;
 mod graph;
+mod inner_reductions;
 mod levels;
 mod named_values;
 mod networks;

@@ -6,23 +6,24 @@ use pushmem_realization::Dedicated;
 
 use crate::common::{compare, program, spec};
 
-/// A residual block of three layers, of which the second gives two channels, for one image after the other.
+/// A residual block of three layers, of which the second gives two channels, for one image after the other. Sums of numbers with a fraction stay in
+/// their order, so that each layer needs all of the one before it.
 const BLOCK: &str = "
 name: block
 inputs:
-  input: {type: i16, shape: [12, 12, 6]}
-  weights1: {type: i16, shape: [3, 3]}
-  weights2: {type: i16, shape: [2, 3, 3]}
-  weights3: {type: i16, shape: [2, 3, 3]}
-outputs: {output: {type: i16, shape: [6, 6, 6]}}
+  input: {type: bf16, shape: [12, 12, 6]}
+  weights1: {type: bf16, shape: [3, 3]}
+  weights2: {type: bf16, shape: [2, 3, 3]}
+  weights3: {type: bf16, shape: [2, 3, 3]}
+outputs: {output: {type: bf16, shape: [6, 6, 6]}}
 buffers:
-  pixels: {type: i16, shape: [12, 12]}
-  kernel1: {type: i16, shape: [3, 3]}
-  kernel2: {type: i16, shape: [2, 3, 3]}
-  kernel3: {type: i16, shape: [2, 3, 3]}
-  sums1: {type: i16, shape: [10, 10]}
-  sums2: {type: i16, shape: [2, 8, 8]}
-  sums3: {type: i16, shape: [6, 6]}
+  pixels: {type: bf16, shape: [12, 12]}
+  kernel1: {type: bf16, shape: [3, 3]}
+  kernel2: {type: bf16, shape: [2, 3, 3]}
+  kernel3: {type: bf16, shape: [2, 3, 3]}
+  sums1: {type: bf16, shape: [10, 10]}
+  sums2: {type: bf16, shape: [2, 8, 8]}
+  sums3: {type: bf16, shape: [6, 6]}
 nest:
   - for v in 0..3:
     - for u in 0..3:
@@ -41,7 +42,7 @@ nest:
         - pixels[x, y] = input[x, y, t]
     - for y in 0..10:
       - for x in 0..10:
-        - sums1[x, y] = 0
+        - sums1[x, y] = 0.0
     - for v in 0..3:
       - for u in 0..3:
         - for y in 0..10:
@@ -50,7 +51,7 @@ nest:
     - for w in 0..2:
       - for y in 0..8:
         - for x in 0..8:
-          - sums2[w, x, y] = 0
+          - sums2[w, x, y] = 0.0
     - for v in 0..3:
       - for u in 0..3:
         - for w in 0..2:
@@ -59,7 +60,7 @@ nest:
               - sums2[w, x, y] += kernel2[w, u, v] * sums1[x+u, y+v]
     - for y in 0..6:
       - for x in 0..6:
-        - sums3[x, y] = 0
+        - sums3[x, y] = 0.0
     - for v in 0..3:
       - for u in 0..3:
         - for z in 0..2:
@@ -68,7 +69,7 @@ nest:
               - sums3[x, y] += kernel3[z, u, v] * sums2[z, x+u, y+v]
     - for y in 0..6:
       - for x in 0..6:
-        - output[x, y, t] = max(sums3[x, y] + pixels[x+3, y+3], 0)
+        - output[x, y, t] = max(sums3[x, y] + pixels[x+3, y+3], 0.0)
 ";
 
 /// The interval of the images, and the versions of their pixels where these are more than two.

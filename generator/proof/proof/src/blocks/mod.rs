@@ -7,10 +7,11 @@
 
 mod affine;
 mod copies;
+mod iterations;
 mod orders;
 mod pairs;
 
-use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Loop, Operation, Program, Table};
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Loop, Operation, Program, Table, Witness};
 
 use crate::error::{PartError, require};
 
@@ -31,6 +32,17 @@ pub fn prove_blocks(source: &Program, blocked: &Program) -> Result<(), PartError
     }
     let (statements, blocks) = copies::without(source, blocked)?;
     orders::check(&pairs::of(Statement::all(source), statements, &blocks)?)
+}
+
+/// Proves that `rewritten`, whose loops are cut, in another order, apart or together as a witness says, computes the same outputs as `source`.
+///
+/// # Errors
+/// The first statement that is wrong.
+pub fn prove_rewritten(source: &Program, rewritten: &Program, witness: &Witness) -> Result<(), PartError> {
+    let is_same = source.arrays == rewritten.arrays && same_tables(source, rewritten);
+    require(is_same, || "the program".to_owned(), "an array or a table is another")?;
+    let (own, others) = (Statement::all(source), Statement::all(rewritten));
+    orders::check(&iterations::pairs(&own, others, &witness.statements)?)
 }
 
 /// Tables without the places where they are declared.

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Index, ranges};
 
-use super::pairs::Pair;
+use super::iterations::Pair;
 use super::{Place, Statement};
 use crate::error::PartError;
 
@@ -13,12 +13,13 @@ use crate::error::PartError;
 /// # Errors
 /// The first statement that may come too late, or too early.
 pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
-    pairs.iter().filter(|pair| !pair.is_same).try_for_each(check_alone)?;
+    pairs.iter().filter(|pair| !pair.is_same()).try_for_each(check_alone)?;
     for [one, two] in pairs.iter().array_combinations() {
         let (first, second) = if one.source.number < two.source.number { (one, two) } else { (two, one) };
-        let goes_as_before = first.is_same
-            && second.is_same
-            && first.source.shared(&second.source) == first.other.shared(&second.other)
+        // The iterations of the loops around both decide, and in one of these the text.
+        let shared = first.source.shared(&second.source);
+        let goes_as_before = shared == first.other.shared(&second.other)
+            && first.kept.min(second.kept) >= shared
             && first.other.number < second.other.number;
         let is_ordered = || {
             first.other.number < second.other.number

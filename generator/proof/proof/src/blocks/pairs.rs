@@ -7,19 +7,12 @@ use pushmem_nest::{AffineIndex, Expression, Index, Loop};
 
 use super::affine::{composed, divided};
 use super::copies::Blocks;
+use super::iterations::Pair;
 use super::{Place, Statement};
 use crate::error::PartError;
 
 /// Values of indices that are not affine, of which each is looked at.
 const MOST_VALUES: i64 = 1 << 16;
-
-/// A statement of the program, and the same one in other loops, both with the same elements in an iteration.
-pub(super) struct Pair<'a> {
-    pub source: Statement<'a>,
-    pub other: Statement<'a>,
-    /// Whether the loops are the same.
-    pub is_same: bool,
-}
 
 /// The elements of an array that a block of it has: functions of the loops around it, and of the indices of the block, numbered after these.
 type Elements<'a> = BTreeMap<&'a str, Vec<AffineIndex>>;
@@ -67,7 +60,8 @@ pub(super) fn of<'a>(
             if !is_same {
                 check(&own, &other, &values)?;
             }
-            pairs.push(Pair { source: own, other, is_same });
+            let kept = if is_same { own.loops.len() } else { 0 };
+            pairs.push(Pair { source: own, other, kept });
         }
         if later.len() == count {
             return Err(later[0].1.error("its elements do not tell which iteration it is"));
