@@ -81,8 +81,9 @@ INTERCONNECT = """
 module word_interconnect (
     input  logic         clk_i, rst_ni, step_i, write_i,
     input  logic [74:0]  configuration_i,
-    input  logic [15:0]  core_i, north_i [5], east_i [5], south_i [5], west_i [5],
-    output logic [15:0]  north_o [5], east_o [5], south_o [5], west_o [5],
+    input  logic [15:0]  core_i,
+    input  logic [79:0]  north_i, east_i, south_i, west_i,
+    output logic [79:0]  north_o, east_o, south_o, west_o,
     output logic [47:0]  inputs_o
 );
     logic [74:0] fields;
@@ -91,13 +92,7 @@ module word_interconnect (
         else if (write_i) fields <= configuration_i;
     end
     amber_word_switch_box u_switch_box (.select_i(fields[59:0]), .*);
-    logic [319:0] tracks;
-    for (genvar track = 0; track < 5; track++) begin : gen_tracks
-        assign tracks[16*track+:16] = north_i[track];
-        assign tracks[16*(track+5)+:16] = east_i[track];
-        assign tracks[16*(track+10)+:16] = south_i[track];
-        assign tracks[16*(track+15)+:16] = west_i[track];
-    end
+    wire [319:0] tracks = {west_i, south_i, east_i, north_i};
     for (genvar port = 0; port < 3; port++) begin : gen_ports
         pushmem_connection_box #(.Width(16), .Choices(20)) u_connection_box (
             .select_i(fields[60+5*port+:5]), .tracks_i(tracks), .input_o(inputs_o[16*port+:16]));
