@@ -1,7 +1,7 @@
 //! Loops over which a statement adds, inside of those of the elements that it adds to.
 
 use itertools::Itertools;
-use pushmem_nest::{AffineIndex, Loop, Node, Operation, Origin, Program, Witness};
+use pushmem_nest::{AffineIndex, Loop, Node, Operation, Program, StatementOrigin, Witness};
 
 /// Puts the loops over which a reduction adds inside of the others of its nest, each kind in the order of the program: all terms of an element come
 /// one after the other, so that no memory keeps its sum meanwhile.
@@ -17,16 +17,16 @@ pub fn with_inner_reductions(mut program: Program) -> (Program, Witness) {
 }
 
 /// A node with `depth` loops around it. Its statements are added to those that come before.
-fn with_order(node: Node, depth: usize, statements: &mut Vec<Origin>) -> Node {
+fn with_order(node: Node, depth: usize, statements: &mut Vec<StatementOrigin>) -> Node {
     let outer = match node {
         Node::Loop(outer) => outer,
         Node::Operation(_) => {
-            statements.push(Origin::same(statements.len(), depth));
+            statements.push(StatementOrigin::same(statements.len(), depth));
             return node;
         }
     };
     if let Some((nest, variables)) = turned(&outer, depth) {
-        statements.push(Origin { statement: statements.len(), variables });
+        statements.push(StatementOrigin { statement: statements.len(), variables });
         return nest;
     }
     let Loop { body, .. } = outer;

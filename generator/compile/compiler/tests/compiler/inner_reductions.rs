@@ -1,6 +1,6 @@
 //! Layers whose window is outside of their pixels: the order of these loops decides neither whether there is hardware nor how fast it is.
 
-use pushmem_nest::{AffineIndex, Origin, Program, Witness};
+use pushmem_nest::{AffineIndex, Program, StatementOrigin, Witness};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::with_inner_reductions;
 use rand::SeedableRng;
@@ -75,7 +75,7 @@ fn loops_that_are_turned_by_another_order_are_refused() {
     }
     refused(&source, &wrong, &witness, "it accesses other elements");
     let of_sums = witness.statements.len() - 2;
-    let with_witness = |change: &dyn Fn(&mut Vec<Origin>)| {
+    let with_witness = |change: &dyn Fn(&mut Vec<StatementOrigin>)| {
         let mut wrong = witness.clone();
         change(&mut wrong.statements);
         wrong

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Array, ArrayKind, ExpressionKind, Index, Program};
 
-use super::affine::composed;
 use super::{Place, Statement};
 use crate::error::PartError;
 
@@ -149,7 +148,7 @@ impl<'a> Block<'a> {
         };
         let inner = (0..statement.loops.len() - depth).map(dimension_of).collect::<Option<Vec<_>>>()?;
         let values = around.chain(inner).collect_vec();
-        let indices = of_whole.indices.iter().map(|index| composed(index.as_affine()?, &values));
+        let indices = of_whole.indices.iter().map(|index| index.as_affine()?.composed(&values));
         let indices = indices.collect::<Option<Vec<_>>>()?;
         // Each element of the block is another one of the array.
         let is_alone = |dimension: usize| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{AffineIndex, Expression, Index, Loop, Origin};
+use pushmem_nest::{AffineIndex, Expression, Index, Loop, StatementOrigin};
 
 use super::Statement;
 use crate::error::PartError;
@@ -33,7 +33,7 @@ impl Pair<'_> {
 pub(super) fn pairs<'a>(
     source: &[Statement<'a>],
     others: Vec<Statement<'a>>,
-    origins: &[Origin],
+    origins: &[StatementOrigin],
 ) -> Result<Vec<Pair<'a>>, PartError> {
     let mut rest: BTreeSet<usize> = (0..source.len()).collect();
     let pair = |(place, other): (usize, Statement<'a>)| {
@@ -51,12 +51,7 @@ pub(super) fn pairs<'a>(
 /// Checks that a statement has the iterations of one of the program, whose loop variables have these values, each once; and that it computes
 /// the same there of the same elements.
 fn pair<'a>(own: Statement<'a>, other: Statement<'a>, values: &[AffineIndex]) -> Result<Pair<'a>, PartError> {
-    // Loops of one iteration have no variable.
-    let variable = |(number, level): (usize, &&Loop)| match level.extent {
-        1 => AffineIndex::constant(level.min),
-        _ => AffineIndex::variable(number),
-    };
-    let variables = other.loops.iter().enumerate().map(variable).collect_vec();
+    let variables = variables(&other.loops);
     let values = values.iter().map(|value| value.composed(&variables)).collect::<Option<Vec<_>>>();
     let values = values.filter(|values| values.len() == own.loops.len());
     let values = values.ok_or_else(|| other.error("its iterations are none of the program"))?;
@@ -77,22 +72,34 @@ fn pair<'a>(own: Statement<'a>, other: Statement<'a>, values: &[AffineIndex]) ->
     Ok(Pair { source: own, other, kept })
 }
 
+/// The variables of loops. Those of loops of one iteration are constant.
+pub(super) fn variables(loops: &[&Loop]) -> Vec<AffineIndex> {
+    let variable = |(number, level): (usize, &&Loop)| match level.extent {
+        1 => AffineIndex::constant(level.min),
+        _ => AffineIndex::variable(number),
+    };
+    loops.iter().enumerate().map(variable).collect()
+}
+
+/// Whether a function of loops is a number of which these are the digits, from the first to the last value of the variable of a level.
+pub(super) fn is_number(value: &AffineIndex, level: &Loop, loops: &[&Loop]) -> bool {
+    let (mut first, mut count) = (value.constant, 1);
+    for (place, step) in value.terms.iter().sorted_by_key(|(_, step)| *step) {
+        if *step != count {
+            return false;
+        }
+        first += step * loops[*place].min;
+        count *= loops[*place].extent;
+    }
+    (first, count) == (level.min, level.extent)
+}
+
 /// Whether the loop variables of a statement are numbers of which other loops are the digits, each of one of them.
 fn are_digits(values: &[AffineIndex], own: &[&Loop], other: &[&Loop]) -> bool {
-    let is_number = |(value, level): (&AffineIndex, &&Loop)| {
-        let (mut first, mut count) = (value.constant, 1);
-        for (place, step) in value.terms.iter().sorted_by_key(|(_, step)| *step) {
-            if *step != count {
-                return false;
-            }
-            first += step * other[*place].min;
-            count *= other[*place].extent;
-        }
-        (first, count) == (level.min, level.extent)
-    };
     let used = values.iter().flat_map(|value| value.terms.iter().map(|(place, _)| *place)).collect_vec();
     let runs = (0..other.len()).filter(|place| other[*place].extent > 1);
-    used.iter().copied().sorted().eq(runs) && values.iter().zip(own).all(is_number)
+    used.iter().copied().sorted().eq(runs)
+        && values.iter().zip(own).all(|(value, level)| is_number(value, level, other))
 }
 
 /// Whether two statements compute the same of what they load, where the variables of their loops have these values.
@@ -132,7 +139,7 @@ fn has_same_elements(
 
 /// Whether an index of the program, with these values of its loop variables, is another one in all iterations of the other loops: few enough to
 /// look at each. Of affine ones the terms tell.
-fn have_same_values((own, values): (&Index, &[AffineIndex]), other: &Index, loops: &[&Loop]) -> bool {
+pub(super) fn have_same_values((own, values): (&Index, &[AffineIndex]), other: &Index, loops: &[&Loop]) -> bool {
     let of_values =
         own.variables().into_iter().flat_map(|variable| values[variable].terms.iter().map(|(place, _)| *place));
     let used: BTreeSet<usize> = of_values.chain(other.variables()).collect();

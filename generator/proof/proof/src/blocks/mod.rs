@@ -5,7 +5,6 @@
 //! one element, and one of which writes it, the [order](orders) must be the same, unless one statement adds in both. Such programs
 //! compute the same.
 
-mod affine;
 mod copies;
 mod iterations;
 mod orders;
@@ -80,7 +79,7 @@ impl Place<'_> {
         let around = (0..depth).map(AffineIndex::variable);
         let own = self.indices.iter().map(|index| index.as_affine().cloned()).collect::<Option<Vec<_>>>()?;
         let values: Vec<AffineIndex> = around.chain(own).collect();
-        let index = |index: &AffineIndex| Some(Index { affine: affine::composed(index, &values)?, pieces: Vec::new() });
+        let index = |index: &AffineIndex| Some(Index { affine: index.composed(&values)?, pieces: Vec::new() });
         Some(Place { array, indices: elements.iter().map(index).collect::<Option<_>>()? })
     }
 }

@@ -5,14 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Expression, Index, Loop};
 
-use super::affine::{composed, divided};
 use super::copies::Blocks;
-use super::iterations::Pair;
+use super::iterations::{Pair, have_same_values, is_number, variables};
 use super::{Place, Statement};
 use crate::error::PartError;
-
-/// Values of indices that are not affine, of which each is looked at.
-const MOST_VALUES: i64 = 1 << 16;
 
 /// The elements of an array that a block of it has: functions of the loops around it, and of the indices of the block, numbered after these.
 type Elements<'a> = BTreeMap<&'a str, Vec<AffineIndex>>;
@@ -175,7 +171,11 @@ fn digits(
     let mut values = ascending.iter().map(|(variable, _)| (*variable, AffineIndex::constant(0))).collect_vec();
     for &(place, step) in &number.terms {
         let digit = ascending.iter().rposition(|(_, own)| own.abs() <= step.abs())?;
-        let share = divided(&AffineIndex { constant: 0, terms: vec![(place, step)] }, ascending[digit].1)?;
+        let by = ascending[digit].1;
+        if step % by != 0 {
+            return None;
+        }
+        let share = AffineIndex { constant: 0, terms: vec![(place, step / by)] };
         values[digit].1 = values[digit].1.plus(&share, 1)?;
     }
     for (variable, value) in &mut values {
@@ -194,7 +194,7 @@ fn block_elements(
 ) -> Option<Vec<AffineIndex>> {
     let mut dimensions = (0..of_block.indices.len()).collect_vec();
     let elements = of_array.indices.iter().map(|index| {
-        let index = composed(index.as_affine()?, values)?;
+        let index = index.as_affine()?.composed(values)?;
         let corner = |dimension: usize| {
             let corner = index.plus(of_block.indices[dimension].as_affine()?, -1)?;
             corner.terms.iter().all(|(variable, _)| *variable < depth).then_some(corner)
@@ -211,58 +211,26 @@ fn check(own: &Statement, other: &Statement, values: &[AffineIndex]) -> Result<(
     if own.chooses() || own.operation.expression.uses_variables() {
         return Err(other.error("its loops are others, and it uses their variables as values"));
     }
-    // Loops of one iteration have no variable.
-    let variable = |(number, level): (usize, &&Loop)| match level.extent {
-        1 => AffineIndex::constant(level.min),
-        _ => AffineIndex::variable(number),
-    };
-    let variables = other.loops.iter().enumerate().map(variable).collect_vec();
-    let values = values.iter().map(|value| composed(value, &variables)).collect::<Option<Vec<_>>>();
+    let variables = variables(&other.loops);
+    let values = values.iter().map(|value| value.composed(&variables)).collect::<Option<Vec<_>>>();
     let values = values.ok_or_else(|| other.error("an index is beyond the limits"))?;
     if !are_digits(&values, own, other) {
         return Err(other.error("it has not each iteration of the program once"));
     }
     let is_same = |(of_own, of_other): (&Index, &Index)| match (of_own.as_affine(), of_other.as_affine()) {
-        (Some(own), Some(other)) => composed(own, &values).is_some_and(|own| composed(other, &variables) == Some(own)),
+        (Some(own), Some(other)) => own.composed(&values).is_some_and(|own| other.composed(&variables) == Some(own)),
         _ => have_same_values((of_own, &values), of_other, &other.loops),
     };
     let mut indices = own.places().zip(other.places()).flat_map(|(own, other)| own.indices.iter().zip(&other.indices));
     if indices.all(is_same) { Ok(()) } else { Err(other.error("it accesses other elements")) }
 }
 
-/// Whether an index of the program, with these values of its loop variables, is another one in all iterations of the other loops: few enough to
-/// look at each.
-fn have_same_values((own, values): (&Index, &[AffineIndex]), other: &Index, loops: &[&Loop]) -> bool {
-    let of_values =
-        own.variables().into_iter().flat_map(|variable| values[variable].terms.iter().map(|(place, _)| *place));
-    let used: BTreeSet<usize> = of_values.chain(other.variables()).collect();
-    if used.iter().map(|place| loops[*place].extent).product::<i64>() > MOST_VALUES {
-        return false;
-    }
-    let mut points = used.iter().map(|place| loops[*place].min..=loops[*place].max()).multi_cartesian_product();
-    points.all(|point| {
-        let mut iteration = loops.iter().map(|level| level.min).collect_vec();
-        used.iter().zip(point).for_each(|(place, value)| iteration[*place] = value);
-        let of_own = values.iter().map(|value| value.evaluate(&iteration)).collect_vec();
-        own.evaluate(&of_own) == other.evaluate(&iteration)
-    })
-}
-
 /// Whether the variables of loops are numbers of which the other loops are the digits, each of one of them. Loops with which no element changes
 /// may be any loops with as many iterations.
 fn are_digits(values: &[AffineIndex], own: &Statement, other: &Statement) -> bool {
     let repeats = repeated(own);
-    let is_number = |(variable, value): (usize, &AffineIndex)| {
-        let digits = value.terms.iter().map(|(place, step)| (*step, other.loops[*place])).sorted_by_key(|of| of.0);
-        let (mut first, mut count) = (value.constant, 1);
-        for (step, digit) in digits {
-            if step != count {
-                return false;
-            }
-            first += step * digit.min;
-            count *= digit.extent;
-        }
-        repeats.contains(&variable) || (first, count) == (own.loops[variable].min, own.loops[variable].extent)
+    let is_of_loop = |(variable, value): (usize, &AffineIndex)| {
+        is_number(value, own.loops[variable], &other.loops) || repeats.contains(&variable)
     };
     let used = values.iter().flat_map(|value| value.terms.iter().map(|(place, _)| *place)).collect_vec();
     let rest = (0..other.loops.len()).filter(|place| !used.contains(place)).map(|place| other.loops[place].extent);
@@ -271,5 +239,5 @@ fn are_digits(values: &[AffineIndex], own: &Statement, other: &Statement) -> boo
     let repeated = repeats_rest.map(|variable| own.loops[*variable].extent);
     used.iter().all_unique()
         && rest.product::<i64>() == repeated.product::<i64>()
-        && values.iter().enumerate().all(is_number)
+        && values.iter().enumerate().all(is_of_loop)
 }
