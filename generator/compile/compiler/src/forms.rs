@@ -86,11 +86,11 @@ impl<'a> Forms<'_, 'a> {
     /// A form, and the one whose lanes that keep words load them one after the other. The stages are those of the first, if it has any.
     fn run_with_loads(&mut self, form: Form) -> Result<Option<Rc<Stages<'a>>>, CompileError> {
         let stages = self.run(form.clone())?;
-        let coarse = as_coarse(&form.program);
         let Hardware { delivery, constraints, .. } = self.hardware;
         if !delivery.holds || !constraints.serial_loads {
             return Ok(stages);
         }
+        let coarse = as_coarse(&form.program);
         let serial = with_serial_loads(coarse.clone());
         if serial == coarse {
             return Ok(stages);

@@ -212,12 +212,12 @@ impl<'a> Space for Schedules<'a> {
     /// The last shortage says more than that a schedule of another form does not exist. Where tiles are too few, it is the one that lacks
     /// the fewest of them.
     fn says_more(&self, refusal: &Unserved, before: &Unserved) -> bool {
-        let missing = |refusal: &Unserved| match refusal {
-            Unserved::Short(Shortage::Tiles { tile, missing, .. }) => Some((tile.clone(), *missing)),
-            _ => None,
-        };
-        match (missing(refusal), missing(before)) {
-            (Some((tile, few)), Some((same, many))) => tile == same && few < many,
+        use Shortage::Tiles;
+        match (refusal, before) {
+            (
+                Unserved::Short(Tiles { tile, missing, .. }),
+                Unserved::Short(Tiles { tile: same, missing: many, .. }),
+            ) => tile == same && missing < many,
             _ => self.is_short(refusal),
         }
     }
