@@ -288,28 +288,23 @@ fn explain(error: &ScanError, positions: &Positions) -> Finding {
 /// Translates the parser's positions, counted in characters, into bytes.
 struct Positions<'a> {
     text: &'a str,
-    /// The byte of every `CHECKPOINT_DISTANCE`th character.
-    checkpoints: Vec<usize>,
+    /// The byte of each character, where not all are of one byte.
+    bytes: Option<Vec<usize>>,
 }
-
-/// Small enough to be found fast from the checkpoint before, large enough to need little memory.
-const CHECKPOINT_DISTANCE: usize = 256;
 
 impl<'a> Positions<'a> {
     fn new(text: &'a str) -> Self {
-        let bytes = text.char_indices().map(|(byte, _)| byte);
-        Self { text, checkpoints: bytes.step_by(CHECKPOINT_DISTANCE).collect() }
+        let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
+        Self { text, bytes }
     }
 
     /// The byte at which the character with this index starts, or the end of the text.
     fn byte(&self, index: usize) -> usize {
-        let Some(&checkpoint) = self.checkpoints.get(index / CHECKPOINT_DISTANCE) else {
-            return self.text.len();
+        let byte = match &self.bytes {
+            Some(bytes) => bytes.get(index).copied(),
+            None => Some(index),
         };
-        self.text[checkpoint..]
-            .char_indices()
-            .nth(index % CHECKPOINT_DISTANCE)
-            .map_or(self.text.len(), |(byte, _)| checkpoint + byte)
+        byte.unwrap_or(self.text.len()).min(self.text.len())
     }
 
     fn first_line(&self, span: Span) -> Range<usize> {
