@@ -1,6 +1,7 @@
 //! Cyclic banking: a buffer that needs more ports in a cycle than a memory has becomes several (dissertation §5.2.1).
 
-use std::collections::{BTreeSet, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use num_integer::gcd;
@@ -169,7 +170,7 @@ fn factors(buffer: &UnifiedBuffer, group: &[usize], sizes: &[u64]) -> Vec<u64> {
 /// The ports in groups, such that ports of different groups are never active in the same cycle.
 fn overlapping(nests: &[Nest], ports: Vec<usize>) -> Vec<Vec<usize>> {
     // Lanes mostly have the same schedule: each is compared once.
-    let mut number: HashMap<&Nest, usize> = HashMap::new();
+    let mut number: HashMap<&Nest, usize> = HashMap::default();
     let mut alike: Vec<Vec<usize>> = Vec::new();
     for port in ports {
         let place = *number.entry(&nests[port]).or_insert(alike.len());

@@ -1,6 +1,6 @@
 //! Exhaustive banking: which reads share a tile, the best of all groupings (dissertation §5.2).
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Groups the reads `0..count` so that each group is possible and the groups cost least: the fewest tiles, then the
 /// fewest groups. `attempt` gives the cost of a group of at most `limit` reads, or nothing when it is impossible; it is
@@ -19,7 +19,7 @@ pub(crate) fn cheapest(
         groups[group.trailing_zeros() as usize].push(group);
     }
     let mut search =
-        Search { limit, attempt, groups, costs: HashMap::new(), impossible: Vec::new(), best: HashMap::new() };
+        Search { limit, attempt, groups, costs: HashMap::default(), impossible: Vec::new(), best: HashMap::default() };
     // A read that no tile serves is in no group.
     for read in 0..count {
         search.cost(1 << read)?;

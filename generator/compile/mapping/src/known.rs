@@ -1,7 +1,7 @@
 //! Findings for some ports, reused for all ports like them: lanes of unrolled loops have banks that differ in their
 //! place only. Nothing is assumed of them: the replay proves each tile by itself.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::rc::Rc;
 
 use pushmem_buffers::{Port, UnifiedBuffer};

@@ -1,6 +1,6 @@
 //! From a buffer to tiles.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -262,7 +262,7 @@ fn groups_of_stream(
         return Err(());
     }
     let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");
-    let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
+    let mut made: HashMap<Vec<usize>, Attempt> = HashMap::default();
     let mut cost = |part: &[usize]| match attempt_alone(spec, &stream.with_reads(part)) {
         Ok(attempt) => {
             let tiles = attempt.configurations.len();

@@ -1,6 +1,6 @@
 //! Mappings that are asked for again.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::sync::Mutex;
 
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};

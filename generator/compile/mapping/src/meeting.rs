@@ -4,7 +4,7 @@
 //! them is the same again and again, some cycles later: such pairs are compared once for each distance between them. Two single loops meet
 //! where a linear equation has a solution within bounds.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use itertools::Itertools;
 use num_integer::Integer;
@@ -17,7 +17,7 @@ const MOST_PAIRS: usize = 1 << 18;
 /// Whether two nests fire in the same cycle, or take too long to compare. The other one starts so many cycles `late`, where both start in
 /// cycle 0 of their own.
 pub(crate) fn meet(one: &Nest, other: &Nest, late: i64) -> bool {
-    let mut pairs = Pairs { one: levels(one), other: levels(other), apart: HashSet::new(), left: MOST_PAIRS };
+    let mut pairs = Pairs { one: levels(one), other: levels(other), apart: HashSet::default(), left: MOST_PAIRS };
     pairs.meet(pairs.one.len(), pairs.other.len(), late)
 }
 

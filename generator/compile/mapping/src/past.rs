@@ -1,8 +1,9 @@
 //! Which write each read takes its word from, where several ports write the same elements, by enumeration.
 
+use foldhash::HashMap;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -137,7 +138,7 @@ impl Last {
             [(low, high)] if high - low < ARRAY_LIMIT => {
                 Last::Array { low, elements: vec![None; (high - low + 1) as usize] }
             }
-            _ => Last::Map(HashMap::new()),
+            _ => Last::Map(HashMap::default()),
         }
     }
 

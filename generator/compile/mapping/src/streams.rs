@@ -1,6 +1,6 @@
 //! From the ports of a buffer to streams: which reads take words of which writes.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -48,7 +48,7 @@ pub(crate) fn components(buffer: &UnifiedBuffer, known: &mut Known) -> Result<Ve
         }
         sources.push(touched);
     }
-    let mut followed = HashMap::new();
+    let mut followed = HashMap::default();
     for (writers, readers) in united(&sources, writes.len()) {
         if writers.len() == 1 {
             continue;

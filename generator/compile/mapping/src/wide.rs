@@ -1,7 +1,7 @@
 //! Streams on one wide-fetch tile.
 
+use foldhash::HashMap;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -247,7 +247,7 @@ fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan]) -> Result<A
     let choices = choices.map(|choices| choices.iter().filter(frugal).collect_vec()).collect_vec();
     if choices.iter().all(|choices| !choices.is_empty()) {
         let mut taken = vec![0; choices.len()];
-        let mut known = Apart::new();
+        let mut known = Apart::default();
         for _ in 0..COMBINATION_LIMIT {
             let choice = choices.iter().zip(&taken).map(|(choices, &taken)| choices[taken]).collect_vec();
             match with_choice(spec, layouts, plans, &choice, &mut known) {
