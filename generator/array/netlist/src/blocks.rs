@@ -1,39 +1,51 @@
 //! In which order cells do all the work of a block of cycles.
 //!
-//! A cell that is in no loop does all cycles of a block at once, after those that it takes values of. Cells of a loop do them together,
-//! one cycle after the other.
+//! A cell that is in no loop does all cycles of a block at once, after those that it takes values of. Cells of a loop do as many cycles at
+//! once as pass on some connection of each loop: values on these come from an earlier turn.
 
-use std::collections::HashMap;
-
-use petgraph::algo::tarjan_scc;
+use itertools::Itertools;
+use petgraph::algo::{tarjan_scc, toposort};
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{DfsPostOrder, EdgeFiltered, Reversed};
 
 use crate::netlist::{CellId, Core, Netlist};
 
 /// Cells that are in a loop together, or a cell that is in none.
 pub(crate) struct Group {
-    /// In a cycle each is after those whose values of the same cycle it takes.
+    /// Each is after those whose values of the same turn it takes.
     pub cells: Vec<CellId>,
-    /// Whether there is a loop.
-    pub is_loop: bool,
+    /// The cycles of a turn, at least one.
+    pub cycles: usize,
 }
 
-/// The cells of a netlist, each group after those that it takes values of.
-pub(crate) fn groups(netlist: &Netlist) -> Vec<Group> {
+/// The cells of a netlist, each group after those that it takes values of, with turns of at most so many cycles.
+///
+/// # Panics
+/// If there is a loop without cycles.
+pub(crate) fn groups(netlist: &Netlist, most: usize) -> Vec<Group> {
     let graph = dependences(netlist);
-    let places = places_in_cycle(&graph);
-    let group = |mut nodes: Vec<NodeIndex>| {
-        let is_loop = nodes.len() > 1 || graph.contains_edge(nodes[0], nodes[0]);
-        nodes.sort_by_key(|node| places[node]);
-        Group { cells: nodes.into_iter().map(|node| graph[node]).collect(), is_loop }
-    };
     // The components come in the opposite order.
-    tarjan_scc(&graph).into_iter().rev().map(group).collect()
+    tarjan_scc(&graph).into_iter().rev().map(|nodes| group(&graph, &nodes, most)).collect()
+}
+
+/// The cells of a component, with the longest turns.
+fn group(graph: &DiGraph<CellId, usize>, nodes: &[NodeIndex], most: usize) -> Group {
+    if let [node] = nodes
+        && !graph.contains_edge(*node, *node)
+    {
+        return Group { cells: vec![graph[*node]], cycles: most };
+    }
+    let inside = graph.filter_map(|node, cell| nodes.contains(&node).then_some(*cell), |_, cycles| Some(*cycles));
+    let limits = inside.edge_weights().copied().filter(|cycles| *cycles < most).chain([most]);
+    let orders = limits.sorted().rev().dedup().filter(|cycles| *cycles > 0).find_map(|cycles| {
+        let of_turn = inside.filter_map(|_, cell| Some(*cell), |_, other| (*other < cycles).then_some(()));
+        let order = toposort(&of_turn, None).ok()?;
+        Some(Group { cells: order.into_iter().map(|node| of_turn[node]).collect(), cycles })
+    });
+    orders.expect("each loop takes cycles")
 }
 
 /// The cells, and the cycles from a value of one to those of another that depend on it.
-fn dependences(netlist: &Netlist) -> DiGraph<CellId, i64> {
+fn dependences(netlist: &Netlist) -> DiGraph<CellId, usize> {
     let mut graph = DiGraph::new();
     netlist.cells.indices().for_each(|cell| {
         graph.add_node(cell);
@@ -46,23 +58,9 @@ fn dependences(netlist: &Netlist) -> DiGraph<CellId, i64> {
                 Core::Memory(_) | Core::Predicate(_) => 1,
                 Core::Pe(_) | Core::Input | Core::Output => 0,
             };
-            graph.add_edge(node(net.source), node(sink.cell), sink.cycles + own);
+            let cycles = usize::try_from(sink.cycles + own).expect("no connection is early");
+            graph.add_edge(node(net.source), node(sink.cell), cycles);
         }
     }
     graph
-}
-
-/// The place of each cell in an order of the work of a cycle, each after those that it depends on in it.
-fn places_in_cycle(graph: &DiGraph<CellId, i64>) -> HashMap<NodeIndex, usize> {
-    let of_cycle = EdgeFiltered::from_fn(graph, |edge| *edge.weight() == 0);
-    let of_cycle = Reversed(&of_cycle);
-    let mut walk = DfsPostOrder::empty(of_cycle);
-    let mut places = HashMap::new();
-    for start in graph.node_indices() {
-        walk.move_to(start);
-        while let Some(node) = walk.next(of_cycle) {
-            places.insert(node, places.len());
-        }
-    }
-    places
 }

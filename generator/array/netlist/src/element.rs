@@ -10,6 +10,12 @@ use crate::netlist::CellId;
 /// The place of the register of a late product: behind those of the words that are operands.
 const PRODUCT: usize = 3;
 
+/// Cycles of which the work at once saves no time.
+const FEW: usize = 8;
+
+/// Why there are registers.
+const REGISTERS: &str = "an element with enabled operands has registers";
+
 /// A word that is an operand.
 #[derive(Clone, Copy)]
 pub(crate) enum WordOperand {
@@ -48,21 +54,12 @@ impl BitOperand {
     }
 }
 
-/// The operands of an element in a cycle, and the word and the bit that its operation makes of them.
-struct Computed<Value> {
-    words: [Value; 3],
-    bits: [Value; 3],
-    outcome: (Value, Value),
-}
-
 /// The registers of an element.
 pub(crate) struct State<Value> {
     /// Those of held and accumulated words, if there are any.
     registers: Option<[Value; 3]>,
     /// That of a late product.
     product: Option<Value>,
-    /// The last operands and their results: the same operands give the same.
-    computed: Option<Computed<Value>>,
 }
 
 /// Room for the operands and the results of a block of cycles.
@@ -95,11 +92,7 @@ impl<S: Semantics> Element<S> {
     pub fn state(cell: CellId, configuration: &Configuration, is_late: bool, semantics: &S) -> State<S::Value> {
         let unknown = |place: usize| semantics.unknown(cell.raw(), place);
         let has_registers = configuration.words.iter().any(|word| word.mode.is_enabled());
-        State {
-            registers: has_registers.then(|| [0, 1, 2].map(unknown)),
-            product: is_late.then(|| unknown(PRODUCT)),
-            computed: None,
-        }
+        State { registers: has_registers.then(|| [0, 1, 2].map(unknown)), product: is_late.then(|| unknown(PRODUCT)) }
     }
 
     /// Executes these cycles.
@@ -110,65 +103,83 @@ impl<S: Semantics> Element<S> {
         scratch: &mut Scratch<S::Value>,
         cycles: Range<usize>,
     ) {
-        if cycles.len() == 1 || self.state.registers.is_some() || self.state.product.is_some() {
-            self.run_one_by_one(semantics, histories, cycles);
-            return;
+        // Each outcome that is accumulated is an operand of the next one.
+        let is_accumulated = self.words.iter().any(|operand| matches!(operand, WordOperand::Accumulated(_)));
+        if is_accumulated || cycles.len() < FEW {
+            cycles.for_each(|cycle| self.step(semantics, histories, cycle));
+        } else {
+            self.run_at_once(semantics, histories, scratch, cycles);
         }
+    }
+
+    /// Executes many cycles, none of which accumulates.
+    fn run_at_once(
+        &mut self,
+        semantics: &S,
+        histories: &mut Histories<S::Value>,
+        Scratch { words, bits, outcomes }: &mut Scratch<S::Value>,
+        cycles: Range<usize>,
+    ) {
         let (first, length) = (cycles.start, cycles.len());
-        let Scratch { words, bits, outcomes } = scratch;
-        for (operand, to) in self.words.iter().zip(words.iter_mut()) {
-            match *operand {
-                WordOperand::Taken(Some(taken)) => histories.copy(taken, first, &mut to[..length]),
-                WordOperand::Constant(word) => to[..length].fill(word.into()),
-                _ => to[..length].fill(0.into()),
-            }
-        }
         for (operand, to) in self.bits.iter().zip(bits.iter_mut()) {
             match *operand {
-                BitOperand::Taken(Some(taken)) => histories.copy(taken, first, &mut to[..length]),
+                BitOperand::Taken(taken) => histories.copy(taken, first, &mut to[..length]),
                 BitOperand::Constant(bit) => to[..length].fill(u32::from(bit).into()),
-                BitOperand::Taken(None) => to[..length].fill(0.into()),
             }
         }
-        let [word, bit] = outcomes;
+        for (place, (operand, to)) in self.words.iter().zip(words.iter_mut()).enumerate() {
+            match *operand {
+                WordOperand::Constant(word) | WordOperand::Accumulated(word) => to[..length].fill(word.into()),
+                WordOperand::Taken(taken) => histories.copy(taken, first, &mut to[..length]),
+                WordOperand::Held(taken) => {
+                    histories.copy(taken, first, &mut to[..length]);
+                    let register = &mut self.state.registers.as_mut().expect(REGISTERS)[place];
+                    for (word, enable) in to.iter_mut().zip(&bits[ENABLE][..length]) {
+                        *register = semantics.enabled(*enable, *word, *register);
+                        *word = *register;
+                    }
+                }
+            }
+        }
         semantics.outcomes(
             &self.element,
             words.each_ref().map(|values| &values[..length]),
             bits.each_ref().map(|values| &values[..length]),
-            [word, bit],
+            outcomes.each_mut().map(|values| &mut values[..length]),
         );
-        for (output, values) in self.outputs.iter().zip([word, bit]) {
-            if let Some(output) = output {
-                histories.paste(*output, first, &values[..length]);
+        let [words, bits] = outcomes.each_ref().map(|values| &values[..length]);
+        let late = self.state.product.as_mut().map(|product| std::mem::replace(product, words[length - 1]));
+        if let [Some(output), _] = self.outputs {
+            match late {
+                Some(product) => {
+                    histories.put(output, first, product);
+                    histories.paste(output, first + 1, &words[..length - 1]);
+                }
+                None => histories.paste(output, first, words),
             }
+        }
+        if let [_, Some(output)] = self.outputs {
+            histories.paste(output, first, bits);
         }
     }
 
-    /// Executes cycles of which each may need the registers of the one before.
-    fn run_one_by_one(&mut self, semantics: &S, histories: &mut Histories<S::Value>, cycles: Range<usize>) {
-        for cycle in cycles {
-            let (words, bits) = self.operands(semantics, histories, cycle);
-            let outcome = match &self.state.computed {
-                Some(last) if last.words == words && last.bits == bits => last.outcome,
-                _ => {
-                    let outcome = semantics.outcome(&self.element, words, bits);
-                    self.state.computed = Some(Computed { words, bits, outcome });
-                    outcome
-                }
-            };
-            if let [Some(output), _] = self.outputs {
-                histories.put(output, cycle, self.state.product.unwrap_or(outcome.0));
-            }
-            if let [_, Some(output)] = self.outputs {
-                histories.put(output, cycle, outcome.1);
-            }
-            if let Some(product) = &mut self.state.product {
-                *product = outcome.0;
-            }
-            if let Some(registers) = &mut self.state.registers {
-                for ((register, word), operand) in registers.iter_mut().zip(words).zip(&self.words) {
-                    *register = if matches!(operand, WordOperand::Accumulated(_)) { outcome.0 } else { word };
-                }
+    /// Executes a cycle.
+    #[inline]
+    fn step(&mut self, semantics: &S, histories: &mut Histories<S::Value>, cycle: usize) {
+        let (words, bits) = self.operands(semantics, histories, cycle);
+        let outcome = semantics.outcome(&self.element, words, bits);
+        if let [Some(output), _] = self.outputs {
+            histories.put(output, cycle, self.state.product.unwrap_or(outcome.0));
+        }
+        if let [_, Some(output)] = self.outputs {
+            histories.put(output, cycle, outcome.1);
+        }
+        if let Some(product) = &mut self.state.product {
+            *product = outcome.0;
+        }
+        if let Some(registers) = &mut self.state.registers {
+            for ((register, word), operand) in registers.iter_mut().zip(words).zip(&self.words) {
+                *register = if matches!(operand, WordOperand::Accumulated(_)) { outcome.0 } else { word };
             }
         }
     }
@@ -187,7 +198,7 @@ impl<S: Semantics> Element<S> {
         };
         let bits = [bit(0), bit(1), bit(2)];
         let enabled = |place: usize, new: S::Value| {
-            let registers = self.state.registers.expect("an element with enabled operands has registers");
+            let registers = self.state.registers.expect(REGISTERS);
             semantics.enabled(bits[ENABLE], new, registers[place])
         };
         let word = |place: usize| match self.words[place] {

@@ -30,7 +30,7 @@ impl Output {
     }
 }
 
-impl<Value: Copy> Histories<Value> {
+impl<Value: Copy + From<u32>> Histories<Value> {
     /// Those of no outputs.
     pub fn new() -> Self {
         Histories { values: Vec::new() }
@@ -55,8 +55,9 @@ impl<Value: Copy> Histories<Value> {
         self.values[output.place(cycle.wrapping_sub(cycles))]
     }
 
-    /// The values that an input takes in cycles from a first one on, as many as there is room for.
-    pub fn copy(&self, Taken { output, cycles }: Taken, cycle: usize, to: &mut [Value]) {
+    /// The values that an input takes in cycles from a first one on, as many as there is room for; 0 of one that takes none.
+    pub fn copy(&self, taken: Option<Taken>, cycle: usize, to: &mut [Value]) {
+        let Some(Taken { output, cycles }) = taken else { return to.fill(0.into()) };
         let Output { first, mask } = output;
         let begin = cycle.wrapping_sub(cycles) & mask;
         let (before, after) = to.split_at_mut(to.len().min(mask + 1 - begin));

@@ -30,8 +30,10 @@ type Ports<T> = [Vec<Option<T>>; 2];
 struct Memory {
     cell: CellId,
     tile: TileModel,
-    inputs: Vec<Option<Taken>>,
-    words: Vec<Option<Output>>,
+    /// The ports that take words.
+    takes: Vec<(usize, Taken)>,
+    /// The ports whose words drive nets.
+    shows: Vec<(u32, Output)>,
     bit: Option<Output>,
 }
 
@@ -52,8 +54,8 @@ pub struct Machine<S: Semantics> {
     /// For each cell what its words and its bits take.
     inputs: IndexVec<CellId, Ports<Taken>>,
     histories: Histories<S::Value>,
-    /// The cells of each group, and whether they are a loop.
-    groups: Vec<(Vec<Worker<S>>, bool)>,
+    /// The cells of each group, and the cycles that they do at once.
+    groups: Vec<(Vec<Worker<S>>, usize)>,
     scratch: Scratch<S::Value>,
 }
 
@@ -90,8 +92,10 @@ impl<S: Semantics> Machine<S> {
             tile.configure(configuration);
             tile.clock(&Inputs { flush: true, ..Inputs::default() });
             let [words, bits] = &outputs[cell];
-            let (words, bit) = (words.clone(), bits.first().copied().flatten());
-            Worker::Memory(Box::new(Memory { cell, tile, inputs: inputs[cell][0].clone(), words, bit }))
+            let takes = inputs[cell][0].iter().enumerate().filter_map(|(port, taken)| Some((port, (*taken)?)));
+            let shows = (0..).zip(words).filter_map(|(port, output)| Some((port, (*output)?)));
+            let bit = bits.first().copied().flatten();
+            Worker::Memory(Box::new(Memory { cell, tile, takes: takes.collect(), shows: shows.collect(), bit }))
         };
         let element = |cell: CellId, configuration: &PeConfiguration| {
             let [words, bits] = &inputs[cell];
@@ -110,8 +114,8 @@ impl<S: Semantics> Machine<S> {
             Core::Predicate(schedule) => Some(memory(cell, &only_predicate(schedule, spec()))),
             Core::Input | Core::Output => None,
         };
-        let group = |Group { cells, is_loop }: Group| (cells.into_iter().filter_map(worker).collect(), is_loop);
-        let groups = groups(netlist).into_iter().map(group).collect();
+        let group = |Group { cells, cycles }: Group| (cells.into_iter().filter_map(worker).collect(), cycles);
+        let groups = groups(netlist, BLOCK).into_iter().map(group).collect();
         Machine { semantics, outputs, inputs, histories, groups, scratch: Scratch::of(BLOCK) }
     }
 
@@ -135,8 +139,8 @@ impl<S: Semantics> Machine<S> {
     /// Runs the cells in these cycles, no more than a [`BLOCK`], after the words that enter.
     pub(crate) fn run(&mut self, cycles: &Range<usize>) {
         let Machine { semantics, histories, scratch, groups, .. } = self;
-        for (workers, is_loop) in groups {
-            let length = if *is_loop { 1 } else { BLOCK };
+        for (workers, length) in groups {
+            let length = *length;
             for begin in cycles.clone().step_by(length) {
                 let cycles = begin..cycles.end.min(begin + length);
                 for worker in &mut *workers {
@@ -170,19 +174,16 @@ impl<S: Semantics> Machine<S> {
 impl Memory {
     /// Shows what it has in a cycle, after the cycle before.
     fn run<S: Semantics>(&mut self, semantics: &S, histories: &mut Histories<S::Value>, cycle: usize) {
+        let mut inputs = Inputs::default();
         if let Some(before) = cycle.checked_sub(1) {
-            let mut inputs = Inputs::default();
-            for (word, taken) in inputs.data.iter_mut().zip(&self.inputs) {
-                *word = taken.map_or(0, |taken| histories.value(taken, before).into());
+            for (port, taken) in &self.takes {
+                inputs.data[*port] = histories.value(*taken, before).into();
             }
             self.tile.clock(&inputs);
         }
-        let none = Inputs::default();
-        for (port, output) in self.words.iter().enumerate() {
-            if let Some(output) = output {
-                let word = self.tile.output(&none, port as u32).map_or(0, |word| word.value);
-                histories.put(*output, cycle, semantics.stored(word));
-            }
+        for (port, output) in &self.shows {
+            let word = self.tile.output(&inputs, *port).map_or(0, |word| word.value);
+            histories.put(*output, cycle, semantics.stored(word));
         }
         if let Some(bit) = self.bit {
             histories.put(bit, cycle, u32::from(self.tile.stencil_valid()).into());

@@ -101,6 +101,8 @@ pub struct TokenElement {
     uses_bit: bool,
     compares: bool,
     lut: Option<u8>,
+    /// Whether it never passes a word on, and its bit follows from the digest of its word.
+    is_digested: bool,
 }
 
 impl Tokens {
@@ -109,11 +111,13 @@ impl Tokens {
         FixedState::with_seed(self.seed).hash_one(of)
     }
 
-    /// The token of numbers.
+    /// The token of an operation of these operands.
     #[inline(always)]
-    fn digest(&self, of: [u64; 5]) -> u64 {
-        let mut hasher = FixedState::with_seed(self.seed).build_hasher();
-        of.iter().for_each(|number| hasher.write_u64(*number));
+    fn digest(&self, operation: Operation, of: impl IntoIterator<Item = u64>) -> u64 {
+        // The operation is in the seed, where it costs no round.
+        let seed = self.seed.wrapping_add((operation as u64 + 1).rotate_right(8));
+        let mut hasher = FixedState::with_seed(seed).build_hasher();
+        of.into_iter().for_each(|number| hasher.write_u64(number));
         hasher.finish()
     }
 
@@ -157,6 +161,12 @@ fn simplest(operation: Operation, [a, b, c]: [u64; 3]) -> (Operation, [u64; 3]) 
     }
 }
 
+/// Whether an operation passes a word on for some operands.
+fn is_passing(operation: Operation) -> bool {
+    use Operation::{Add, AddThree, Or, Pass, Select};
+    matches!(operation, Pass | Select | Or | Add | AddThree)
+}
+
 impl Semantics for Tokens {
     type Value = u64;
     type Element = TokenElement;
@@ -170,6 +180,29 @@ impl Semantics for Tokens {
             uses_bit: operation.uses_bit(),
             compares: operation.compares(),
             lut,
+            is_digested: lut.is_none() && !operation.compares() && !is_passing(operation),
+        }
+    }
+
+    fn outcomes(
+        &self,
+        element: &TokenElement,
+        [a, b, c]: [&[u64]; 3],
+        [d, e, f]: [&[u64]; 3],
+        [words, bits]: [&mut [u64]; 2],
+    ) {
+        let pairs = a.iter().zip(b).zip(words.iter_mut()).zip(bits.iter_mut());
+        if let TokenElement { operation, words: 2, uses_bit: false, commutes, is_digested: true, .. } = *element {
+            for (((a, b), word), bit) in pairs {
+                let (least, most) = if commutes && b < a { (b, a) } else { (a, b) };
+                *word = self.digest(operation, [*least, *most]);
+                *bit = Self::bit(*word);
+            }
+            return;
+        }
+        for ((pair, c), ((d, e), f)) in pairs.zip(c).zip(d.iter().zip(e).zip(f)) {
+            let (((a, b), word), bit) = pair;
+            (*word, *bit) = self.outcome(element, [*a, *b, *c], [*d, *e, *f]);
         }
     }
 
@@ -183,7 +216,12 @@ impl Semantics for Tokens {
         let d = bits[0];
         let chosen = if element.uses_bit { d } else { 0 };
         // Most results are tokens: one digest gives the word and the bit.
-        let digest = || self.digest([operation as u64, chosen, least, most, c]);
+        // A sum of three words may have become one of two.
+        let words = if operation == element.operation { element.words } else { operation.words() };
+        let digest = || match (words, element.uses_bit) {
+            (0..=2, false) => self.digest(operation, [least, most]),
+            _ => self.digest(operation, [least, most, c, chosen]),
+        };
         let passed = match operation {
             Operation::Pass => Some(a),
             // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
@@ -197,7 +235,7 @@ impl Semantics for Tokens {
             (Some(table), _) => (passed.unwrap_or_else(digest), self.table(table, bits)),
             (None, Operation::Pass | Operation::Select) => (passed.unwrap_or_else(digest), d),
             (None, _) if element.compares => {
-                (passed.unwrap_or_else(digest), Self::bit(self.digest([operation as u64, 0, a, b, c])))
+                (passed.unwrap_or_else(digest), Self::bit(self.digest(operation, [a, b, c, 0])))
             }
             (None, _) => {
                 let digest = digest();

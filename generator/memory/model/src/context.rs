@@ -3,39 +3,60 @@
 use pushmem_configuration::Chain;
 use pushmem_tile::{Controller as Parameters, Role, TileSpec};
 
-use crate::controller::Controller;
+use crate::controller::{Controller, NEVER};
 use crate::violation::{Violation, ViolationKind};
 
 /// Recorded violations are cut off here: one broken promise tends to break one in every cycle.
 const MAX_VIOLATIONS: usize = 1000;
 
+/// Numbers of ports, a bit each: an iterator over them.
+#[derive(Clone, Copy)]
+pub(crate) struct Ports(u64);
+
+impl Iterator for Ports {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let port = (self.0 != 0).then(|| self.0.trailing_zeros());
+        self.0 &= self.0.wrapping_sub(1);
+        port
+    }
+}
+
 /// State that the parts of a tile read from each other in a cycle.
 pub(crate) struct Context {
     controllers: Vec<Controller>,
+    /// The cycle in which each fires next, and the earliest of them.
+    due: Vec<u64>,
+    next: u64,
     /// The controllers that fire in this cycle: a bit each, by index.
     firing: u64,
-    /// Index of the first controller of each role, by the role's number, for roles that exist.
-    first: Vec<Option<usize>>,
+    /// By the number of a role, the index of its first controller, and a bit for each of them.
+    roles: Vec<(usize, u64)>,
     pub chain: Chain,
     pub chaining: bool,
     pub rows: u32,
     /// Unstalled cycles since the flush.
-    pub cycle: u64,
+    cycle: u64,
     violations: Vec<Violation>,
 }
 
 impl Context {
     /// Nothing configured, and nothing recorded.
     pub fn new(spec: &TileSpec, parameters: &[Parameters]) -> Self {
-        let roles = parameters.iter().map(|controller| controller.role as usize);
-        let mut first = vec![None; roles.clone().max().map_or(0, |last| last + 1)];
-        for (index, role) in roles.enumerate() {
-            first[role].get_or_insert(index);
+        let numbers = parameters.iter().map(|controller| controller.role as usize);
+        let mut roles = vec![(0, 0); numbers.clone().max().map_or(0, |last| last + 1)];
+        for (index, number) in numbers.enumerate().collect::<Vec<_>>().into_iter().rev() {
+            let (_, ports) = roles[number];
+            roles[number] = (index, ports << 1 | 1);
         }
         Context {
             controllers: parameters.iter().map(Controller::idle).collect(),
+            due: vec![NEVER; parameters.len()],
+            next: NEVER,
             firing: 0,
-            first,
+            roles,
             chain: Chain::default(),
             chaining: spec.chaining,
             rows: spec.rows,
@@ -49,20 +70,43 @@ impl Context {
         &self.controllers
     }
 
-    /// Changes controllers.
-    pub fn change(&mut self, change: impl FnOnce(&mut [Controller])) {
+    /// Changes controllers, and counts cycles from 0 on.
+    pub fn begin(&mut self, change: impl FnOnce(&mut [Controller])) {
         change(&mut self.controllers);
+        self.due = self.controllers.iter().map(Controller::due).collect();
+        self.cycle = 0;
         self.find_firing();
+    }
+
+    /// Unstalled cycles since the flush.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
     }
 
     /// Ends an unstalled cycle for all controllers.
+    #[inline]
     pub fn advance(&mut self) {
-        self.controllers.iter_mut().for_each(Controller::advance);
-        self.find_firing();
+        self.cycle += 1;
+        if self.firing != 0 {
+            let mut firing = self.firing;
+            while firing != 0 {
+                let index = firing.trailing_zeros() as usize;
+                self.controllers[index].fire();
+                self.due[index] = self.controllers[index].due();
+                firing &= firing - 1;
+            }
+            self.find_firing();
+        } else if self.cycle == self.next {
+            self.find_firing();
+        }
     }
 
     fn find_firing(&mut self) {
-        self.firing = self.controllers.iter().rev().fold(0, |firing, one| firing << 1 | u64::from(one.fires()));
+        (self.next, self.firing) = (NEVER, 0);
+        for (index, due) in self.due.iter().enumerate() {
+            self.next = self.next.min(*due);
+            self.firing |= u64::from(*due == self.cycle) << index;
+        }
     }
 
     /// The controller of a role at a port.
@@ -88,9 +132,16 @@ impl Context {
         self.firing != 0
     }
 
+    /// The ports at which controllers of a role fire in this cycle, a bit each.
+    #[inline]
+    pub fn ports(&self, role: Role) -> Ports {
+        let (first, ports) = self.roles[role as usize];
+        Ports(self.firing >> first & ports)
+    }
+
     #[inline]
     fn index(&self, role: Role, port: u32) -> usize {
-        self.first[role as usize].expect("roles follow from the kind") + port as usize
+        self.roles[role as usize].0 + port as usize
     }
 
     /// Splits an address of the chained memory into whether this tile owns it, and the row within the tile.

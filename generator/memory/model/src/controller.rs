@@ -4,17 +4,20 @@ use pushmem_affine::{Affine, Domain, Recurrence};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_tile::Controller as Parameters;
 
-/// A loop nest in progress: the iteration domain, the wait until the next firing, and the addresses.
+/// The cycle of a controller that never fires again.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// A loop nest in progress: the iteration domain, the cycle of the next firing, and the addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Controller {
     /// Name, for messages.
     pub name: String,
-    active: bool,
+    /// The unstalled cycle, counted from the flush, in which it fires next, or [`NEVER`].
+    due: u64,
     domain: Domain,
     index: Vec<u64>,
     cycle: Affine,
     gaps: Vec<u64>,
-    wait: u64,
     addresses: Vec<Recurrence>,
     /// The functions of the addresses, and the moduli.
     functions: Vec<(Affine, u64)>,
@@ -25,12 +28,11 @@ impl Controller {
     pub fn idle(parameters: &Parameters) -> Self {
         Controller {
             name: parameters.name.clone(),
-            active: false,
+            due: NEVER,
             domain: Domain::default(),
             index: Vec::new(),
             cycle: Affine::default(),
             gaps: Vec::new(),
-            wait: 0,
             addresses: vec![Recurrence::default(); parameters.addresses.len()],
             functions: Vec::new(),
         }
@@ -38,13 +40,12 @@ impl Controller {
 
     /// Starts a run.
     pub fn flush(&mut self, parameters: &Parameters, configured: Option<&ControllerConfiguration>) {
-        self.active = false;
+        self.due = NEVER;
         let Some(configured) = configured else { return };
-        self.active = true;
         self.domain.clone_from(&configured.extent);
         self.index = vec![0; configured.extent.len()];
         self.cycle.clone_from(&configured.cycle);
-        self.wait = self.cycle.start as u64;
+        self.due = self.cycle.start as u64;
         let gaps = self.domain.deltas(&configured.cycle.stride);
         self.gaps = gaps.into_iter().map(|gap| gap.max(1) as u64).collect();
         self.functions.clear();
@@ -58,17 +59,17 @@ impl Controller {
 
     /// Stops at once, as a reset does.
     pub fn stop(&mut self) {
-        self.active = false;
+        self.due = NEVER;
     }
 
     /// Whether its run is not over.
     pub fn is_active(&self) -> bool {
-        self.active
+        self.due != NEVER
     }
 
-    /// Whether it fires in this cycle.
-    pub fn fires(&self) -> bool {
-        self.active && self.wait == 0
+    /// The unstalled cycle, counted from the flush, in which it fires next, or [`NEVER`].
+    pub fn due(&self) -> u64 {
+        self.due
     }
 
     /// The current address of its `number`-th address generator.
@@ -102,34 +103,14 @@ impl Controller {
             .map(|(level, &extent)| (extent, deltas.get(level).map_or(0, |&delta| delta as u64)))
     }
 
-    /// Cycles in which it does not fire; nothing, if it never fires again.
-    pub fn quiet_cycles(&self) -> Option<u64> {
-        self.active.then_some(self.wait)
-    }
-
-    /// Ends so many unstalled cycles in which it does not fire.
-    pub fn pass(&mut self, cycles: u64) {
-        self.wait = self.wait.saturating_sub(cycles);
-    }
-
-    /// Ends an unstalled cycle.
-    #[inline]
-    pub fn advance(&mut self) {
-        match (self.active, self.wait) {
-            (true, 0) => self.fire(),
-            (true, _) => self.wait -= 1,
-            (false, _) => {}
-        }
-    }
-
-    /// Goes to the next point of its loops.
-    fn fire(&mut self) {
+    /// Fires: goes to the next point of its loops.
+    pub fn fire(&mut self) {
         match self.domain.advance(&mut self.index) {
             Some(level) => {
-                self.wait = self.gaps[level] - 1;
+                self.due += self.gaps[level];
                 self.addresses.iter_mut().for_each(|address| address.advance(level));
             }
-            None => self.active = false,
+            None => self.due = NEVER,
         }
     }
 }
@@ -171,21 +152,14 @@ mod tests {
             };
             let mut controller = Controller::idle(&parameters);
             controller.flush(&parameters, Some(&configured));
-            let mut now = 0;
             for number in 0..domain.iterations() as u64 {
                 let index = domain.point(number);
-                while i128::from(now) < cycle.at(&index) {
-                    prop_assert!(!controller.fires());
-                    controller.advance();
-                    now += 1;
-                }
-                prop_assert!(controller.fires());
+                prop_assert_eq!(i128::from(controller.due()), cycle.at(&index));
                 prop_assert_eq!(&controller.index, &index);
                 prop_assert_eq!(controller.address_of(0, number), Some(controller.address(0)));
-                prop_assert_eq!(controller.cycle_of(number), Some(now));
+                prop_assert_eq!(controller.cycle_of(number), Some(controller.due()));
                 prop_assert_eq!(i128::from(controller.address(0)), sram.at(&index).rem_euclid(11));
-                controller.advance();
-                now += 1;
+                controller.fire();
             }
             prop_assert!(!controller.is_active());
             prop_assert_eq!(controller.address_of(0, domain.iterations() as u64), None);

@@ -83,11 +83,13 @@ impl<const LANES: usize> ReadPort<LANES> {
 #[derive(Clone, Debug)]
 pub(crate) struct Delay<T> {
     stages: Vec<Option<T>>,
+    /// How many are on their way.
+    pending: usize,
 }
 
 impl<T: Copy> Delay<T> {
     pub fn new(latency: u32) -> Self {
-        Delay { stages: vec![None; latency as usize] }
+        Delay { stages: vec![None; latency as usize], pending: 0 }
     }
 
     /// The item that arrives in this cycle, given the one that departs: the same with no latency.
@@ -96,22 +98,25 @@ impl<T: Copy> Delay<T> {
     }
 
     /// Ends an unstalled cycle.
+    #[inline]
     pub fn clock(&mut self, departing: Option<T>) {
-        for stage in (1..self.stages.len()).rev() {
-            self.stages[stage] = self.stages[stage - 1];
+        if self.stages.is_empty() || self.pending == 0 && departing.is_none() {
+            return;
         }
-        if let Some(first) = self.stages.first_mut() {
-            *first = departing;
-        }
+        self.pending += usize::from(departing.is_some());
+        self.pending -= usize::from(self.stages.last().is_some_and(Option::is_some));
+        self.stages.rotate_right(1);
+        self.stages[0] = departing;
     }
 
     /// Whether anything is on its way.
     pub fn is_pending(&self) -> bool {
-        self.stages.iter().any(Option::is_some)
+        self.pending > 0
     }
 
     /// Drops all items on their way.
     pub fn flush(&mut self) {
         self.stages.fill(None);
+        self.pending = 0;
     }
 }

@@ -46,8 +46,6 @@ pub struct TileModel {
     datapath: Datapath,
     /// Unstalled cycles since a controller fired. After so many as the SRAM is late, nothing is under way.
     quiet: u64,
-    /// Unstalled cycles to come in which nothing happens: controllers have passed them already.
-    asleep: u64,
     /// Whether it tells which fetch each read is of.
     follows_fetches: bool,
 }
@@ -79,7 +77,6 @@ impl TileModel {
             context,
             datapath,
             quiet: 0,
-            asleep: 0,
             follows_fetches,
         }
     }
@@ -91,11 +88,11 @@ impl TileModel {
 
     /// Stops every controller and clears the configuration; memories keep their words.
     pub fn reset(&mut self) {
-        (self.quiet, self.asleep) = (0, 0);
+        self.quiet = 0;
         self.configuration = Configuration::default();
         self.mode = Mode::default();
         self.context.chain = Chain::default();
-        self.context.change(|controllers| controllers.iter_mut().for_each(Controller::stop));
+        self.context.begin(|controllers| controllers.iter_mut().for_each(Controller::stop));
         self.drop_pending();
     }
 
@@ -143,17 +140,17 @@ impl TileModel {
 
     /// Unstalled cycles since the flush.
     pub fn cycle(&self) -> u64 {
-        self.context.cycle
+        self.context.cycle()
     }
 
     /// The outputs of the tile in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();
-        if self.asleep > 0 && !self.spec.output_chaining {
+        if self.is_asleep() && !self.spec.output_chaining {
             outputs.data[..self.spec.outputs as usize].fill(Word::new(0));
             return outputs;
         }
-        for &(controller, port) in self.takers.iter().filter(|_| self.asleep == 0) {
+        for &(controller, port) in &self.takers {
             outputs.taken[port] |= self.context.fires(controller);
         }
         outputs.stencil_valid = self.stencil_valid();
@@ -180,7 +177,7 @@ impl TileModel {
     /// The same without the words of a tile before it in a chain of outputs.
     fn own_output(&self, inputs: &Inputs, port: u32) -> Option<Word> {
         match &self.datapath {
-            _ if self.asleep > 0 => None,
+            _ if self.is_asleep() => None,
             Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
             Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
             Datapath::Rom(rom) => rom.output(),
@@ -189,41 +186,32 @@ impl TileModel {
 
     /// Whether the stencil-valid output is high in this cycle.
     pub fn stencil_valid(&self) -> bool {
-        self.asleep == 0 && self.stencil_valid.is_some_and(|controller| self.context.fires(controller))
+        self.stencil_valid.is_some_and(|controller| self.context.fires(controller))
     }
 
     /// Takes the tile to the next cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
-        if !inputs.stall && self.asleep > 0 {
-            self.asleep -= 1;
-            self.context.cycle += 1;
-        } else if !inputs.stall {
-            let fires = self.context.any_fires();
-            self.quiet = if fires { 0 } else { self.quiet + 1 };
-            let context = &mut self.context;
-            match &mut self.datapath {
-                Datapath::WideFetch(wide_fetch) => wide_fetch.clock(context, inputs),
-                Datapath::Direct(direct) => direct.clock(context, inputs),
-                Datapath::Rom(rom) => rom.clock(context, inputs),
+        if !inputs.stall {
+            if !self.is_asleep() {
+                self.quiet = if self.context.any_fires() { 0 } else { self.quiet + 1 };
+                let context = &mut self.context;
+                match &mut self.datapath {
+                    Datapath::WideFetch(wide_fetch) => wide_fetch.clock(context, inputs),
+                    Datapath::Direct(direct) => direct.clock(context, inputs),
+                    Datapath::Rom(rom) => rom.clock(context, inputs),
+                }
             }
-            context.advance();
-            context.cycle += 1;
-            self.sleep();
+            self.context.advance();
         }
         if inputs.flush {
             self.flush();
         }
     }
 
-    /// Passes the cycles up to the next firing, if nothing is under way.
-    fn sleep(&mut self) {
-        if self.quiet <= u64::from(self.spec.sram_latency) || self.mode != Mode::UnifiedBuffer {
-            return;
-        }
-        let quiet = self.context.controllers().iter().filter_map(Controller::quiet_cycles);
-        let cycles = quiet.min().unwrap_or(u64::MAX);
-        self.context.change(|controllers| controllers.iter_mut().for_each(|controller| controller.pass(cycles)));
-        self.asleep = cycles;
+    /// Whether nothing happens in this cycle: no controller fires, and nothing is under way.
+    #[inline]
+    fn is_asleep(&self) -> bool {
+        !self.context.any_fires() && self.quiet > u64::from(self.spec.sram_latency) && self.mode == Mode::UnifiedBuffer
     }
 
     /// Takes out the violations recorded so far.
@@ -248,16 +236,15 @@ impl TileModel {
     }
 
     fn flush(&mut self) {
-        (self.quiet, self.asleep) = (0, 0);
+        self.quiet = 0;
         self.mode = self.configuration.mode;
         self.drop_pending();
-        self.context.change(|controllers| {
+        self.context.begin(|controllers| {
             for (controller, parameters) in controllers.iter_mut().zip(&self.parameters) {
                 controller.flush(parameters, self.configuration.controllers.get(&parameters.name));
             }
         });
         self.context.chain = self.configuration.chain;
-        self.context.cycle = 0;
     }
 
     fn drop_pending(&mut self) {

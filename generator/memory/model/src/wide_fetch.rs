@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::fetches::{Early, Fetch, Fetches, Rows};
 use crate::fifo::Fifo;
 use crate::memory::{self, Delay};
-use crate::ports::{Inputs, MAX_PORTS, Outputs};
+use crate::ports::{Inputs, Outputs};
 use crate::violation::{UnfetchedWords, UnreadRows, ViolationKind};
 use crate::word::Word;
 
@@ -66,9 +66,6 @@ impl TransposeBuffer {
         self.fetches.iter_mut().for_each(Fetches::flush);
     }
 }
-
-/// Rows of transpose buffers for which a row of the SRAM is read, by output.
-type Departing = [Option<(u64, Fetch)>; MAX_PORTS];
 
 /// A memory of single words that the SRAM is instead: a table, or one that is written, too.
 struct Table {
@@ -203,23 +200,15 @@ impl WideFetch {
         let mut accesses = 0;
         let write = self.collect_write(context, &mut accesses);
         self.read_outputs(context);
-        let (read, departing) = self.collect_read(context, &mut accesses);
+        let read = self.fetch_rows(context, &mut accesses);
         let read = self.read_table(context, inputs, &mut accesses, read);
-
-        for (port, departing) in departing.into_iter().enumerate().take(self.transpose_buffers.len()) {
-            let arriving = self.transpose_buffers[port].delay.arriving(departing);
-            if let Some((row, fetch)) = arriving {
-                self.transpose_buffers[port].arrive(context.cycle, row, fetch, self.read_port.row());
-            }
-            self.transpose_buffers[port].delay.clock(departing);
-        }
         let modified = self.modified_row();
         let read = self.access_word(context, inputs, read);
         self.read_port.clock(read.map(|address| self.sram.row(address)));
         if let Some((address, row)) = write.or(modified) {
             self.sram.write_row(address, row);
             if let Some(written) = self.written.get_mut(address as usize) {
-                *written = Some(context.cycle);
+                *written = Some(context.cycle());
             }
         }
         self.write_aggregators(context, inputs);
@@ -280,8 +269,8 @@ impl WideFetch {
     /// The SRAM write of this cycle. Several at once, which the schedule must prevent, are ORed as in the RTL.
     fn collect_write(&mut self, context: &mut Context, accesses: &mut u32) -> Option<(u64, Row)> {
         let mut write: Option<(u64, Row)> = None;
-        for port in 0..self.aggregators.len() as u32 {
-            let Some(controller) = context.firing(Role::Agg2Sram, port) else { continue };
+        for port in context.ports(Role::Agg2Sram) {
+            let controller = context.controller(Role::Agg2Sram, port);
             let agg_row = controller.address(AGG_OF_AGG2SRAM);
             let (owned, address) = context.own_row(controller.address(SRAM_OF_AGG2SRAM));
             let aggregator = &mut self.aggregators[port as usize];
@@ -299,31 +288,42 @@ impl WideFetch {
         write
     }
 
-    /// The SRAM read of this cycle, and the command beside it for each transpose buffer.
-    fn collect_read(&mut self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Departing) {
+    /// The SRAM read of this cycle, with the command beside it for each transpose buffer, after the rows that arrive.
+    fn fetch_rows(&mut self, context: &mut Context, accesses: &mut u32) -> Option<u64> {
         let mut read = None;
-        let mut departing = Departing::default();
         for port in 0..self.transpose_buffers.len() as u32 {
-            let Some(controller) = context.firing(Role::Sram2Tb, port) else { continue };
-            let tb_row = controller.address(TB_OF_SRAM2TB);
-            let (owned, address) = context.own_row(controller.address(SRAM_OF_SRAM2TB));
-            if owned {
-                count_access(context, accesses, Role::Sram2Tb, port, address);
-                read = Some(read.unwrap_or(0) | address);
+            let departing = context.firing(Role::Sram2Tb, port).map(|controller| {
+                (controller.address(TB_OF_SRAM2TB), context.own_row(controller.address(SRAM_OF_SRAM2TB)))
+            });
+            let departing = departing.map(|(tb_row, row)| {
+                if let (true, address) = row {
+                    count_access(context, accesses, Role::Sram2Tb, port, address);
+                    read = Some(read.unwrap_or(0) | address);
+                }
+                (tb_row, self.depart(context, port, row))
+            });
+            let buffer = &mut self.transpose_buffers[port as usize];
+            if let Some((row, fetch)) = buffer.delay.arriving(departing) {
+                buffer.arrive(context.cycle(), row, fetch, self.read_port.row());
             }
-            let written = self.written.get(address as usize).copied().flatten().filter(|_| owned);
-            let row = (owned, address);
-            let (fetch, stale) = match &mut self.transpose_buffers[port as usize].fetches {
-                Some(fetches) => fetches.depart(row, written),
-                None => (Fetch { row, ..Fetch::default() }, Vec::new()),
-            };
-            for Early { held, meant, cycle, address } in stale {
-                let place = || stale_word(address, held.number, meant);
-                context.violation_before(cycle, ViolationKind::StaleRead, (Role::Tb2Out, port), place);
-            }
-            departing[port as usize] = Some((tb_row, fetch));
+            buffer.delay.clock(departing);
         }
-        (read, departing)
+        read
+    }
+
+    /// The fetch of a row, and the words shown earlier that were meant to come from it.
+    fn depart(&mut self, context: &mut Context, port: u32, row: (bool, u64)) -> Fetch {
+        let Some(fetches) = &mut self.transpose_buffers[port as usize].fetches else {
+            return Fetch { row, ..Fetch::default() };
+        };
+        let (owned, address) = row;
+        let written = self.written.get(address as usize).copied().flatten().filter(|_| owned);
+        let (fetch, stale) = fetches.depart(row, written);
+        for Early { held, meant, cycle, address } in stale {
+            let place = || stale_word(address, held.number, meant);
+            context.violation_before(cycle, ViolationKind::StaleRead, (Role::Tb2Out, port), place);
+        }
+        fetch
     }
 
     /// The read of the table in this cycle, which replaces any other.
@@ -353,8 +353,8 @@ impl WideFetch {
     }
 
     fn read_outputs(&mut self, context: &mut Context) {
-        for port in 0..self.transpose_buffers.len() as u32 {
-            let Some(controller) = context.firing(Role::Tb2Out, port) else { continue };
+        for port in context.ports(Role::Tb2Out) {
+            let controller = context.controller(Role::Tb2Out, port);
             let address = controller.address(TB_OF_TB2OUT);
             let (row, lane) = self.split(address);
             let rows = Rows {
@@ -367,7 +367,7 @@ impl WideFetch {
             let stale = buffer
                 .fetches
                 .as_mut()
-                .and_then(|fetches| fetches.read((context.cycle, address), controller.loops(TB_OF_TB2OUT), &rows));
+                .and_then(|fetches| fetches.read((context.cycle(), address), controller.loops(TB_OF_TB2OUT), &rows));
             if let Some((held, meant)) = stale {
                 let place = || stale_word(address, held, meant);
                 context.violation(ViolationKind::StaleRead, Role::Tb2Out, port, place);
@@ -379,8 +379,8 @@ impl WideFetch {
     }
 
     fn write_aggregators(&mut self, context: &mut Context, inputs: &Inputs) {
-        for port in 0..self.aggregators.len() as u32 {
-            let Some(controller) = context.firing(Role::In2Agg, port) else { continue };
+        for port in context.ports(Role::In2Agg) {
+            let controller = context.controller(Role::In2Agg, port);
             let address = controller.address(AGG_OF_IN2AGG);
             let (row, lane) = self.split(address);
             let aggregator = &mut self.aggregators[port as usize];
