@@ -7,7 +7,7 @@ use pushmem_graph::{ApplicationGraph, ProgramNames, Storage, Target, WORD_BITS};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove_graph, prove_halves, prove_random_access};
+use pushmem_proof::{prove_graph, prove_rewritten};
 use pushmem_rewriting::{with_halves, with_random_access};
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, sequential};
 use pushmem_tile::{Kind, TileSpec};
@@ -103,10 +103,10 @@ pub fn plan_as(
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (written, without_level) = at_levels_of(program, target);
-    let alike = with_random_access(written.clone())?;
-    prove_random_access(&written, &alike).map_err(|error| CompileError::wrong(&error))?;
-    let program = with_halves(alike.clone())?;
-    prove_halves(&alike, &program).map_err(|error| CompileError::wrong(&error))?;
+    let (alike, witness) = with_random_access(written.clone())?;
+    prove_rewritten(&written, &alike, &witness).map_err(|error| CompileError::wrong(&error))?;
+    let (program, witness) = with_halves(alike.clone())?;
+    prove_rewritten(&alike, &program, &witness).map_err(|error| CompileError::wrong(&error))?;
     let compiled = cheapest(pipeline.of(program), Hardware { tiles, constraints, delivery }, observe)?;
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }

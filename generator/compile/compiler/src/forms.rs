@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use pushmem_assembly::Unserved;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{PartError, prove_copies, prove_rewritten, prove_sums};
+use pushmem_proof::{PartError, prove_rewritten, prove_sums};
 use pushmem_rewriting::{with_accumulators, with_inner_reductions, with_padding, with_serial_loads};
 use pushmem_search::Search;
 
@@ -56,8 +56,8 @@ impl<'a> Forms<'_, 'a> {
     /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them. The loops over which reductions add
     /// are where the program has them, or inside of the others.
     fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
-        let padded = with_padding(source.clone());
-        proven(prove_copies(source, &padded))?;
+        let (padded, witness) = with_padding(source.clone());
+        proven(prove_rewritten(source, &padded, &witness))?;
         self.run_with_sums(Form::of(padded.clone()))?;
         let (turned, witness) = with_inner_reductions(padded.clone());
         if turned == padded {
@@ -91,11 +91,11 @@ impl<'a> Forms<'_, 'a> {
             return Ok(stages);
         }
         let coarse = as_coarse(&form.program);
-        let serial = with_serial_loads(coarse.clone());
+        let (serial, witness) = with_serial_loads(coarse.clone());
         if serial == coarse {
             return Ok(stages);
         }
-        proven(prove_copies(&coarse, &serial))?;
+        proven(prove_rewritten(&coarse, &serial, &witness))?;
         let changes = [form.changes, vec!["lanes load words one after the other"]].concat();
         self.run(Form { program: serial, changes, loads_serially: true })?;
         Ok(stages)

@@ -67,6 +67,7 @@ pub fn may_be_scan(program: &Program) -> Result<bool, CompileError> {
     if program.schedule.is_some() {
         return Ok(false);
     }
-    let program = with_halves(with_random_access(program.clone())?)?;
+    let (program, _) = with_random_access(program.clone())?;
+    let (program, _) = with_halves(program)?;
     Ok(program.policy() == Policy::Stencil)
 }

@@ -1,7 +1,10 @@
 //! A program whose reduction goes block by block.
 
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Level, Load, Loop, Node, Operation, Program};
+use pushmem_nest::{
+    Access, AffineIndex, Array, ArrayKind, ArrayOrigin, Index, Level, Load, Loop, Node, Operation, Program,
+    StatementOrigin, Witness,
+};
 
 use crate::block::{Block, Cut, follows};
 use crate::blocking::Blocking;
@@ -9,19 +12,17 @@ use crate::nests::around;
 use crate::reduction::{Elementwise, Reduction};
 
 impl Reduction {
-    /// The program whose nest goes block by block. Before the block of an operand changes, a copy brings it from the global buffer to the memory
+    /// The program whose nest goes block by block, and how it follows from the one of the reduction. Before the block of an operand changes, a copy brings it from the global buffer to the memory
     /// tiles. Sums begin in memory tiles where all of their products come one after the other, and go from there to the nest that uses them; else
     /// they come from the global buffer as well, and go back.
     ///
     /// # Errors
     /// As those of a program that is read: for example if it has too many elements. Nothing if an index is beyond the limits.
-    pub fn blocked(&self, blocking: &Blocking) -> Result<Option<Program>, Diagnostic> {
-        let Some(program) = (Blocked { reduction: self, cut: self.cut(blocking), names: self.variables() }).program()
-        else {
-            return Ok(None);
-        };
+    pub fn blocked(&self, blocking: &Blocking) -> Result<Option<(Program, Witness)>, Diagnostic> {
+        let blocked = Blocked { reduction: self, cut: self.cut(blocking), names: self.variables() };
+        let Some((program, witness)) = blocked.program() else { return Ok(None) };
         let document = Document::parse(program.source.name(), program.to_string())?;
-        Ok(Some(Program::from_document(&document)?.program))
+        Ok(Some((Program::from_document(&document)?.program, witness)))
     }
 
     /// Its loops in blocks.
@@ -66,10 +67,36 @@ struct InBlocks {
     layout: Vec<usize>,
     /// The element of the whole array at which a block begins, over the outer loops.
     corner: Vec<Index>,
+    /// The elements of a block.
+    origin: ArrayOrigin,
+}
+
+/// Nodes, and the origins of their statements.
+#[derive(Default)]
+struct Part {
+    nodes: Vec<Node>,
+    origins: Vec<Option<StatementOrigin>>,
+}
+
+impl Part {
+    fn push(&mut self, (node, origin): (Node, Option<StatementOrigin>)) {
+        self.nodes.push(node);
+        self.origins.push(origin);
+    }
+
+    fn append(&mut self, other: Part) {
+        self.nodes.extend(other.nodes);
+        self.origins.extend(other.origins);
+    }
+
+    /// All of it in a loop.
+    fn within(self, level: Loop) -> Part {
+        Part { nodes: around(vec![level], self.nodes), ..self }
+    }
 }
 
 impl Blocked<'_> {
-    fn program(mut self) -> Option<Program> {
+    fn program(mut self) -> Option<(Program, Witness)> {
         let reduction = self.reduction;
         let mut program = reduction.program.clone();
         let outer = self.outer_loops();
@@ -112,46 +139,57 @@ impl Blocked<'_> {
         if result.is_some() {
             update.target.array = reduction.sums();
         }
-        let mut body = around(inner, vec![Node::Operation(Box::new(update))]);
+        let origin = reduction.origin(reduction.place, &values)?;
+        let mut body =
+            Part { nodes: around(inner, vec![Node::Operation(Box::new(update))]), origins: vec![Some(origin)] };
         for depth in (0..=outer.len()).rev() {
-            let mut nodes = Vec::new();
+            let mut part = Part::default();
             for operand in operands.iter().filter(|operand| operand.of.depth == depth) {
-                nodes.push(self.copy(&program, operand, true)?);
+                part.push((self.copy(&program, operand, true)?, None));
             }
             let here = sums.as_ref().filter(|sums| sums.of.depth == depth);
             if let Some(sums) = here {
-                nodes.push(match &reduction.start {
-                    Some((_, start)) if stays => self.elementwise(start, sums, result.is_some())?,
-                    _ => self.copy(&program, sums, true)?,
+                part.push(match &reduction.start {
+                    Some((place, start)) if stays => self.elementwise((*place, start), sums, result.is_some())?,
+                    _ => (self.copy(&program, sums, true)?, None),
                 });
             }
-            nodes.append(&mut body);
+            part.append(body);
             if let Some(sums) = here {
-                nodes.push(match result {
-                    Some((_, result)) => self.elementwise(result, sums, true)?,
-                    None => self.copy(&program, sums, false)?,
+                part.push(match result {
+                    Some((place, result)) => self.elementwise((*place, result), sums, true)?,
+                    None => (self.copy(&program, sums, false)?, None),
                 });
             }
             body = match depth.checked_sub(1) {
-                Some(place) => around(vec![outer[place].clone()], nodes),
-                None => nodes,
+                Some(place) => part.within(outer[place].clone()),
+                None => part,
             };
         }
+        let mut same = Witness::same(&reduction.program);
+        same.arrays.extend(operands.iter().chain(&sums).map(|of| of.origin.clone()));
         if result.is_some() {
             // The array of the block has taken the place of the whole one.
-            program.arrays.remove(sums.as_ref()?.block);
+            let sums = sums.as_ref()?;
+            program.arrays.remove(sums.block);
+            same.arrays.swap_remove(sums.whole);
         }
         let is_within = |place: &usize| {
             sums.is_some() && stays && reduction.start.as_ref().is_some_and(|(start, _)| start == place)
         };
         let is_after = |place: &usize| result.is_some_and(|(result, _)| result == place);
-        let place_of = |(place, node): (usize, Node)| match place == reduction.place {
-            true => body.clone(),
-            false if is_within(&place) || is_after(&place) => Vec::new(),
-            false => vec![node],
-        };
-        program.nest = std::mem::take(&mut program.nest).into_iter().enumerate().flat_map(place_of).collect();
-        Some(program)
+        let (mut whole, mut body) = (Part::default(), Some(body));
+        for (place, node) in std::mem::take(&mut program.nest).into_iter().enumerate() {
+            if place == reduction.place {
+                whole.append(body.take()?);
+            } else if !is_within(&place) && !is_after(&place) {
+                let first = reduction.number(place);
+                let origins = same.statements[first..first + node.operations()].to_vec();
+                whole.append(Part { nodes: vec![node], origins });
+            }
+        }
+        program.nest = whole.nodes;
+        Some((program, Witness { statements: whole.origins, ..same }))
     }
 
     /// A name like this that nothing has, and now is taken.
@@ -259,19 +297,22 @@ impl Blocked<'_> {
         if self.reduction.sums() != whole && !comes_in_order {
             program.arrays[whole].level.get_or_insert(Level::GlobalBuffer);
         }
-        Some(InBlocks { whole, block: program.arrays.len() - 1, of, layout, corner })
+        let place_of = |dimension: usize| layout.iter().position(|own| *own == dimension).expect("each has its place");
+        let element =
+            |dimension: usize| corner[dimension].affine.plus(&AffineIndex::variable(of.depth + place_of(dimension)), 1);
+        let elements = (0..of.shape.len()).map(element).collect::<Option<_>>()?;
+        let origin = ArrayOrigin::held(whole, of.depth, elements);
+        Some(InBlocks { whole, block: program.arrays.len() - 1, of, layout, corner, origin })
     }
 
     /// The nest that copies a block from the whole array, or back, in the order in which the block lies.
     fn copy(&self, program: &Program, in_blocks: &InBlocks, to_block: bool) -> Option<Node> {
-        let InBlocks { whole, block, of, layout, corner } = in_blocks;
+        let InBlocks { whole, block, of, layout, origin, .. } = in_blocks;
         let Array { element, span, ref name, .. } = program.arrays[*whole];
         let rank = of.shape.len();
         let variable = |place: usize| Index::variable(of.depth + rank - 1 - place);
-        let place_of = |dimension: usize| layout.iter().position(|own| *own == dimension).expect("each has its place");
-        let in_whole = (0..rank).map(|dimension| corner[dimension].plus(&variable(place_of(dimension)), 1));
-        let of_whole = Access::new(*whole, in_whole.collect::<Option<_>>()?, span);
         let of_block = Access::new(*block, (0..rank).map(variable).collect(), span);
+        let of_whole = origin.load(&of_block)?.access;
         let (target, access) = if to_block { (of_block, of_whole) } else { (of_whole, of_block) };
         let load = Load { access, outside: None };
         let operation = Operation::copy(name.clone(), target, load, element);
@@ -294,14 +335,19 @@ impl Blocked<'_> {
 
     /// A nest of an iteration for each element, within a block, in the order in which it lies. `is_in_place` if the array of the block is the whole
     /// one.
-    fn elementwise(&self, each: &Elementwise, sums: &InBlocks, is_in_place: bool) -> Option<Node> {
-        let InBlocks { whole, block, of, layout, corner } = sums;
+    fn elementwise(
+        &self,
+        (place, each): (usize, &Elementwise),
+        sums: &InBlocks,
+        is_in_place: bool,
+    ) -> Option<(Node, Option<StatementOrigin>)> {
+        let InBlocks { whole, block, of, layout, corner, .. } = sums;
         let block = if is_in_place { *whole } else { *block };
         let rank = of.shape.len();
         let variable = |place: usize| Index::variable(of.depth + rank - 1 - place);
         let mut values = vec![Index::constant(0); rank];
-        for (place, dimension) in layout.iter().enumerate() {
-            values[each.loop_of[*dimension]] = corner[*dimension].plus(&variable(place), 1)?;
+        for (own, dimension) in layout.iter().enumerate() {
+            values[each.loop_of[*dimension]] = corner[*dimension].plus(&variable(own), 1)?;
         }
         let mut operation = each.nest.operation.clone();
         for access in operation.loads.iter_mut().map(|load| &mut load.access).chain([&mut operation.target]) {
@@ -317,11 +363,24 @@ impl Blocked<'_> {
             let unroll = if extent % level.unroll == 0 { level.unroll } else { 1 };
             Loop { min: 0, extent, unroll, ..level.clone() }
         };
-        around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()
+        let nest =
+            around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()?;
+        Some((nest, Some(self.reduction.origin(place, &values)?)))
     }
 }
 
 impl Reduction {
+    /// The number of the first statement of a node.
+    fn number(&self, place: usize) -> usize {
+        self.program.nest[..place].iter().map(Node::operations).sum()
+    }
+
+    /// The origin of the statement of a nest, whose loop variables have these values.
+    fn origin(&self, place: usize, values: &[Index]) -> Option<StatementOrigin> {
+        let variables = values.iter().map(|value| value.as_affine().cloned()).collect::<Option<_>>()?;
+        Some(StatementOrigin { statement: self.number(place), variables, word: None })
+    }
+
     /// The words of the innermost dimension of an array that the lanes of the nest use side by side: as many as divide so many.
     pub(crate) fn lanes(&self, array: usize, extent: i64) -> i64 {
         let operation = &self.update.operation;

@@ -28,7 +28,7 @@
 //! let program = Program::from_document(&Document::parse("product.yaml", text).unwrap()).unwrap().program;
 //! let [product] = &Reduction::all(&program)[..] else { panic!("one nest adds") };
 //! let blocking = Blocking { tiles: vec![16, 64, 64], outer: vec![0], inner: vec![2, 0, 1], is_wide: false };
-//! let blocked = product.blocked(&blocking).unwrap().unwrap();
+//! let (blocked, _) = product.blocked(&blocking).unwrap().unwrap();
 //! assert!(blocked.to_string().ends_with("
 //! nest:
 //!   - for i_block in 0..4:

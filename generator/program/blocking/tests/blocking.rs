@@ -3,8 +3,8 @@
 use itertools::Itertools;
 use pushmem_blocking::{Blocking, Candidate, Capacity, Reduction};
 use pushmem_files::Document;
-use pushmem_nest::{Node, Program};
-use pushmem_proof::prove_blocks;
+use pushmem_nest::{AffineIndex, ArrayOrigin, Node, Program, StatementOrigin, Witness, Word};
+use pushmem_proof::prove_rewritten;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
@@ -138,6 +138,9 @@ const BLOCKINGS: usize = 500;
 /// Faults that are put into blocked programs.
 const FAULTS: usize = 3_000;
 
+/// False witnesses of each of these.
+const CLAIMS: usize = 4;
+
 /// A product that is added three times, with an operand of which two sums have one element.
 const REPEATED: &str = "
 name: repeated
@@ -206,14 +209,14 @@ fn any_blocking_computes_the_same() {
     for text in PROGRAMS.iter().cycle().take(BLOCKINGS) {
         let program = program(text);
         let reduction = &Reduction::all(&program)[0];
-        let blocked = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
+        let (blocked, witness) = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
         let inputs = program.random_inputs(&mut random);
         assert_eq!(program.run(&inputs).unwrap(), blocked.run(&inputs).unwrap(), "{blocked}");
-        prove_blocks(&program, &blocked).unwrap_or_else(|error| panic!("{error} {blocked}"));
+        prove_rewritten(&program, &blocked, &witness).unwrap_or_else(|error| panic!("{error} {blocked}"));
     }
 }
 
-/// The proof lets no fault pass that changes an output, and it does not refuse whatever is changed.
+/// The proof lets no fault pass that changes an output, whatever the witness says, and it does not refuse whatever is changed.
 #[test]
 fn faults_are_not_proven() {
     let mut random = SmallRng::seed_from_u64(1);
@@ -221,18 +224,102 @@ fn faults_are_not_proven() {
     for case in 0..FAULTS {
         let program = program(PROGRAMS[case % PROGRAMS.len()]);
         let reduction = &Reduction::all(&program)[0];
-        let blocked = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
+        let (blocked, witness) = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
         let Some(wrong) = with_fault(&blocked, &mut random) else { continue };
+        // The witness of the statements that have other places now, and others, of which some may be wrong.
+        let witness = Witness { statements: of_statements(&blocked, &witness, &wrong), ..witness };
+        let mut others = with_exchanged_variables(&witness);
+        others.extend((0..CLAIMS).map(|_| with_false_claim(&witness, &mut random)));
         let inputs = program.random_inputs(&mut random);
         let is_right = wrong.run(&inputs).is_ok_and(|outputs| outputs == program.run(&inputs).unwrap());
-        match (prove_blocks(&program, &wrong), is_right) {
-            (Ok(()), true) => proven += 1,
-            (Ok(()), false) => panic!("proven, but wrong: {wrong}"),
-            (Err(_), true) => harmless += 1,
-            (Err(_), false) => refused += 1,
+        let mut witnesses = std::iter::once(&witness).chain(&others);
+        match (witnesses.any(|witness| prove_rewritten(&program, &wrong, witness).is_ok()), is_right) {
+            (true, true) => proven += 1,
+            (true, false) => panic!("proven, but wrong: {wrong}"),
+            (false, true) => harmless += 1,
+            (false, false) => refused += 1,
         }
     }
     assert!(refused > FAULTS / 20 && proven > harmless, "{refused} refused, {harmless} without need, {proven} proven");
+}
+
+/// A program of which a witness says something else is refused, unless what it says is true as well.
+#[test]
+fn false_claims_are_not_proven() {
+    let mut random = SmallRng::seed_from_u64(2);
+    let mut refused = 0;
+    for case in 0..FAULTS {
+        let program = program(PROGRAMS[case % PROGRAMS.len()]);
+        let reduction = &Reduction::all(&program)[0];
+        let (blocked, witness) = reduction.blocked(&blocking(reduction, &mut random)).unwrap().unwrap();
+        let claim = with_false_claim(&witness, &mut random);
+        refused += usize::from(prove_rewritten(&program, &blocked, &claim).is_err());
+    }
+    assert!(refused > FAULTS * 4 / 5, "{refused} refused");
+}
+
+/// The origins of the statements of a program that has those of another one in other places.
+fn of_statements(blocked: &Program, witness: &Witness, wrong: &Program) -> Vec<Option<StatementOrigin>> {
+    let before = blocked.operations();
+    let mut rest = witness.statements.iter().enumerate().collect_vec();
+    let origin = |(_, operation): (Vec<_>, &pushmem_nest::Operation)| {
+        let is_same = |(place, _): &(usize, _)| {
+            let own = before[*place].1;
+            own.expression.difference(&operation.expression).is_none()
+                && own.accesses().map(|access| access.array).eq(operation.accesses().map(|access| access.array))
+        };
+        let place = rest.iter().position(is_same).unwrap_or(0);
+        rest.remove(place).1.clone()
+    };
+    wrong.operations().into_iter().map(origin).collect()
+}
+
+/// Witnesses in which a statement has two variables of the program exchanged.
+fn with_exchanged_variables(witness: &Witness) -> Vec<Witness> {
+    let depth = |origin: &Option<StatementOrigin>| origin.as_ref().map_or(0, |origin| origin.variables.len());
+    let exchanged = |(number, pair): (usize, Vec<usize>)| {
+        let mut other = witness.clone();
+        other.statements[number].as_mut().expect("it has variables").variables.swap(pair[0], pair[1]);
+        other
+    };
+    let statements = witness.statements.iter().enumerate();
+    let pairs =
+        statements.flat_map(|(number, origin)| (0..depth(origin)).combinations(2).map(move |pair| (number, pair)));
+    pairs.map(exchanged).collect()
+}
+
+/// A witness in which a statement, a variable, an array or an element is another one.
+fn with_false_claim(witness: &Witness, random: &mut SmallRng) -> Witness {
+    let mut wrong = witness.clone();
+    let Witness { statements, arrays } = &mut wrong;
+    let (own, array) = (random.random_range(0..statements.len()), random.random_range(0..arrays.len()));
+    let other = random.random_range(0..statements.len());
+    let change = |of: &mut AffineIndex, random: &mut SmallRng| match of.terms.last_mut() {
+        Some((variable, _)) if random.random() => *variable += 1,
+        Some((_, step)) if random.random() => *step += 1,
+        _ => of.constant += 1,
+    };
+    let ArrayOrigin { array: held, depth, elements, outside, word } = &mut arrays[array];
+    match (random.random_range(0..9), &mut statements[own]) {
+        (0, _) => *held = (*held + 1) % 3,
+        (1, _) => *depth += 1,
+        (2, _) => *outside = Some(0),
+        (3, _) => {
+            let dimension = random.random_range(0..elements.len());
+            change(&mut elements[dimension], random);
+        }
+        (4, Some(origin)) => {
+            let place = random.random_range(0..origin.variables.len());
+            change(&mut origin.variables[place], random);
+        }
+        (5, _) => statements.swap(own, other),
+        (6, _) => *word = Some(Word::Low),
+        (7, Some(origin)) => origin.word = Some(Word::High),
+        (_, origin) => {
+            *origin = origin.is_none().then(|| StatementOrigin::same(other, 0));
+        }
+    }
+    wrong
 }
 
 /// Calls for each body of loops, from the outermost.
@@ -245,7 +332,7 @@ fn each_body(body: &mut Vec<Node>, visit: &mut dyn FnMut(&mut Vec<Node>)) {
     }
 }
 
-/// Beyond a block there is no element, but in the array there is. Blocks of indices that depend on data, or are not affine, are not covered.
+/// Beyond a block there is no element, but in the array there is. Blocks of indices that depend on data are not covered.
 #[test]
 fn blocks_with_other_accesses_are_not_proven() {
     let whole = "
@@ -272,17 +359,24 @@ nest:
     let proven = |of_whole: &str, of_block: &str| {
         let [source, blocked] =
             [(whole, of_whole), (in_blocks, of_block)].map(|(text, read)| program(&text.replace("READ", read)));
-        prove_blocks(&source, &blocked).map_err(|error| error.to_string())
+        let [around, element] = [0, 1].map(AffineIndex::variable);
+        let elements = vec![element.plus(&around, 8).unwrap()];
+        let origin = ArrayOrigin::held(0, 1, elements);
+        let witness = Witness::with_copies(&blocked, vec![origin]);
+        prove_rewritten(&source, &blocked, &witness).map_err(|error| error.to_string())
     };
     assert_eq!(proven("a[x + 8*t]", "block[x]"), Ok(()));
+    assert_eq!(proven("a[x/2 + 8*t]", "block[x/2]"), Ok(()));
     assert_eq!(proven("a[x + 8*t]", "block[7 - x]"), Err("output: it accesses other elements".to_owned()));
-    let not_covered = "block: an access of it may be outside, is not affine, or depends on data";
-    for (of_whole, of_block) in [
-        ("outside(a[x + 8*t - 1], 0)", "outside(block[x - 1], 0)"),
-        ("a[clamp(k[x, t], 8, 15)]", "block[clamp(k[x, t], 0, 7)]"),
-        ("a[x/2 + 8*t]", "block[x/2]"),
+    for (of_whole, of_block, reason) in [
+        (
+            "outside(a[x + 8*t - 1], 0)",
+            "outside(block[x - 1], 0)",
+            "block: an access of it may be outside, or depends on data",
+        ),
+        ("a[clamp(k[x, t], 8, 15)]", "block[clamp(k[x, t], 0, 7)]", "a: it is declared anew"),
     ] {
-        assert_eq!(proven(of_whole, of_block), Err(not_covered.to_owned()), "{of_block}");
+        assert_eq!(proven(of_whole, of_block), Err(reason.to_owned()), "{of_block}");
     }
 }
 
@@ -370,7 +464,7 @@ fn the_estimate_counts_what_the_copies_move() {
     let candidates = product.candidates(Capacity { tiles: 4, words: 64 }, usize::MAX);
     assert!(candidates.len() > 100, "{}", candidates.len());
     for Candidate { blocking, estimate } in candidates {
-        let blocked = product.blocked(&blocking).unwrap().unwrap();
+        let (blocked, _) = product.blocked(&blocking).unwrap().unwrap();
         let copies = blocked.operations().into_iter().filter(|(_, operation)| {
             let is_block = |array: usize| blocked.arrays[array].name.ends_with("_block");
             let load = operation.loads.first().map(|load| load.access.array);

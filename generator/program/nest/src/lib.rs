@@ -69,4 +69,4 @@ pub use read::{Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TAB
 pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;
 pub use types::{Type, Word};
-pub use witness::{StatementOrigin, Witness};
+pub use witness::{ArrayOrigin, StatementOrigin, Witness};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use pushmem_files::Diagnostic;
 use pushmem_nest::{
-    Access, Array, Binary, Expression, ExpressionKind, Load, Node, Operation, Part, Program, Span, Type, Unary, Word,
+    Access, Array, ArrayOrigin, Binary, Expression, ExpressionKind, Load, Node, Operation, Part, Program, Span,
+    StatementOrigin, Type, Unary, Witness, Word,
 };
 
 use crate::random_access::binary;
@@ -25,8 +26,9 @@ struct Halves {
 ///
 /// # Errors
 /// A statement that writes an element whose low half depends on a high half of its array.
-pub fn with_halves(mut program: Program) -> Result<Program, Diagnostic> {
+pub fn with_halves(mut program: Program) -> Result<(Program, Witness), Diagnostic> {
     let mut halves = BTreeMap::new();
+    let mut arrays = Witness::same(&program).arrays;
     for array in 0..program.arrays.len() {
         let whole = program.arrays[array].clone();
         if !whole.random_access || whole.element.words().len() == 1 {
@@ -38,12 +40,23 @@ pub fn with_halves(mut program: Program) -> Result<Program, Diagnostic> {
         program.arrays[array] = half(low);
         program.arrays.push(half(high));
         halves.insert(array, Halves { name: whole.name, element: whole.element, high: program.arrays.len() - 1 });
+        arrays.push(ArrayOrigin { word: Some(Word::High), ..arrays[array].clone() });
+        arrays[array].word = Some(Word::Low);
     }
     if !halves.is_empty() {
         let nest = std::mem::take(&mut program.nest);
         program.nest = halved(&program, nest, &halves)?;
     }
-    Ok(program)
+    let mut number = 0;
+    let origin = |(loops, operation): (Vec<_>, &Operation)| {
+        let word = arrays[operation.target.array].word;
+        let origin = StatementOrigin { word, ..StatementOrigin::same(number, loops.len()) };
+        // The low half comes after the high one.
+        number += usize::from(word != Some(Word::High));
+        Some(origin)
+    };
+    let statements = program.operations().into_iter().map(origin).collect();
+    Ok((program, Witness { statements, arrays }))
 }
 
 fn halved(program: &Program, nodes: Vec<Node>, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Node>, Diagnostic> {

@@ -10,23 +10,23 @@ use pushmem_nest::{AffineIndex, Loop, Node, Operation, Program, StatementOrigin,
 /// writes or chooses elements by data, or if no loop that runs would change its place.
 #[must_use]
 pub fn with_inner_reductions(mut program: Program) -> (Program, Witness) {
-    let mut witness = Witness::default();
+    let mut witness = Witness { statements: Vec::new(), ..Witness::same(&program) };
     let nest = std::mem::take(&mut program.nest);
     program.nest = nest.into_iter().map(|node| with_order(node, 0, &mut witness.statements)).collect();
     (program, witness)
 }
 
 /// A node with `depth` loops around it. Its statements are added to those that come before.
-fn with_order(node: Node, depth: usize, statements: &mut Vec<StatementOrigin>) -> Node {
+fn with_order(node: Node, depth: usize, statements: &mut Vec<Option<StatementOrigin>>) -> Node {
     let outer = match node {
         Node::Loop(outer) => outer,
         Node::Operation(_) => {
-            statements.push(StatementOrigin::same(statements.len(), depth));
+            statements.push(Some(StatementOrigin::same(statements.len(), depth)));
             return node;
         }
     };
     if let Some((nest, variables)) = turned(&outer, depth) {
-        statements.push(StatementOrigin { statement: statements.len(), variables });
+        statements.push(Some(StatementOrigin { statement: statements.len(), variables, word: None }));
         return nest;
     }
     let Loop { body, .. } = outer;

@@ -1,7 +1,7 @@
 //! Levels of the memory hierarchy: the copies between the streams at the boundary and the level where an array is to be.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, Index, Load, Loop, Node, Operation, Program};
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, Index, Load, Loop, Node, Operation, Program};
 
 /// Makes the copies between levels part of the nest. An input or output with a [level](Array::level) becomes a stream,
 /// and a buffer of that level, which the operations use in its place; a copy fills the buffer before its first use, or
@@ -24,8 +24,9 @@ pub fn with_copies(mut program: Program) -> Program {
     program
 }
 
-/// Puts a buffer of its level in the place of an input or output, and the nest that copies between the two.
-pub(crate) fn insert_copy(program: &mut Program, array: usize) {
+/// Puts a buffer of its level in the place of an input or output, and the nest that copies between the two. Gives the elements that the buffer
+/// holds.
+pub(crate) fn insert_copy(program: &mut Program, array: usize) -> ArrayOrigin {
     let path = loops_through(program, array);
     let stream = &program.arrays[array];
     let rank = stream.shape.len() - path.len();
@@ -50,6 +51,9 @@ pub(crate) fn insert_copy(program: &mut Program, array: usize) {
     let copy = copy(program, array, buffer, &around, &together);
     let body = body_at(&mut program.nest, &path);
     body.insert(if is_input { 0 } else { body.len() }, copy);
+    let depth = path.len();
+    let elements = (0..rank).map(|dimension| depth + dimension).chain((0..depth).rev());
+    ArrayOrigin::held(array, depth, elements.map(AffineIndex::variable).collect())
 }
 
 /// The outermost loops around all uses of an array and around several operations, each of which goes through its outermost

@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use pushmem_nest::{
-    Access, AffineIndex, Array, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation, Program, ranges,
+    Access, AffineIndex, Array, ArrayOrigin, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation,
+    Program, Witness, ranges,
 };
 
 use crate::levels::{body_at, lanes_along, variables_along};
@@ -15,17 +16,20 @@ use crate::levels::{body_at, lanes_along, variables_along};
 /// The nest comes just before the outermost nest around the statement in which nothing writes the array; within loops that
 /// take one slice of the array in each iteration, as a loop over images does.
 #[must_use]
-pub fn with_padding(program: Program) -> Program {
-    let mut pass = Padding { program };
+pub fn with_padding(program: Program) -> (Program, Witness) {
+    let mut pass = Padding { program, copies: Vec::new() };
     while let Some(window) = pass.first_window(&pass.program.nest, &mut Vec::new(), &mut Vec::new()) {
         pass.pad(&window);
     }
-    pass.program
+    let witness = Witness::with_copies(&pass.program, pass.copies);
+    (pass.program, witness)
 }
 
 /// The pass.
 struct Padding {
     program: Program,
+    /// The origins of the arrays that have been added.
+    copies: Vec<ArrayOrigin>,
 }
 
 impl Padding {
@@ -115,17 +119,20 @@ impl Padding {
         slice.redirect(&mut body_at(&mut self.program.nest, around)[place], depth, padded);
         // Loops are numbered from the outermost, dimensions from the innermost.
         let own = (0..rank).map(|dimension| Index::variable(depth + rank - 1 - dimension)).collect_vec();
-        let mut moving = own.iter();
-        let indices = slice.parts.iter().map(|part| {
-            let outer = Index { affine: part.outer.clone(), pieces: Vec::new() };
-            let own = if part.moves { moving.next() } else { None };
-            own.map_or(outer.clone(), |own| {
-                outer.plus(own, 1).expect("it has no more terms than an index of the program")
+        let mut dimensions = 0..rank;
+        let elements = slice.parts.iter().map(|part| {
+            let own = if part.moves { dimensions.next() } else { None };
+            own.map_or(part.outer.clone(), |own| {
+                let own = AffineIndex::variable(depth + own);
+                part.outer.plus(&own, 1).expect("it has no more terms than an index of the program")
             })
         });
-        let load = Load { access: Access::new(slice.array, indices.collect(), span), outside: Some(slice.outside) };
+        let outside = Some(slice.outside);
+        let origin = ArrayOrigin { outside, ..ArrayOrigin::held(slice.array, depth, elements.collect()) };
         let target = Access::new(padded, own, span);
+        let load = origin.load(&target).expect("it has no more terms than an index of the program");
         let operation = Operation::copy(name, target, load, element);
+        self.copies.push(origin);
         let together = (0..rank).map(|dimension| lanes_along(&self.program, padded, dimension)).collect_vec();
         let variables = variables_along(&self.program.nest, around);
         let variables = variables.iter().map(String::as_str).collect_vec();

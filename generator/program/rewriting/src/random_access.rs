@@ -10,7 +10,7 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_nest::{
     Access, ArrayKind, Binary, Expression, ExpressionKind, Index, LARGEST_RANDOM_ACCESS, Level, Load, Loop, Operation,
-    Piece, Policy, Program, Span, Type,
+    Piece, Policy, Program, Span, Type, Witness,
 };
 
 use crate::levels::insert_copy;
@@ -21,21 +21,23 @@ use crate::levels::insert_copy;
 ///
 /// # Errors
 /// An array that a random-access memory cannot hold, and copies of a statement that write one at the same time.
-pub fn with_random_access(mut program: Program) -> Result<Program, Diagnostic> {
+pub fn with_random_access(mut program: Program) -> Result<(Program, Witness), Diagnostic> {
     let arrays = (0..program.arrays.len()).filter(|&array| program.arrays[array].random_access).collect_vec();
     check(&program, &arrays)?;
     let (buffers, streams): (Vec<usize>, Vec<usize>) =
         arrays.into_iter().partition(|&array| program.arrays[array].kind == ArrayKind::Buffer);
     let mut memories: BTreeSet<usize> = buffers.into_iter().collect();
+    let mut copies = Vec::new();
     for array in streams {
         // The buffer takes the place of the stream.
         program.arrays[array].level = Some(Level::Memory);
-        insert_copy(&mut program, array);
+        copies.push(insert_copy(&mut program, array));
         program.arrays[array].random_access = false;
         let buffer = program.arrays.len() - 1;
         program.arrays[buffer].level = None;
         memories.insert(buffer);
     }
+    let witness = Witness::with_copies(&program, copies);
     let least = program.arrays.iter().map(|array| array.min.clone()).collect_vec();
     let first = |array: usize| least[array].iter().map(|least| Index::constant(*least)).collect_vec();
     for operation in program.operations_mut() {
@@ -49,7 +51,7 @@ pub fn with_random_access(mut program: Program) -> Result<Program, Diagnostic> {
             access.indices = first(access.array);
         }
     }
-    Ok(program)
+    Ok((program, witness))
 }
 
 /// Refuses arrays that a random-access memory cannot hold, and uses that it cannot serve.

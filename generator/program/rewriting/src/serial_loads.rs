@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use pushmem_nest::{
-    Access, AffineIndex, Array, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation, Program,
+    Access, AffineIndex, Array, ArrayOrigin, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS, Node, Operation,
+    Program, Witness,
 };
 
 /// Lets lanes share a port of a memory where each of them reads one word again and again. Unrolled copies of a statement that each
@@ -13,12 +14,14 @@ use pushmem_nest::{
 /// The loops within have at least as many iterations as there are lanes, so that the words of the next round are loaded while those of
 /// this one are used.
 #[must_use]
-pub fn with_serial_loads(mut program: Program) -> Program {
+pub fn with_serial_loads(mut program: Program) -> (Program, Witness) {
     let nest = std::mem::take(&mut program.nest);
     let declared = program.arrays.len();
-    let mut pass = SerialLoads { program, declared, around: Vec::new() };
+    let mut pass = SerialLoads { program, declared, copies: Vec::new(), around: Vec::new() };
     let nest = pass.body(nest);
-    Program { nest, ..pass.program }
+    let program = Program { nest, ..pass.program };
+    let witness = Witness::with_copies(&program, pass.copies);
+    (program, witness)
 }
 
 /// The pass, within some loops.
@@ -26,6 +29,8 @@ struct SerialLoads {
     program: Program,
     /// How many arrays the program declares; those after them are copies.
     declared: usize,
+    /// The origins of those after them.
+    copies: Vec<ArrayOrigin>,
     /// The loops around, outermost first, without their bodies.
     around: Vec<Loop>,
 }
@@ -122,23 +127,20 @@ impl SerialLoads {
         let element = from.element;
         let name = self.program.unused_name(&format!("{}_lanes", from.name), &[]);
         let array = self.program.arrays.len();
-        self.program.arrays.push(Array::buffer(name.clone(), element, min, shape, span));
-        // The loops of the lanes follow those around.
+        // The dimensions of the lanes are the innermost ones.
         let number = |variable: usize| {
-            let lane = lanes.iter().position(|(of, _)| *of == variable);
+            let lane = lanes.iter().rev().position(|(of, _)| *of == variable);
             lane.map_or(variable, |lane| depth + lane)
         };
-        let moved = |index: &Index| {
-            let AffineIndex { constant, terms } = &index.affine;
+        let moved = |Index { affine: AffineIndex { constant, terms }, .. }: &Index| {
             let terms = terms.iter().map(|&(variable, step)| (number(variable), step)).sorted().collect();
-            Index { affine: AffineIndex { constant: *constant, terms }, pieces: Vec::new() }
+            AffineIndex { constant: *constant, terms }
         };
-        let load = Load {
-            access: Access { indices: access.indices.iter().map(moved).collect(), ..access.clone() },
-            outside: None,
-        };
+        let origin = ArrayOrigin::held(access.array, depth, access.indices.iter().map(moved).collect());
         let target = Access::new(array, (0..depth + lanes.len()).rev().map(Index::variable).collect(), span);
-        let operation = Operation::copy(name, target, load, element);
+        let operation = Operation::copy(name.clone(), target.clone(), origin.load(&target)?, element);
+        self.copies.push(origin);
+        self.program.arrays.push(Array::buffer(name, element, min, shape, span));
         let innermost = Node::Operation(Box::new(operation));
         let nest = lanes
             .iter()

@@ -6,13 +6,10 @@
 //! takes the order of statements and the element of each access, and the schedule is data. Stages are checked to be copies of
 //! the operations first; then the parts of the accelerator; then each value that is read.
 
-mod blocks;
-mod copied;
 mod counters;
 mod dependence;
 mod digits;
 mod error;
-mod halves;
 mod holds;
 mod memories;
 mod nets;
@@ -23,7 +20,7 @@ mod parts;
 mod places;
 mod provenance;
 mod rams;
-mod random_access;
+mod rewritten;
 mod roms;
 mod sequence;
 mod stages;
@@ -38,12 +35,9 @@ use pushmem_nest::Program;
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
-pub use blocks::{prove_blocks, prove_rewritten};
-pub use copied::prove_copies;
 pub use error::{PartError, ProofError, ProvenanceError};
-pub use halves::prove_halves;
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
-pub use random_access::prove_random_access;
+pub use rewritten::prove_rewritten;
 pub use roms::{RomError, RomFault, prove_roms};
 pub use sums::prove_sums;
 

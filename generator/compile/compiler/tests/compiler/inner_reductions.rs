@@ -75,21 +75,23 @@ fn loops_that_are_turned_by_another_order_are_refused() {
     }
     refused(&source, &wrong, &witness, "it accesses other elements");
     let of_sums = witness.statements.len() - 2;
-    let with_witness = |change: &dyn Fn(&mut Vec<StatementOrigin>)| {
+    let with_witness = |change: &dyn Fn(&mut Vec<Option<StatementOrigin>>)| {
         let mut wrong = witness.clone();
         change(&mut wrong.statements);
         wrong
     };
-    let claims = with_witness(&|statements| statements[of_sums].variables.swap(0, 2));
+    let claims = with_witness(&|statements| statements[of_sums].as_mut().unwrap().variables.swap(0, 2));
     refused(&source, &turned, &claims, "it has not each iteration of the program once");
     let claims = with_witness(&|statements| statements.swap(0, 1));
     refused(&source, &turned, &claims, "it has not each iteration of the program once");
-    let claims = with_witness(&|statements| statements[0].variables.truncate(2));
+    let claims = with_witness(&|statements| statements[0].as_mut().unwrap().variables.truncate(2));
     refused(&source, &turned, &claims, "its iterations are none of the program");
-    let claims = with_witness(&|statements| statements[3].statement = 0);
+    let claims = with_witness(&|statements| statements[3].as_mut().unwrap().statement = 0);
     refused(&source, &turned, &claims, "it is no statement of the program");
     let claims = with_witness(&|statements| statements.truncate(3));
-    refused(&source, &turned, &claims, "it is no statement of the program");
+    refused(&source, &turned, &claims, "it has other statements than its witness");
+    let claims = with_witness(&|statements| statements[0] = None);
+    refused(&source, &turned, &claims, "it does not only copy an element");
     // A nest that comes before the one that begins the sums, whose statements are named.
     let mut wrong = turned.clone();
     wrong.nest.swap(1, 2);

@@ -1,7 +1,7 @@
 //! Lanes that keep a word load it through one port: the accelerator computes the same in fewer tiles, and a wrong copy is refused.
 
-use pushmem_nest::{ExpressionKind, Index, Loop, Node, Operation, Program};
-use pushmem_proof::prove_copies;
+use pushmem_nest::{AffineIndex, ExpressionKind, Index, Loop, Node, Operation, Program, Witness};
+use pushmem_proof::prove_rewritten;
 use pushmem_realization::Report;
 use pushmem_rewriting::with_serial_loads;
 
@@ -142,8 +142,8 @@ type Change = fn(&mut Program);
 #[test]
 fn copies_that_are_none_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
-    let copied = with_serial_loads(source.clone());
-    prove_copies(&source, &copied).unwrap();
+    let (copied, witness) = with_serial_loads(source.clone());
+    prove_rewritten(&source, &copied, &witness).unwrap();
     let changes: [(&str, Change); 12] = [
         ("missing", |program| _ = window(program).remove(0)),
         ("after its loads", |program| window(program).swap(0, 1)),
@@ -183,7 +183,35 @@ fn copies_that_are_none_are_refused() {
     for (what, change) in changes {
         let mut wrong = copied.clone();
         change(&mut wrong);
-        assert!(prove_copies(&source, &wrong).is_err(), "a copy {what} is accepted");
+        let count = source.arrays.len();
+        for claim in [witness.clone(), Witness::with_copies(&wrong, witness.arrays[count..].to_vec())] {
+            assert!(prove_rewritten(&source, &wrong, &claim).is_err(), "a copy {what} is accepted");
+        }
+    }
+}
+
+type Claim = fn(&mut Witness);
+
+#[test]
+fn claims_about_copies_that_are_wrong_are_refused() {
+    let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
+    let (copied, witness) = with_serial_loads(source.clone());
+    let claims: [(&str, Claim); 9] = [
+        ("another array", |witness| witness.arrays[6].array = 0),
+        ("another element", |witness| witness.arrays[6].elements[2] = AffineIndex::constant(0)),
+        ("other loops", |witness| witness.arrays[6].depth = 1),
+        ("fewer dimensions", |witness| _ = witness.arrays[6].elements.pop()),
+        ("a value beyond the array", |witness| witness.arrays[6].outside = Some(0)),
+        ("no copy", |witness| _ = witness.arrays.pop()),
+        ("another array for one of the program", |witness| witness.arrays.swap(2, 3)),
+        ("a copy for a statement", |witness| witness.statements[2] = None),
+        ("a statement for a copy", |witness| witness.statements.swap(3, 4)),
+    ];
+    for (what, claim) in claims {
+        let mut wrong = witness.clone();
+        claim(&mut wrong);
+        assert_ne!(wrong, witness);
+        assert!(prove_rewritten(&source, &copied, &wrong).is_err(), "a witness of {what} is accepted");
     }
 }
 
@@ -191,12 +219,14 @@ fn copies_that_are_none_are_refused() {
 #[test]
 fn copies_of_elements_that_change_are_refused() {
     let source = program(&layer(WINDOW, "kept[z, w, rx, ry]"));
-    let copied = with_serial_loads(source.clone());
+    let (copied, witness) = with_serial_loads(source.clone());
     for (place, is_right) in [(0, true), (1, false)] {
         let (mut source, mut copied) = (source.clone(), copied.clone());
         let change = overwriting(&source);
         window(&mut source).insert(0, change.clone());
         window(&mut copied).insert(place, change);
-        assert_eq!(prove_copies(&source, &copied).is_ok(), is_right, "at place {place}");
+        let count = source.arrays.len();
+        let witness = Witness::with_copies(&copied, witness.arrays[count..].to_vec());
+        assert_eq!(prove_rewritten(&source, &copied, &witness).is_ok(), is_right, "at place {place}");
     }
 }

@@ -24,7 +24,7 @@ pub fn apps() -> Vec<Program> {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "yaml"));
     files.sort();
     let programs = files.iter().map(|file| Program::from_document(&Document::read(file).unwrap()).unwrap().program);
-    programs.map(|program| with_halves(with_random_access(program).unwrap()).unwrap()).collect()
+    programs.map(|program| with_halves(with_random_access(program).unwrap().0).unwrap().0).collect()
 }
 
 /// The program of this name in `apps`.

@@ -15,7 +15,6 @@ use pushmem_files::{Diagnostic, counted};
 use pushmem_mapper::{ArrayTarget, Edited, Report as ArrayReport};
 use pushmem_nest::Program;
 use pushmem_parallelization::{Awareness, NodeParallelization, Partition};
-use pushmem_proof::{PartError, prove_blocks};
 use pushmem_routing::Options;
 use serde::Serialize;
 
@@ -23,12 +22,7 @@ use self::blocks::BlockedNest;
 use self::budget::{Budget, Cost, Resource};
 use super::{Build, line};
 use crate::application::choices::Chosen;
-use crate::application::images;
-use crate::output;
 use crate::progress::Spinner;
-
-/// Iterations of a program in blocks that is compared with the program as it is written: a few seconds.
-const MOST_COMPARED: i64 = 1 << 26;
 
 /// Options of the choice of unroll factors.
 #[derive(Args, Default)]
@@ -165,11 +159,6 @@ impl Build {
         let refused = RefCell::default();
         let blocks = blocks::Search { budget, capacity, compiled: &compiled, spinner, refused };
         let (in_blocks, fitted) = search.run_in_blocks(&blocks)?;
-        if let Err(gap) = prove_blocks(&program, &in_blocks) {
-            spinner.say(&format!("comparing `{}` with its blocks", program.name));
-            let is_compared = compare(&program, &in_blocks)?;
-            spinner.above(|| output::report(not_proven(&program, &gap, is_compared)));
-        }
         Ok((in_blocks, Some(fitted)))
     }
 }
@@ -189,42 +178,6 @@ impl Fit {
 /// So many copies of a nest at most.
 fn copies(most: u64) -> String {
     if most == 1 { "1 copy".to_owned() } else { format!("{most} copies") }
-}
-
-/// Runs a program and the one in blocks on the same random images: whether they are small enough for that.
-///
-/// # Errors
-/// A fault: the first output that differs.
-fn compare(program: &Program, in_blocks: &Program) -> Result<bool, Diagnostic> {
-    let iterations = |program: &Program| {
-        let operations = program.operations();
-        let counts = operations.iter().map(|(loops, _)| loops.iter().map(|level| level.extent).product::<i64>());
-        counts.sum::<i64>()
-    };
-    if iterations(program).max(iterations(in_blocks)) > MOST_COMPARED {
-        return Ok(false);
-    }
-    let images = images::inputs(program, &[])?;
-    let expected = program.run(&images)?;
-    let found = in_blocks.run(&images)?;
-    for (name, image) in &expected {
-        images::compare(name, image, &found[name], "the program in blocks")
-            .map_err(|error| error.as_fault("program"))?;
-    }
-    Ok(true)
-}
-
-/// A warning that the proof does not cover a program in blocks.
-fn not_proven(program: &Program, gap: &PartError, is_compared: bool) -> Diagnostic {
-    let instead = match is_compared {
-        true => "it was compared with the program as it is written on random images",
-        false => "and it is too large to be compared with the program as it is written",
-    };
-    let message = format!("the proof does not cover the blocks of `{}`: {gap}; {instead}", program.name);
-    let help = format!(
-        "programs of at most {MOST_COMPARED} iterations are compared; smaller extents with the same loops show the same"
-    );
-    Diagnostic::new(message).with_help(help).as_warning()
 }
 
 /// So many memory tiles of an array, or all that it has.

@@ -7,7 +7,7 @@ use crate::common::{app, program, transformed};
 
 /// Checks that the loads change nothing, and that what they made is a program that is as it is; returns its nest as text.
 fn serial(program: &Program) -> String {
-    let (serial, again) = transformed(program, with_serial_loads);
+    let (serial, again) = transformed(program, |program| with_serial_loads(program).0);
     let text = serial.to_string();
     assert_eq!(again.to_string(), text);
     text.split_once("nest:\n").unwrap().1.to_owned()

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_blocking::{ArrayBlock, Blocking, CYCLE_STEPS, Candidate, Capacity, Estimate, Reduction};
 use pushmem_files::{Diagnostic, counted};
-use pushmem_nest::Program;
+use pushmem_nest::{Program, Witness};
+use pushmem_proof::{PartError, prove_rewritten};
 use serde::Serialize;
 
 use super::budget::{Budget, Cost, Resource};
@@ -40,6 +41,8 @@ pub(super) struct Blocked {
     pub cost: Cost,
     pub program: Program,
     pub nests: Vec<BlockedNest>,
+    /// Whether it computes what the program does that was to go block by block.
+    pub proof: Result<(), PartError>,
 }
 
 /// A nest that goes block by block.
@@ -87,7 +90,7 @@ impl Search<'_> {
     pub fn run(&self, program: &Program) -> Result<Blocked, String> {
         let whole = (self.compiled)(program);
         let mut best = whole.as_ref().ok().map(|cost| (*cost, program.clone()));
-        let mut nests = Vec::new();
+        let (mut nests, mut proof) = (Vec::new(), Ok(()));
         let mut done = BTreeSet::new();
         let fits = |best: &Option<(Cost, Program)>| best.as_ref().is_some_and(|(cost, _)| cost.is_within(self.budget));
         while !fits(&best) {
@@ -96,16 +99,17 @@ impl Search<'_> {
             else {
                 break;
             };
-            if let Some((cost, blocked, nest)) = self.of_nest(&reduction) {
+            if let Some((cost, (blocked, witness), nest)) = self.of_nest(&reduction) {
                 let is_better = best.as_ref().is_none_or(|(least, _)| self.rank(&cost) < self.rank(least));
                 if is_better {
+                    proof = proof.and_then(|()| prove_rewritten(&current, &blocked, &witness));
                     best = Some((cost, blocked));
                     nests.push(nest);
                 }
             }
         }
         match best {
-            Some((cost, program)) if cost.is_within(self.budget) => Ok(Blocked { cost, program, nests }),
+            Some((cost, program)) if cost.is_within(self.budget) => Ok(Blocked { cost, program, nests, proof }),
             Some((cost, _)) => {
                 let refused = self.refused.take().map_or_else(String::new, |refused| format!("; {refused}"));
                 Err(format!("the least is {cost}{refused}"))
@@ -123,7 +127,7 @@ impl Search<'_> {
     }
 
     /// The best blocks of a nest.
-    fn of_nest(&self, reduction: &Reduction) -> Option<(Cost, Program, BlockedNest)> {
+    fn of_nest(&self, reduction: &Reduction) -> Option<(Cost, (Program, Witness), BlockedNest)> {
         let (mut compiled, mut tried) = (Vec::new(), 0);
         let mut too_large: Vec<(Blocking, i64)> = Vec::new();
         for Candidate { blocking, estimate } in reduction.candidates(self.capacity, MOST_CANDIDATES) {
@@ -137,8 +141,8 @@ impl Search<'_> {
             tried += 1;
             let name = reduction.name();
             self.spinner.say(&format!("compiling blocks of `{name}`, {tried} of at most {MOST_COMPILED}"));
-            let Some(program) = reduction.blocked(&blocking).transpose() else { continue };
-            let outcome = program.and_then(|program| Ok(((self.compiled)(&program)?, program)));
+            let Some(blocked) = reduction.blocked(&blocking).transpose() else { continue };
+            let outcome = blocked.and_then(|blocked| Ok(((self.compiled)(&blocked.0)?, blocked)));
             let sizes =
                 reduction.loops().zip(&blocking.tiles).map(|(level, tile)| format!("{} {tile}", level.variable));
             let sizes = { sizes }.join(", ");
@@ -147,7 +151,7 @@ impl Search<'_> {
                 Err(refused) => format!("refused, {}", reason(refused)),
             };
             self.spinner.above(|| output::note(&format!("`{name}` in blocks of {sizes}: {told}")));
-            let (cost, program) = match outcome {
+            let (cost, blocked) = match outcome {
                 Ok(found) => found,
                 Err(refused) => {
                     self.refused.replace(Some(format!("`{name}` in blocks of {sizes}: {}", reason(&refused))));
@@ -164,7 +168,7 @@ impl Search<'_> {
             if !fits {
                 too_large.push((blocking.clone(), estimate.words));
             }
-            compiled.push((cost, program, blocking, estimate));
+            compiled.push((cost, blocked, blocking, estimate));
             // Of those that come next, none is faster by more than that, and they move more words.
             let least = reduction.cycles() as u64;
             if tried >= LEAST_COMPILED && fits && cost.cycles <= least + least / CYCLE_STEPS as u64 {
@@ -180,10 +184,10 @@ impl Search<'_> {
         };
         let alike = compiled.into_iter().filter(|(cost, ..)| is_alike(cost));
         let best = alike.min_by_key(|(cost, _, _, estimate)| (estimate.moved, *cost));
-        let (cost, program, blocking, Estimate { moved, arrays, .. }) = best?;
+        let (cost, blocked, blocking, Estimate { moved, arrays, .. }) = best?;
         let loops = reduction.loops().map(|level| level.variable.clone()).collect();
         let nest = BlockedNest { nest: reduction.name().to_owned(), loops, blocking, moved, arrays, tried };
-        Some((cost, program, nest))
+        Some((cost, blocked, nest))
     }
 }
 

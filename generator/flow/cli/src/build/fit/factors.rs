@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use itertools::Itertools;
+use pushmem_compiler::CompileError;
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::Program;
+use pushmem_nest::{Program, Witness};
 use pushmem_parallelization::{Alternative, Awareness, Dataflow, NodeParallelization, Parallelization};
+use pushmem_proof::prove_rewritten;
 
 use super::blocks::{self, Blocked};
 use super::budget::{Budget, Cost, Resource};
@@ -104,7 +106,7 @@ impl Search<'_> {
     /// are.
     ///
     /// # Errors
-    /// When no blocks fit.
+    /// When no blocks fit, and a fault if the program in blocks computes something else.
     pub fn run_in_blocks(&self, blocks: &blocks::Search) -> Result<(Program, Fitted), Diagnostic> {
         let dataflow = Dataflow::of(self.program);
         let intensity = dataflow.nodes.iter().map(|node| node.intensity).max().unwrap_or(1);
@@ -132,7 +134,9 @@ impl Search<'_> {
                 let candidate = Candidate { parallel_factor, cost, refused, fits: cost.is_some() };
                 blocks.spinner.above(|| output::note(&candidate.to_string()));
                 candidates.push(candidate);
-                let Ok(Blocked { cost, program, nests: blocks }) = found else { continue };
+                let Ok(Blocked { cost, program, nests: blocks, proof }) = found else { continue };
+                let proof = prove_rewritten(self.program, &unrolled, &Witness::same(&unrolled)).and(proof);
+                proof.map_err(|error| CompileError::wrong(&error))?;
                 let nodes = if most.is_some() { parallelization.nodes.clone() } else { Vec::new() };
                 let arrays = dataflow.partitions(&factors(&parallelization));
                 let budget = self.budget.to_string();

@@ -15,6 +15,10 @@ use crate::error::PartError;
 pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
     pairs.iter().filter(|pair| !pair.is_same()).try_for_each(check_alone)?;
     for [one, two] in pairs.iter().array_combinations() {
+        if one.source.number == two.source.number {
+            check_words(one, two)?;
+            continue;
+        }
         let (first, second) = if one.source.number < two.source.number { (one, two) } else { (two, one) };
         // The iterations of the loops around both decide, and in one of these the text.
         let shared = first.source.shared(&second.source);
@@ -34,13 +38,25 @@ pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
     Ok(())
 }
 
+/// Checks that of two statements that each write a word of an element, the second one needs nothing that the first one writes.
+fn check_words(one: &Pair, two: &Pair) -> Result<(), PartError> {
+    let (first, second) = if one.other.number < two.other.number { (one, two) } else { (two, one) };
+    let are_together = first.is_same() && second.is_same() && first.other.shared(&second.other) == first.kept;
+    let Place { array, word, .. } = first.other.target;
+    let needs = second.other.loads.iter().any(|place| (place.array, place.word) == (array, word));
+    match are_together && !needs {
+        true => Ok(()),
+        false => Err(second.other.error("it comes after a part of the element that it reads")),
+    }
+}
+
 /// Checks that the iterations of a statement may come in any order.
 fn check_alone(pair: &Pair) -> Result<(), PartError> {
     let Pair { source, other, .. } = pair;
     if source.loads.iter().any(|place| place.array == source.target.array) {
         return Err(other.error("its iterations are in another order, and it reads the array that it writes"));
     }
-    let adds = source.operation.reduction.is_some();
+    let adds = source.reduction.is_some();
     if adds && source.operation.sums_in_order() {
         return Err(other.error("it adds numbers in another order"));
     }
