@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use pushmem_assembly::Unserved;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{PartError, prove_rewritten, prove_sums};
+use pushmem_proof::{PartError, prove_rewritten};
 use pushmem_rewriting::{with_accumulators, with_inner_reductions, with_padding, with_serial_loads};
 use pushmem_search::Search;
 
@@ -75,8 +75,8 @@ impl<'a> Forms<'_, 'a> {
         let of_slow = with_accumulators(coarse.clone(), |operation| slow.contains(&accumulators::place(operation)));
         let of_all = with_accumulators(coarse.clone(), |_| true);
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
-        for divided in divided.into_iter().filter(|divided| *divided != coarse) {
-            proven(prove_sums(&form.program, &divided))?;
+        for (divided, witness) in divided.into_iter().filter(|(divided, _)| *divided != coarse) {
+            proven(prove_rewritten(&form.program, &divided, &witness))?;
             let changes = [form.changes.clone(), vec!["sums are in registers"]].concat();
             self.run_with_loads(Form { changes, ..Form::of(divided) })?;
         }

@@ -378,7 +378,7 @@ impl Reduction {
     /// The origin of the statement of a nest, whose loop variables have these values.
     fn origin(&self, place: usize, values: &[Index]) -> Option<StatementOrigin> {
         let variables = values.iter().map(|value| value.as_affine().cloned()).collect::<Option<_>>()?;
-        Some(StatementOrigin { statement: self.number(place), variables, word: None })
+        Some(StatementOrigin::of(self.number(place), variables))
     }
 
     /// The words of the innermost dimension of an array that the lanes of the nest use side by side: as many as divide so many.

@@ -11,7 +11,8 @@ pub struct Witness {
     /// The origins of the statements of the new program, in the order of its text. Nothing for those that only copy an element from one array
     /// that holds it to another one.
     pub statements: Vec<Option<StatementOrigin>>,
-    /// The origins of the arrays of the new program.
+    /// The origins of the arrays of the new program, apart from the last ones: those are of running sums, of which each element is that of the
+    /// iteration before and what the loop adds.
     pub arrays: Vec<ArrayOrigin>,
 }
 
@@ -24,6 +25,8 @@ pub struct StatementOrigin {
     pub variables: Vec<AffineIndex>,
     /// The word of the element that it writes, if another statement writes the other one.
     pub word: Option<Word>,
+    /// How many iterations of the program one is together, as extents of loops from 0 whose variables are numbered after those of the new loops.
+    pub lanes: Vec<i64>,
 }
 
 /// The array of the old program of which an array of the new one holds elements.
@@ -72,9 +75,14 @@ impl Witness {
 }
 
 impl StatementOrigin {
+    /// That of a statement each of whose iterations is one of the old program.
+    pub fn of(statement: usize, variables: Vec<AffineIndex>) -> StatementOrigin {
+        StatementOrigin { statement, variables, word: None, lanes: Vec::new() }
+    }
+
     /// That of a statement whose loops are the same, so many.
     pub fn same(statement: usize, depth: usize) -> StatementOrigin {
-        StatementOrigin { statement, variables: (0..depth).map(AffineIndex::variable).collect(), word: None }
+        StatementOrigin::of(statement, (0..depth).map(AffineIndex::variable).collect())
     }
 }
 

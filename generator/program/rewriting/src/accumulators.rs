@@ -1,11 +1,12 @@
 //! Accumulators in registers: a reduction whose innermost loop updates one element again and again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use itertools::Itertools;
 use pushmem_nest::{
     Access, AffineIndex, Array, Binary, Expression, ExpressionKind, Index, LARGEST_ARRAY, Load, Loop, MOST_DIMENSIONS,
-    Node, Operation, Program,
+    Node, Operation, Program, StatementOrigin, Witness,
 };
 
 /// The most copies of a statement that become one expression.
@@ -19,12 +20,18 @@ const MOST_COPIES: i64 = 256;
 /// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
 /// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
 #[must_use]
-pub fn with_accumulators(mut program: Program, chosen: impl Fn(&Operation) -> bool) -> Program {
+pub fn with_accumulators(mut program: Program, chosen: impl Fn(&Operation) -> bool) -> (Program, Witness) {
+    let Witness { statements, arrays } = Witness::same(&program);
+    let names = program.operations().into_iter().map(|(_, operation)| operation.name.clone());
+    let origins = names.zip(statements).collect();
     let nest = std::mem::take(&mut program.nest);
     let declared = program.arrays.len();
-    let mut pass = Accumulators { program, declared, around: Vec::new(), chosen: &chosen };
+    let mut pass = Accumulators { program, declared, around: Vec::new(), chosen: &chosen, origins };
     let nest = pass.body(nest);
-    Program { nest, ..pass.program }
+    let program = Program { nest, ..pass.program };
+    let statements = program.operations().into_iter().map(|(_, operation)| pass.origins[&operation.name].clone());
+    let witness = Witness { statements: statements.collect(), arrays };
+    (program, witness)
 }
 
 /// The pass, within some loops.
@@ -35,6 +42,17 @@ struct Accumulators<'a> {
     /// The loops around, outermost first, without their bodies.
     around: Vec<Loop>,
     chosen: &'a dyn Fn(&Operation) -> bool,
+    /// The origin of each statement, by its name. A statement that takes a sum has that of the one that wrote the first value, and the
+    /// statement of the innermost running sum that of the reduction.
+    origins: HashMap<String, Option<StatementOrigin>>,
+}
+
+/// The iterations of a reduction that are together in one of a loop, in their order.
+struct Copies {
+    operations: Vec<Operation>,
+    /// The variables of the loops of the reduction, over those of the new loops and of the lanes.
+    variables: Vec<AffineIndex>,
+    lanes: Vec<i64>,
 }
 
 impl Accumulators<'_> {
@@ -67,7 +85,7 @@ impl Accumulators<'_> {
         // The loop as it stands in the program says which elements a statement sees and changes.
         for (place, node) in inner.body.iter().enumerate() {
             let divided = self.update(inner, place).and_then(|copies| {
-                let first = first_value(before, inner, copies.first()?);
+                let first = first_value(before, inner, copies.operations.first()?);
                 Some((self.divided(inner, copies, first.as_ref())?, first.is_some()))
             });
             let Some(((statement, taken), begins)) = divided else {
@@ -89,7 +107,7 @@ impl Accumulators<'_> {
     }
 
     /// The copies of the reduction at a place of a loop, if its sum may be kept in a register.
-    fn update(&self, inner: &Loop, place: usize) -> Option<Vec<Operation>> {
+    fn update(&self, inner: &Loop, place: usize) -> Option<Copies> {
         let variable = self.around.len();
         let mut unrolled = Vec::new();
         let mut node = &inner.body[place];
@@ -141,7 +159,7 @@ impl Accumulators<'_> {
     fn divided(
         &mut self,
         inner: &Loop,
-        copies: Vec<Operation>,
+        Copies { operations: copies, variables, lanes }: Copies,
         first: Option<&Operation>,
     ) -> Option<(Operation, Operation)> {
         let update = copies.first()?.clone();
@@ -172,6 +190,11 @@ impl Accumulators<'_> {
             true => copies.into_iter().fold(loaded(update.clone(), before), together),
             false => joined(operator, copies.into_iter().reduce(together)?, before),
         };
+        // Of running sums within each other, the innermost has the origin.
+        let begun = first.and_then(|first| self.origins[&first.name].clone());
+        let of_update = self.origins.insert(update.name.clone(), begun)?;
+        let of_sum = of_update.map(|of| StatementOrigin { variables, lanes, ..of });
+        self.origins.insert(name.clone(), of_sum);
         let sum = Operation { name, target: at(Index::variable(variable)), reduction: None, ..sum };
         let last = Load { access: at(Index::constant(least + turns - 1)), outside: None };
         let taken = match first {
@@ -222,20 +245,24 @@ fn first_value(before: &[Node], inner: &Loop, update: &Operation) -> Option<Oper
 }
 
 /// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, in their order.
-fn copied(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Vec<Operation>> {
-    let lanes = std::iter::once(inner.unroll).chain(unrolled.iter().map(|copies| copies.unroll));
-    let lanes = lanes.map(|lanes| 0..lanes).multi_cartesian_product();
-    let copy = |lanes: Vec<i64>| {
-        // The value of each variable in this copy.
-        let place = |level: usize| match level {
-            0 if inner.unroll == 1 => Some(AffineIndex::variable(variable)),
-            0 => AffineIndex::constant(inner.min + lanes[0]).plus(&AffineIndex::variable(variable), inner.unroll),
-            _ => Some(AffineIndex::constant(unrolled[level - 1].min + lanes[level])),
-        };
-        let around = (0..variable).map(|level| Some(AffineIndex::variable(level)));
-        operation.in_loops(&around.chain((0..lanes.len()).map(place)).collect::<Option<Vec<_>>>()?)
+fn copied(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Copies> {
+    let lanes = std::iter::once(inner.unroll).chain(unrolled.iter().map(|copies| copies.unroll)).collect_vec();
+    let lane = |level: usize| AffineIndex::variable(variable + 1 + level);
+    let place = |level: usize| match level {
+        0 if inner.unroll == 1 => Some(AffineIndex::variable(variable)),
+        0 => AffineIndex::constant(inner.min).plus(&AffineIndex::variable(variable), inner.unroll)?.plus(&lane(0), 1),
+        _ => AffineIndex::constant(unrolled[level - 1].min).plus(&lane(level), 1),
     };
-    lanes.map(copy).collect()
+    let around = (0..variable).map(|level| Some(AffineIndex::variable(level)));
+    let variables = around.chain((0..lanes.len()).map(place)).collect::<Option<Vec<_>>>()?;
+    let copy = |of_lanes: Vec<i64>| {
+        let loops = (0..=variable).map(AffineIndex::variable);
+        let values = loops.chain(of_lanes.into_iter().map(AffineIndex::constant)).collect_vec();
+        operation.in_loops(&variables.iter().map(|of| of.composed(&values)).collect::<Option<Vec<_>>>()?)
+    };
+    let operations = lanes.iter().map(|lanes| 0..*lanes).multi_cartesian_product().map(copy);
+    let operations = operations.collect::<Option<_>>()?;
+    Some(Copies { operations, variables, lanes })
 }
 
 /// Two statements as one, their values joined.

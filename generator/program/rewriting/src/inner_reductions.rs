@@ -26,7 +26,7 @@ fn with_order(node: Node, depth: usize, statements: &mut Vec<Option<StatementOri
         }
     };
     if let Some((nest, variables)) = turned(&outer, depth) {
-        statements.push(Some(StatementOrigin { statement: statements.len(), variables, word: None }));
+        statements.push(Some(StatementOrigin::of(statements.len(), variables)));
         return nest;
     }
     let Loop { body, .. } = outer;

@@ -25,7 +25,6 @@ mod roms;
 mod sequence;
 mod stages;
 mod stored;
-mod sums;
 mod tiles;
 mod units;
 mod writers;
@@ -39,7 +38,6 @@ pub use error::{PartError, ProofError, ProvenanceError};
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
 pub use rewritten::prove_rewritten;
 pub use roms::{RomError, RomFault, prove_roms};
-pub use sums::prove_sums;
 
 use crate::dependence::Dependences;
 use crate::parts::Compilation;

@@ -8,7 +8,7 @@ use pushmem_nest::{
     AffineIndex, Binary, Expression, ExpressionKind, Node, Operation, Program, StatementOrigin, Witness, Word,
 };
 use pushmem_proof::prove_rewritten;
-use pushmem_rewriting::{with_halves, with_random_access};
+use pushmem_rewriting::{with_accumulators, with_halves, with_random_access};
 
 fn read(text: &str) -> Program {
     Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program
@@ -138,6 +138,11 @@ fn each_other_claim_is_refused(program: &Program, rewritten: &Program, witness: 
             let has_word = |of: &mut Witness| of.statements[number].iter_mut().for_each(|of| of.word = word);
             assert!(is_refused(&has_word), "statement {number} as {word:?}");
         }
+        for lanes in [vec![3], vec![5], vec![-1], vec![0], vec![2, 2, 2]] {
+            let has_lanes =
+                |of: &mut Witness| of.statements[number].iter_mut().for_each(|of| of.lanes.clone_from(&lanes));
+            assert!(is_refused(&has_lanes), "statement {number} with {lanes:?}");
+        }
         let variables = witness.statements[number].as_ref().map_or(0, |of| of.variables.len());
         for variable in 0..variables {
             let is_more = |of: &mut Witness| {
@@ -214,4 +219,169 @@ fn words_in_another_order_are_refused() {
     witness.statements.swap(number, number + 1);
     let refused = prove_rewritten(&alike, &halved, &witness).unwrap_err();
     assert_eq!(refused.reason, "it comes after a part of the element that it reads");
+}
+
+/// A product of matrices that begins with another one, over a loop of two lanes and one inside, and the sum of what it reads.
+const PRODUCT: &str = "
+name: product
+schedule: dnn
+inputs:
+  a: {type: i16, shape: [8, 3, 5]}
+  b: {type: i16, shape: [8, 6]}
+  c: {type: i16, shape: [6, 5]}
+outputs: {output: {type: i16, shape: [6, 5]}, weight: {type: i16, shape: [6, 5]}}
+nest:
+  - for i in 0..5:
+    - for j in 0..6:
+      - weight[j, i] = 7
+      - output[j, i] = 2 * c[j, i]
+      - for l in 0..3:
+        - for k in 0..8 unroll 2:
+          - output[j, i] += a[k, l, i] * b[k, j] + (k as i16)
+      - for k in 0..8:
+        - weight[j, i] += b[k, j]
+";
+
+/// The same in 32 bits, where a term is a loop variable as it is, with a factor, and beside another one and a constant.
+fn with_bare_variables() -> String {
+    let text = PRODUCT.replace("i16", "i32").replace("(k as i32)", "k");
+    let text = text.replace("2 * c[j, i]", "j + 3").replace("  c: {type: i32, shape: [6, 5]}\n", "");
+    text.replace("weight[j, i] += b[k, j]", "weight[j, i] += 2*k - 1*i + b[k, j] + i + 70000000")
+}
+
+/// The same with extremes and products of all in place of sums.
+fn with_other_operators() -> String {
+    let largest = "output[j, i] = max(output[j, i], a[k, l, i] * b[k, j] + (k as i16))";
+    let text = PRODUCT.replace("output[j, i] += a[k, l, i] * b[k, j] + (k as i16)", largest);
+    text.replace("weight[j, i] += b[k, j]", "weight[j, i] = b[k, j] * weight[j, i]")
+}
+
+/// The same of bfloat16 numbers, which begins with a constant, in two lanes.
+const NUMBERS: &str = "
+name: product
+schedule: dnn
+inputs: {a: {type: bf16, shape: [8, 5]}, b: {type: bf16, shape: [8, 6]}}
+outputs: {output: {type: bf16, shape: [6, 5]}}
+nest:
+  - for i in 0..5:
+    - for j in 0..6:
+      - output[j, i] = 0.5
+      - for k in 0..8 unroll 2:
+        - output[j, i] += a[k, i] * b[k, j]
+";
+
+fn divided(text: &str) -> (Program, Program, Witness) {
+    let program = read(text);
+    let (divided, witness) = with_accumulators(program.clone(), |_| true);
+    assert_eq!(divided.arrays.len(), program.arrays.len() + 3);
+    (program, divided, witness)
+}
+
+#[test]
+fn divided_sums_are_proven() {
+    for text in [PRODUCT, &with_bare_variables(), &with_other_operators()] {
+        let (program, divided, witness) = divided(text);
+        assert_eq!(prove_rewritten(&program, &divided, &witness), Ok(()), "{divided}");
+        each_change_is_refused(&program, &divided, &witness);
+        each_other_claim_is_refused(&program, &divided, &witness);
+    }
+}
+
+/// A sum after a value that its loop adds, which is read there, and after one that is added to in all iterations of the loop around both.
+#[test]
+fn sums_of_elements_of_their_loop_are_proven() {
+    let program = read(
+        "
+name: sums
+schedule: dnn
+inputs: {a: {type: i16, shape: [8, 5]}}
+outputs: {output: {type: i16, shape: [5]}, all: {type: i16, shape: [8]}}
+buffers: {scaled: {type: i16, shape: [8]}}
+nest:
+  - for k in 0..8:
+    - all[k] = 0
+  - for i in 0..5:
+    - output[i] = a[0, i]
+    - for k in 0..8:
+      - scaled[k] = 3 * a[k, i]
+      - all[k] += a[k, i]
+      - output[i] += scaled[k]
+",
+    );
+    let (divided, witness) = with_accumulators(program.clone(), |_| true);
+    assert_eq!(divided.arrays.len(), program.arrays.len() + 1);
+    assert_eq!(prove_rewritten(&program, &divided, &witness), Ok(()), "{divided}");
+    each_change_is_refused(&program, &divided, &witness);
+    each_other_claim_is_refused(&program, &divided, &witness);
+}
+
+/// A sum of values that are each used twice by the next one, which a text of all of them would not end with.
+#[test]
+fn values_are_told_apart_however_often_they_are_used() {
+    let program = |steps: usize, step: &str| {
+        let values = (1..=steps)
+            .map(|number| format!("            v{number}: {}\n", step.replace('v', &format!("v{}", number - 1))));
+        read(&format!(
+            "
+name: named
+schedule: dnn
+inputs: {{a: {{type: u16, shape: [8, 3]}}}}
+outputs: {{output: {{type: u16, shape: [3]}}}}
+nest:
+  - for j in 0..3:
+    - output[j] = 3
+    - for k in 0..8 unroll 2:
+      - output[j] += v{steps} + v{steps}:
+          where:
+            v0: a[k, j] + (k as u16)
+{}",
+            values.collect::<String>()
+        ))
+    };
+    let (divided, witness) = with_accumulators(program(40, "v ^ v << 1"), |_| true);
+    assert_eq!(prove_rewritten(&program(40, "v ^ v << 1"), &divided, &witness), Ok(()));
+    for other in [program(39, "v ^ v << 1"), program(40, "v << 1 ^ v"), program(40, "v + v")] {
+        let refused = prove_rewritten(&other, &divided, &witness).unwrap_err();
+        assert_eq!(refused.reason, "it computes another value");
+    }
+    let often = program(100, "v + v");
+    let (divided, witness) = with_accumulators(often.clone(), |_| true);
+    assert_eq!(prove_rewritten(&often, &divided, &witness), Ok(()));
+}
+
+#[test]
+fn sums_of_numbers_keep_their_order() {
+    let program = read(NUMBERS);
+    let (divided, witness) = with_accumulators(program.clone(), |_| true);
+    assert_eq!(divided.arrays.len(), program.arrays.len() + 1);
+    assert_eq!(prove_rewritten(&program, &divided, &witness), Ok(()));
+    each_change_is_refused(&program, &divided, &witness);
+    each_other_claim_is_refused(&program, &divided, &witness);
+    let mut changed = divided.clone();
+    let expression = &mut operations(&mut changed.nest)[0].expression;
+    let ExpressionKind::Binary { left, right, .. } = &mut expression.kind else { unreachable!("it adds") };
+    let ExpressionKind::Binary { right: first, .. } = &mut Arc::make_mut(left).kind else {
+        unreachable!("it adds twice")
+    };
+    std::mem::swap(first, right);
+    assert_eq!(prove_rewritten(&program, &changed, &witness).unwrap_err().reason, "it computes another value");
+    let other = read(&NUMBERS.replace("bf16", "i16").replace("0.5", "3"));
+    assert!(prove_rewritten(&other, &divided, &witness).is_err());
+}
+
+#[test]
+fn sums_of_numbers_that_begin_otherwise_stay_as_they_are() {
+    for (from, to) in [
+        ("= 0.5", "= a[0, i]"),
+        (
+            "      - output[j, i] = 0.5\n      - for k",
+            "      - output[j, i] = 0.5\n    - for j in 0..6:\n      - for k",
+        ),
+        ("for k in 0..8 unroll 2:", "for k in 0..8:\n        - for l in 0..3:"),
+    ] {
+        let text = NUMBERS.replace(from, to);
+        let text = if to.contains("for l") { text.replace("        - output", "          - output") } else { text };
+        let program = read(&text);
+        assert_eq!(with_accumulators(program.clone(), |_| true).0.arrays.len(), program.arrays.len(), "{text}");
+    }
 }

@@ -5,27 +5,22 @@
 //! these elements in another array meanwhile; unless they are in no other one.
 
 use itertools::Itertools;
-use pushmem_nest::{
-    Access, AffineIndex, Array, ArrayKind, ArrayOrigin, ExpressionKind, Index, Program, StatementOrigin, Type, Witness,
-};
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, ExpressionKind, Index, Program, Type};
 
 use super::{Place, Statement};
 use crate::error::{PartError, require};
 
-/// The statements of a rewritten program with the elements of the program in place of those of the arrays that hold them, each with its origin,
-/// without those that copy.
+/// The statements of a rewritten program with the elements of the program in place of those of the arrays that hold them, without those that copy.
 ///
 /// # Errors
 /// The first array that is none of the program, or that does not hold the elements that it should.
-pub(super) fn of_source<'a, 'w>(
+pub(super) fn of_source<'a>(
     source: &Program,
-    rewritten: &'a Program,
-    witness: &'w Witness,
-) -> Result<Vec<(Statement<'a>, &'w StatementOrigin)>, PartError> {
-    let statements = Statement::all(rewritten);
-    let whole = || "the program".to_owned();
-    require(statements.len() == witness.statements.len(), whole, "it has other statements than its witness")?;
-    let holders = holders(source, rewritten, witness)?;
+    rewritten: &Program,
+    statements: Vec<Statement<'a>>,
+    origins: &[ArrayOrigin],
+) -> Result<Vec<Statement<'a>>, PartError> {
+    let holders = holders(source, rewritten, origins)?;
     for Holder { array, number, .. } in &holders {
         let name = || array.name.clone();
         let accesses = statements.iter().flat_map(|statement| statement.operation.accesses());
@@ -38,12 +33,10 @@ pub(super) fn of_source<'a, 'w>(
     }
     for holder in holders.iter().filter(|holder| !holder.is_whole) {
         let reason = |reason: &str| PartError { part: holder.array.name.clone(), reason: reason.to_owned() };
-        Held { holder, holders: &holders, statements: &statements, origins: &witness.statements }
-            .check()
-            .map_err(reason)?;
+        Held { holder, holders: &holders, statements: &statements }.check().map_err(reason)?;
     }
     let mut of_source = Vec::new();
-    for (statement, origin) in statements.into_iter().zip(&witness.statements) {
+    for statement in statements {
         let place = |place: &Place<'a>| holders[place.array].place(place);
         let target = place(&statement.target);
         let loads = statement.loads.iter().map(place).collect::<Option<Vec<_>>>();
@@ -51,8 +44,8 @@ pub(super) fn of_source<'a, 'w>(
             return Err(statement.error("an index of it is beyond the limits"));
         };
         let statement = Statement { target, loads, ..statement };
-        match origin {
-            Some(origin) => of_source.push((statement, origin)),
+        match statement.origin {
+            Some(_) => of_source.push(statement),
             None if copies(&statement) => {}
             None => return Err(statement.error("it does not only copy an element")),
         }
@@ -75,12 +68,12 @@ struct Holder<'a> {
 fn holders<'a>(
     source: &'a Program,
     rewritten: &'a Program,
-    witness: &'a Witness,
+    origins: &'a [ArrayOrigin],
 ) -> Result<Vec<Holder<'a>>, PartError> {
     let whole = || "the program".to_owned();
-    require(rewritten.arrays.len() == witness.arrays.len(), whole, "it has other arrays than its witness")?;
+    require(rewritten.arrays.len() >= origins.len(), whole, "it has fewer arrays than its witness")?;
     let mut holders = Vec::new();
-    for (number, (array, origin)) in rewritten.arrays.iter().zip(&witness.arrays).enumerate() {
+    for (number, (array, origin)) in rewritten.arrays.iter().zip(origins).enumerate() {
         let name = || array.name.clone();
         let has_word = |held: &Array| held.element.words().len() == 2 && array.element == Type::U16;
         let is_held =
@@ -133,7 +126,6 @@ struct Held<'a> {
     holder: &'a Holder<'a>,
     holders: &'a [Holder<'a>],
     statements: &'a [Statement<'a>],
-    origins: &'a [Option<StatementOrigin>],
 }
 
 impl Held<'_> {
@@ -156,13 +148,8 @@ impl Held<'_> {
         if !is_filled && (*depth > 0 || held.kind == ArrayKind::Input) {
             return Err("its first statement does not write all of it");
         }
-        let is_copy = |statement: &Statement| self.origins[statement.number].is_none();
-        let between = |statement: &&Statement| {
-            let is_beyond = |of: &Statement, is_far: bool| is_far && statement.shared(of) == *depth;
-            statement.shared(first) >= *depth
-                && !is_beyond(first, is_filled && statement.number < first.number)
-                && !is_beyond(last, statement.number > last.number)
-        };
+        let is_copy = |statement: &Statement| statement.origin.is_none();
+        let between = |statement: &&Statement| statement.is_between((Some(*first).filter(|_| is_filled), last), *depth);
         let mut meanwhile = self.statements.iter().filter(between);
         let is_held = |place: &Place| {
             let other = self.holders[place.array].origin;

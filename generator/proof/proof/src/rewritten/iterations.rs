@@ -8,15 +8,26 @@ use pushmem_nest::{AffineIndex, Loop, StatementOrigin, Word};
 use super::{Statement, values};
 use crate::error::PartError;
 
+/// Iterations of the program that one may be together.
+const MOST_COPIES: i64 = 1 << 12;
+
 /// A statement of the program, and the same one in other loops, both with the same elements in an iteration.
 pub(super) struct Pair<'a> {
     pub source: Statement<'a>,
     pub other: Statement<'a>,
+    /// The loop variables of the first one as functions of those of the second one, each a number of which the latter are digits.
+    pub values: Vec<AffineIndex>,
     /// How many loops, from the outermost, are the same in each iteration.
     pub kept: usize,
 }
 
 impl Pair<'_> {
+    /// Whether iterations come in the order of the program.
+    pub fn is_in_order(&self) -> bool {
+        let digits = self.values.iter().flat_map(|value| value.terms.iter().sorted_by_key(|(_, step)| -step));
+        digits.map(|(place, _)| *place).is_sorted()
+    }
+
     /// Whether all loops are the same.
     pub fn is_same(&self) -> bool {
         self.kept == self.source.loops.len() && self.kept == self.other.loops.len()
@@ -27,19 +38,17 @@ impl Pair<'_> {
 ///
 /// # Errors
 /// The first statement that is none of the program, or in loops with other iterations.
-pub(super) fn pairs<'a>(
-    source: &[Statement<'a>],
-    others: Vec<(Statement<'a>, &StatementOrigin)>,
-) -> Result<Vec<Pair<'a>>, PartError> {
-    let words = source.iter().map(|own| (own.number, None));
-    let mut rest: BTreeSet<(usize, Option<Word>)> = words.collect();
-    let pair = |(other, origin): (Statement<'a>, &StatementOrigin)| {
-        let StatementOrigin { statement, word, .. } = *origin;
-        if word.is_some() && rest.remove(&(statement, None)) {
-            rest.extend([Word::Low, Word::High].map(|word| (statement, Some(word))));
+pub(super) fn pairs<'a>(source: &[Statement<'a>], others: Vec<Statement<'a>>) -> Result<Vec<Pair<'a>>, PartError> {
+    let mut rest: BTreeSet<(usize, Option<Word>)> = (0..source.len()).map(|statement| (statement, None)).collect();
+    let pair = |other: Statement<'a>| {
+        let Some(StatementOrigin { statement, word, .. }) = other.origin else {
+            return Err(other.error("it is no statement of the program"));
+        };
+        if word.is_some() && rest.remove(&(*statement, None)) {
+            rest.extend([Word::Low, Word::High].map(|word| (*statement, Some(word))));
         }
-        match rest.remove(&(statement, word)) {
-            true => pair(source[statement].clone(), other, origin),
+        match rest.remove(&(*statement, *word)) {
+            true => pair(source[*statement].clone(), other),
             false => Err(other.error("it is no statement of the program")),
         }
     };
@@ -50,24 +59,35 @@ pub(super) fn pairs<'a>(
     }
 }
 
-/// Checks that a statement has the iterations of one of the program, each once; and that it computes the same there of the same elements.
-fn pair<'a>(own: Statement<'a>, other: Statement<'a>, origin: &StatementOrigin) -> Result<Pair<'a>, PartError> {
+/// Checks that a statement has the iterations of the one of the program that it is, each once; and that it computes the same there of the same
+/// elements.
+fn pair<'a>(own: Statement<'a>, mut other: Statement<'a>) -> Result<Pair<'a>, PartError> {
+    let StatementOrigin { variables: values, word, .. } = other.origin.expect("it has been found");
+    let lanes = other.lanes;
+    other.loops.extend(lanes);
     let variables = variables(&other.loops);
-    let values = origin.variables.iter().map(|value| value.composed(&variables)).collect::<Option<Vec<_>>>();
+    let values = values.iter().map(|value| value.composed(&variables)).collect::<Option<Vec<_>>>();
     let values = values.filter(|values| values.len() == own.loops.len());
     let values = values.ok_or_else(|| other.error("its iterations are none of the program"))?;
-    if !are_digits(&values, &own.loops, &other.loops) {
+    let copies = lanes.iter().try_fold(1, |copies: i64, lane| copies.checked_mul(lane.extent));
+    let may_be_copied = copies.is_some_and(|copies| (1..=MOST_COPIES).contains(&copies));
+    if !may_be_copied || !are_digits(&values, &own.loops, &other.loops) {
         return Err(other.error("it has not each iteration of the program once"));
     }
-    // A sum whose element is loaded is one, too.
-    let read = if other.reduction.is_none() { own.clone().with_old_value() } else { own.clone() };
-    let (Some(read), Some(moved)) = (read.in_loops(&values), other.clone().in_loops(&variables)) else {
+    let of_lanes = lanes.iter().map(|lane| 0..lane.extent).multi_cartesian_product();
+    let copy = |lane: Vec<i64>| {
+        let around = variables[..variables.len() - lanes.len()].iter().cloned();
+        let in_lane = around.chain(lane.into_iter().map(AffineIndex::constant)).collect_vec();
+        own.clone().in_loops(&values.iter().map(|value| value.composed(&in_lane)).collect::<Option<Vec<_>>>()?)
+    };
+    let copies = of_lanes.map(copy).collect::<Option<Vec<_>>>();
+    let (Some(copies), Some(moved)) = (copies, other.clone().in_loops(&variables)) else {
         return Err(other.error("an index of it is beyond the limits"));
     };
-    if !values::have_same_target(&read, &moved, origin.word) {
+    if !copies.iter().all(|own| values::have_same_target(own, &moved, *word)) {
         return Err(other.error("it accesses other elements"));
     }
-    if !values::are_same(&read, &moved, origin.word) {
+    if !values::are_same(&copies, &moved, *word) {
         return Err(other.error("it computes another value"));
     }
     let is_kept = |place: &usize| {
@@ -75,7 +95,7 @@ fn pair<'a>(own: Statement<'a>, other: Statement<'a>, origin: &StatementOrigin) 
         bounds(&own) == bounds(&other) && variables[*place] == values[*place]
     };
     let kept = (0..own.loops.len()).take_while(is_kept).count();
-    Ok(Pair { source: own, other, kept })
+    Ok(Pair { source: own, other, values, kept })
 }
 
 /// The variables of loops. Those of loops of one iteration are constant.

@@ -1,6 +1,6 @@
 //! The proof that a program computes what the one does that a pass has rewritten, by the pass's [witness](Witness).
 //!
-//! An access of an array that [holds elements of another one](arrays) becomes that of the other one, and the statements that only copy between
+//! [Running sums](running_sums) are taken out first: statements join with the elements themselves. An access of an array that [holds elements of another one](arrays) becomes that of the other one, and the statements that only copy between
 //! the two are taken out. Then each statement must be [one of the program](iterations), each iteration once, with the same elements.
 //! And of two iterations that access one element, and one of which writes it, the [order](orders) must be the same, unless one statement adds in
 //! both. Such programs compute the same, whatever made the witness.
@@ -9,13 +9,13 @@ mod arrays;
 mod indices;
 mod iterations;
 mod orders;
+mod running_sums;
 mod values;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use pushmem_nest::{
-    Access, AffineIndex, Binary, Expression, ExpressionKind, Index, Loop, Operation, Program, Table, Witness, Word,
+    Access, AffineIndex, Binary, Expression, Index, Loop, Operation, Program, StatementOrigin, Table, Witness, Word,
 };
 
 use crate::error::{PartError, require};
@@ -27,7 +27,27 @@ use crate::error::{PartError, require};
 /// The first statement or array that is wrong.
 pub fn prove_rewritten(source: &Program, rewritten: &Program, witness: &Witness) -> Result<(), PartError> {
     require(same_tables(source, rewritten), || "the program".to_owned(), "a table is another")?;
-    let statements = arrays::of_source(source, rewritten, witness)?;
+    let operations = rewritten.operations();
+    let is_complete = operations.len() == witness.statements.len();
+    require(is_complete, || "the program".to_owned(), "it has other statements than its witness")?;
+    let lanes = witness.statements.iter().zip(&operations).map(|(origin, (_, operation))| {
+        let lane = |&extent: &i64| Loop {
+            variable: String::new(),
+            min: 0,
+            extent,
+            unroll: 1,
+            body: Vec::new(),
+            span: operation.span,
+        };
+        origin.iter().flat_map(|origin| &origin.lanes).map(lane).collect()
+    });
+    let lanes: Vec<Vec<Loop>> = lanes.collect();
+    let mut statements = Statement::all(rewritten);
+    for ((statement, origin), lanes) in statements.iter_mut().zip(&witness.statements).zip(&lanes) {
+        (statement.origin, statement.lanes) = (origin.as_ref(), lanes);
+    }
+    let statements = running_sums::without(statements, &rewritten.arrays, witness.arrays.len())?;
+    let statements = arrays::of_source(source, rewritten, statements, &witness.arrays)?;
     orders::check(&iterations::pairs(&Statement::all(source), statements)?)
 }
 
@@ -46,8 +66,12 @@ struct Statement<'a> {
     /// The loops around it, outermost first.
     loops: Vec<&'a Loop>,
     operation: &'a Operation,
-    /// Its number in the text.
+    /// A number in the order of the text, odd: before it there is room for another statement.
     number: usize,
+    /// The statement of the program that it is, if the statement is one of a rewritten program, and does more than to copy.
+    origin: Option<&'a StatementOrigin>,
+    /// The loops of the iterations of the program that one is together.
+    lanes: &'a [Loop],
     target: Place<'a>,
     loads: Vec<Place<'a>>,
     /// The operator that joins the value with the element.
@@ -70,6 +94,11 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// An element as a whole of an array without dimensions.
+    fn new(array: usize) -> Self {
+        Place { array, indices: Vec::new(), computed: None, outside: None, word: None }
+    }
+
     /// The element where the variables of the loops have these values.
     fn in_loops(self, values: &[AffineIndex]) -> Option<Self> {
         let computed = match &self.computed {
@@ -87,30 +116,21 @@ impl<'a> Statement<'a> {
         let place = |Access { array, indices, computed, .. }: &'a Access, outside| {
             let sums = computed.as_ref().and_then(|computed| computed.iter().map(indices::as_sum).collect());
             let computed = computed.as_deref().filter(|_| sums.is_none()).map(Cow::Borrowed);
-            Place { array: *array, indices: sums.unwrap_or_else(|| indices.clone()), computed, outside, word: None }
+            let indices = sums.unwrap_or_else(|| indices.clone());
+            Place { indices, computed, outside, ..Place::new(*array) }
         };
         let statement = |(number, (loops, operation)): (usize, (Vec<&'a Loop>, &'a Operation))| Statement {
             loops,
             operation,
-            number,
+            number: 2 * number + 1,
+            origin: None,
+            lanes: &[],
             target: place(&operation.target, None),
             loads: operation.loads.iter().map(|load| place(&load.access, load.outside)).collect(),
             reduction: operation.reduction,
             expression: Cow::Borrowed(&operation.expression),
         };
         program.operations().into_iter().enumerate().map(statement).collect()
-    }
-
-    /// The statement that loads the element, if it joins its value with that, as its last load.
-    fn with_old_value(mut self) -> Self {
-        if let Some(operator) = self.reduction.take() {
-            let added = self.expression.into_owned();
-            let old = Expression { kind: ExpressionKind::Load(self.loads.len()), ..added.clone() };
-            self.loads.push(self.target.clone());
-            let kind = ExpressionKind::Binary { operator, left: Arc::new(old.clone()), right: Arc::new(added) };
-            self.expression = Cow::Owned(Expression { kind, ..old });
-        }
-        self
     }
 
     /// The statement in other loops, where the variables of its own have these values.
@@ -133,6 +153,15 @@ impl<'a> Statement<'a> {
     /// The loops that are around another statement, too.
     fn shared(&self, other: &Statement) -> usize {
         self.loops.iter().zip(&other.loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
+    }
+
+    /// Whether iterations of it are between those of two others, in an iteration of so many loops around all: after the first loop, or statement,
+    /// in these that has the first one in it, and before that of the last one. Without a first one, they only are before the last one.
+    fn is_between(&self, (first, last): (Option<&Statement>, &Statement), depth: usize) -> bool {
+        let is_beyond = |of: &Statement, is_far: bool| is_far && self.shared(of) == depth;
+        self.shared(last) >= depth
+            && !first.is_some_and(|first| is_beyond(first, self.number < first.number))
+            && !is_beyond(last, self.number > last.number)
     }
 
     /// Whether some element depends on data.

@@ -20,17 +20,13 @@ pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
             continue;
         }
         let (first, second) = if one.source.number < two.source.number { (one, two) } else { (two, one) };
-        // The iterations of the loops around both decide, and in one of these the text.
-        let shared = first.source.shared(&second.source);
-        let goes_as_before = shared == first.other.shared(&second.other)
-            && first.kept.min(second.kept) >= shared
-            && first.other.number < second.other.number;
-        let is_ordered = || {
-            first.other.number < second.other.number
-                && come_in_order(&first.source, &second.source)
-                && come_in_order(&first.other, &second.other)
-        };
-        if !goes_as_before && depend(&first.source, &second.source) && !is_ordered() {
+        // The iterations of the loops that are around both here and there decide, and in one of these the others, and the text.
+        let both = [(&first.source, &second.source), (&first.other, &second.other)];
+        let shared = both.map(|(first, second)| first.shared(second));
+        let same = shared[0].min(shared[1]).min(first.kept).min(second.kept);
+        let is_ordered = first.other.number < second.other.number
+            && both.iter().all(|(first, second)| come_in_order(first, second, same));
+        if depend(&first.source, &second.source) && !is_ordered {
             let reason = format!("it may access an element before `{}` does", first.source.operation.name);
             return Err(second.other.error(&reason));
         }
@@ -57,7 +53,7 @@ fn check_alone(pair: &Pair) -> Result<(), PartError> {
         return Err(other.error("its iterations are in another order, and it reads the array that it writes"));
     }
     let adds = source.reduction.is_some();
-    if adds && source.operation.sums_in_order() {
+    if adds && source.operation.sums_in_order() && !pair.is_in_order() {
         return Err(other.error("it adds numbers in another order"));
     }
     let is_alone = |variable: usize| {
@@ -84,9 +80,9 @@ fn depend(first: &Statement, second: &Statement) -> bool {
     common(first, second).next().is_some()
 }
 
-/// Whether iterations of two statements that access one element are in the same iteration of the loops around both, so that the first statement
-/// comes first.
-fn come_in_order(first: &Statement, second: &Statement) -> bool {
+/// Whether iterations of two statements that access one element, in the same iteration of so many loops, are in the same iteration of all loops
+/// around both, so that the first statement comes first.
+fn come_in_order(first: &Statement, second: &Statement, same: usize) -> bool {
     let shared = first.shared(second);
     let is_shown = |(one, other): (&Place, &Place)| {
         let shown = one
@@ -95,7 +91,7 @@ fn come_in_order(first: &Statement, second: &Statement) -> bool {
             .zip(&other.indices)
             .flat_map(|(one, other)| shown((first, one), (second, other), shared));
         let shown = shown.collect_vec();
-        (0..shared).all(|variable| first.loops[variable].extent == 1 || shown.contains(&variable))
+        (same..shared).all(|variable| first.loops[variable].extent == 1 || shown.contains(&variable))
     };
     common(first, second).all(is_shown)
 }

@@ -5,19 +5,78 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use itertools::Itertools;
 use pushmem_nest::{Binary, Expression, ExpressionKind, Part, Type, Unary, Word};
 
 use super::{Place, Statement, indices};
 
-/// Whether a statement writes what one of the program does, or that word of it.
-pub(super) fn are_same(own: &Statement, other: &Statement, word: Option<Word>) -> bool {
+/// Whether a statement writes what one of the program does in some iterations, or that word of it.
+pub(super) fn are_same(copies: &[Statement], other: &Statement, word: Option<Word>) -> bool {
+    let own = &copies[0];
+    let is_one = copies.len() == 1 && own.reduction == other.reduction;
     let pair = Pair { own, other, known: RefCell::default() };
-    let value = match word {
-        None => pair.value(&own.expression, &other.expression),
-        Some(Word::Low) => pair.low_half(&own.expression, &other.expression),
-        Some(Word::High) => pair.high_half(&own.expression, &other.expression),
+    let same = match word {
+        None if is_one => pair.value(&own.expression, &other.expression),
+        None => joins_same(copies, other),
+        Some(Word::Low) => is_one && pair.low_half(&own.expression, &other.expression),
+        Some(Word::High) => is_one && pair.high_half(&own.expression, &other.expression),
     };
-    own.reduction == other.reduction && own.operation.unit() == other.operation.unit() && value
+    own.operation.unit() == other.operation.unit() && same
+}
+
+/// Whether a statement loads the element that it writes, and joins it with what one of the program does in some iterations: in the order of these,
+/// unless any order is as good.
+fn joins_same(copies: &[Statement], other: &Statement) -> bool {
+    let (own, value) = (&copies[0], copies[0].expression.value);
+    let Some(operator) = own.reduction.filter(|_| other.reduction.is_none() && other.expression.value == value) else {
+        return false;
+    };
+    let pairs = copies.iter().map(|own| Pair { own, other, known: RefCell::default() }).collect_vec();
+    let is_old = |of: &&Expression| match of.kind {
+        ExpressionKind::Load(load) => other.loads.get(load).is_some_and(|of| pairs[0].place(&own.target, of, None)),
+        _ => false,
+    };
+    if value.sums_in_order() {
+        let mut joined = Vec::new();
+        let mut sum = &*other.expression;
+        while let ExpressionKind::Binary { operator: by, left, right } = &sum.kind
+            && *by == operator
+            && joined.len() < copies.len()
+        {
+            joined.push(&**right);
+            sum = left;
+        }
+        let mut in_order = pairs.iter().zip(joined.iter().rev());
+        return is_old(&sum)
+            && joined.len() == copies.len()
+            && in_order.all(|(pair, of)| pair.value(&pair.own.expression, of));
+    }
+    let mut joined = operands(&other.expression, operator);
+    let Some(old) = joined.iter().position(is_old).filter(|_| operator.identity(value).is_some()) else { return false };
+    joined.swap_remove(old);
+    let mut own =
+        pairs.iter().flat_map(|pair| operands(&pair.own.expression, operator).into_iter().map(move |of| (pair, of)));
+    own.all(|(pair, of)| {
+        let found = joined.iter().position(|other| pair.value(of, other));
+        found.map(|found| joined.swap_remove(found)).is_some()
+    }) && joined.is_empty()
+}
+
+/// The values that an operator joins in an expression, whatever their order is. One that is used several times is a value of its own.
+fn operands(expression: &Expression, operator: Binary) -> Vec<&Expression> {
+    let shared = expression.shared_parts();
+    let (mut open, mut found) = (vec![expression], Vec::new());
+    while let Some(of) = open.pop() {
+        match &of.kind {
+            ExpressionKind::Binary { operator: by, left, right }
+                if *by == operator && of.value == expression.value && !shared.contains(&Part(of)) =>
+            {
+                open.extend([&**left, &**right]);
+            }
+            _ => found.push(of),
+        }
+    }
+    found
 }
 
 /// Whether two statements write the same element, the second one that word of it.
