@@ -6,7 +6,7 @@ use crate::program::{Access, Array, Load, Operation, Program};
 use crate::types::Word;
 
 /// How a program follows from one that a pass has rewritten: a claim of the pass, which the proof checks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// The origins of the statements of the new program, in the order of its text. Nothing for those that only copy an element from one array
     /// that holds it to another one.

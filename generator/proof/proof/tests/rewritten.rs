@@ -72,6 +72,10 @@ fn each_change_is_refused(program: &Program, rewritten: &Program, witness: &Witn
             }
         }
     }
+    // Arrays with an element less.
+    for number in 0..rewritten.arrays.len() {
+        assert!(is_refused(&|of| of.arrays[number].shape[0] -= 1), "array {number}");
+    }
     // Nodes of each body, by the path of places that leads there.
     for path in paths(&rewritten.nest, &[]) {
         let place = path[path.len() - 1];

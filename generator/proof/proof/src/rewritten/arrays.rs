@@ -5,7 +5,7 @@
 //! these elements in another array meanwhile; unless they are in no other one.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, ExpressionKind, Index, Program, Type};
+use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, ExpressionKind, Index, Program, Type, ranges};
 
 use super::{Place, Statement};
 use crate::error::{PartError, require};
@@ -182,14 +182,24 @@ impl Held<'_> {
         if meanwhile.any(uses_others) { Err("the array that it goes to is used meanwhile") } else { Ok(()) }
     }
 
-    /// Whether all elements of it that a statement accesses are there, and no data choose them, unless they have the same indices in the array
-    /// of the program.
+    /// Whether all elements of it that a statement accesses are there. Data may choose them if it is as large as the array of the program, and
+    /// elements have the same indices there.
     fn is_plain(&self, statement: &Statement) -> bool {
-        let ArrayOrigin { depth, elements, .. } = self.holder.origin;
-        let rank = self.holder.array.shape.len();
-        let has_same_indices = (*depth..depth + rank).map(AffineIndex::variable).eq(elements.iter().cloned());
-        let mut own = statement.places().filter(|place| place.array == self.holder.number);
-        own.all(|place| (place.computed.is_none() || has_same_indices) && place.outside.is_none())
+        let Holder { array, number, origin: ArrayOrigin { depth, elements, .. }, held, .. } = self.holder;
+        let rank = array.shape.len();
+        let is_alike = (*depth..depth + rank).map(AffineIndex::variable).eq(elements.iter().cloned())
+            && (&array.min, &array.shape) == (&held.min, &held.shape);
+        let ranges = ranges(statement.loops.iter().copied());
+        let is_inside = |(dimension, index): (usize, &Index)| {
+            let (low, high) = index.range(&ranges);
+            array.min[dimension] <= low && high <= array.max(dimension)
+        };
+        let mut own = statement.places().filter(|place| place.array == *number);
+        own.all(|place| match place.computed {
+            _ if place.outside.is_some() => false,
+            Some(_) => is_alike,
+            None => place.indices.iter().enumerate().all(is_inside),
+        })
     }
 
     /// Whether a statement goes through all elements of it, each once, in the loops within those around all that uses it. Of dimensions along which

@@ -177,11 +177,13 @@ fn running(
     let before = Index::variable(inner).plus(&Index::constant(-1), 1)?;
     let own = writer.loads.iter().filter(|of| of.array == sum.array).exactly_one().ok()?;
     let bounds = |of: &Statement| of.loops.iter().map(|level| (level.min, level.extent)).take(inner).collect_vec();
+    let all = writer.loops.iter().rev().map(|level| (level.min, level.extent));
     let (level, array, element) = (writer.loops[inner], &arrays[sum.array], arrays[taker.target.array].element);
     let is_running = writer.target == place(Index::variable(inner), None)
         && *own == place(before, own.outside)
         && *sum == place(Index::constant(level.max()), None)
-        && (array.kind, array.element, array.min[0]) == (ArrayKind::Buffer, element, level.min)
+        && (array.kind, array.element) == (ArrayKind::Buffer, element)
+        && array.min.iter().copied().zip(array.shape.iter().copied()).eq(all)
         && reader.loops.len() == inner
         && bounds(reader) == bounds(writer)
         && writer.shared(taker) == taker.loops.len()
