@@ -319,6 +319,52 @@ fn turned<'a>(definition: &Stage, distances: impl Iterator<Item = &'a [i64]>) ->
     open.is_empty().then_some(turned)
 }
 
+/// The elements that an update computes, of those of a definition.
+struct Updated {
+    /// Whether an element is one.
+    condition: Term,
+    /// The value of each variable of the update in its iteration.
+    substituted: HashMap<Variable, Term>,
+    /// Its multiples in the indices of the update, each with the factor.
+    multiples: HashMap<Variable, (i64, Term)>,
+}
+
+impl Updated {
+    /// Those of an update with these targets, at the indices of a definition.
+    fn of(plan: &mut Plan, targets: &[Target], indices: &[Term]) -> Self {
+        let Plan { terms, variables, .. } = plan;
+        let mut condition = terms.number(1, Type::Bool);
+        let (mut substituted, mut multiples) = (HashMap::new(), HashMap::new());
+        for (target, index) in targets.iter().zip(indices) {
+            let within = match target.at(index, terms) {
+                None => {
+                    let constant = terms.number(target.constant, Type::I32);
+                    terms.binary(Binary::Equal, index.clone(), constant)
+                }
+                Some(At { variable, multiple, value, is_one }) => {
+                    substituted.insert(variable, value);
+                    multiples.insert(variable, multiple);
+                    match variables[variable].1 {
+                        None => is_one,
+                        Some((low, high)) => {
+                            let factor = target.variable.map_or(1, |(_, factor)| factor);
+                            let ends = [low, high].map(|end| target.constant + factor * end);
+                            let [low, high] =
+                                [ends[0].min(ends[1]), ends[0].max(ends[1])].map(|end| terms.number(end, Type::I32));
+                            let from = terms.binary(Binary::LessEqual, low, index.clone());
+                            let to = terms.binary(Binary::LessEqual, index.clone(), high);
+                            let within = terms.binary(Binary::And, from, to);
+                            terms.binary(Binary::And, within, is_one)
+                        }
+                    }
+                }
+            };
+            condition = terms.binary(Binary::And, condition, within);
+        }
+        Self { condition, substituted, multiples }
+    }
+}
+
 /// One definition: the values of an update where it computes some, and these `values` elsewhere, which are read from the arrays `before` it
 /// if these are others.
 fn one_definition(
@@ -329,35 +375,8 @@ fn one_definition(
     values: &[Term],
     before: Option<&BTreeMap<usize, usize>>,
 ) -> Option<Stage> {
+    let Updated { condition, substituted, multiples } = Updated::of(plan, &reads.targets, &template.targets);
     let Plan { terms, variables, .. } = plan;
-    let mut condition = terms.number(1, Type::Bool);
-    let (mut substituted, mut multiples) = (HashMap::new(), HashMap::new());
-    for (target, index) in reads.targets.iter().zip(&template.targets) {
-        let within = match target.at(index, terms) {
-            None => {
-                let constant = terms.number(target.constant, Type::I32);
-                terms.binary(Binary::Equal, index.clone(), constant)
-            }
-            Some(At { variable, multiple, value, is_one }) => {
-                substituted.insert(variable, value);
-                multiples.insert(variable, multiple);
-                match variables[variable].1 {
-                    None => is_one,
-                    Some((low, high)) => {
-                        let factor = target.variable.map_or(1, |(_, factor)| factor);
-                        let ends = [low, high].map(|end| target.constant + factor * end);
-                        let [low, high] =
-                            [ends[0].min(ends[1]), ends[0].max(ends[1])].map(|end| terms.number(end, Type::I32));
-                        let from = terms.binary(Binary::LessEqual, low, index.clone());
-                        let to = terms.binary(Binary::LessEqual, index.clone(), high);
-                        let within = terms.binary(Binary::And, from, to);
-                        terms.binary(Binary::And, within, is_one)
-                    }
-                }
-            }
-        };
-        condition = terms.binary(Binary::And, condition, within);
-    }
     let load = |terms: &mut Interner, written: &Point, point: Point, loaded| {
         let Some(place) = update.arrays.iter().position(|array| *array == point.array) else {
             return Some(terms.load(point, loaded));

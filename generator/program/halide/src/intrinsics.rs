@@ -42,15 +42,7 @@ pub(crate) fn intrinsic<L: Clone>(
             [condition, then] if name == "if_then_else" => Ok(select(condition.clone(), then.clone(), call.number(0))),
             _ => Err(call.wrong_count("3")),
         },
-        "mux" => {
-            let [which, values @ .., last] = arguments else { return Err(call.wrong_count("2 or more")) };
-            let of = which.value_type(load).ok_or_else(|| call.unknown_type())?;
-            let chosen = values.iter().enumerate().rev().fold(last.clone(), |others, (place, value)| {
-                let here = Value::binary(Binary::Equal, which.clone(), number(place as i64, of));
-                select(here, value.clone(), others)
-            });
-            Ok(chosen)
-        }
+        "mux" => call.chosen(load),
         "widening_add" => call.widened(Binary::Add),
         "widening_sub" => call.widened(Binary::Subtract),
         "widening_mul" => call.widened(Binary::Multiply),
@@ -62,26 +54,7 @@ pub(crate) fn intrinsic<L: Clone>(
             let operator = if name == "widening_shift_left" { Binary::ShiftLeft } else { Binary::ShiftRight };
             call.shifted(operator, cast(call.result(), value), call.result(), &by, load)
         }
-        // Of sums and differences, what is carried to the left of each bit is left out, and then added or subtracted.
-        "halving_add" => {
-            let [left, right] = call.operands()?;
-            let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
-            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
-            Ok(Value::binary(Binary::Add, Value::binary(Binary::And, left, right), half))
-        }
-        "rounding_halving_add" => {
-            let [left, right] = call.operands()?;
-            let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
-            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
-            Ok(Value::binary(Binary::Subtract, Value::binary(Binary::Or, left, right), half))
-        }
-        "halving_sub" => {
-            let [left, right] = call.operands()?;
-            let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
-            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
-            let borrowed = Value::binary(Binary::And, Rc::new(Value::Unary(Unary::Not, left)), right);
-            Ok(Value::binary(Binary::Subtract, half, borrowed))
-        }
+        "halving_add" | "rounding_halving_add" | "halving_sub" => call.halved(),
         "saturating_add" => call.saturated(Binary::Add),
         "saturating_sub" => call.saturated(Binary::Subtract),
         "saturating_cast" => {
@@ -94,16 +67,7 @@ pub(crate) fn intrinsic<L: Clone>(
             let operator = if name == "rounding_shift_left" { Binary::ShiftLeft } else { Binary::ShiftRight };
             call.rounded_shift(operator, value, call.result(), &by, load)
         }
-        "mul_shift_right" | "rounding_mul_shift_right" => {
-            let [left, right, by] = arguments else { return Err(call.wrong_count("3")) };
-            let wide = call.wide()?;
-            let product = Value::binary(Binary::Multiply, cast(wide, left.clone()), cast(wide, right.clone()));
-            let shifted = match name {
-                "mul_shift_right" => call.shifted(Binary::ShiftRight, product, wide, by, load)?,
-                _ => call.rounded_shift(Binary::ShiftRight, product, wide, by, load)?,
-            };
-            Ok(saturating_cast(shifted, wide, call.result()))
-        }
+        "mul_shift_right" | "rounding_mul_shift_right" => call.shifted_product(load),
         "lerp" => call.interpolated(load),
         "div_round_to_zero" => call.divided_to_zero(),
         "mod_round_to_zero" => {
@@ -237,6 +201,44 @@ impl<L: Clone> Call<'_, L> {
         let too_far = less(Value::binary(Binary::And, differ(&wrapped), away), self.number(0));
         let limit = select(less(left.clone(), self.number(0)), self.number(result.min()), self.number(result.max()));
         Ok(select(too_far, limit, wrapped))
+    }
+
+    /// The value of the number that the first argument is; the last, if it is that of none before.
+    fn chosen(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+        let [which, values @ .., last] = self.arguments else { return Err(self.wrong_count("2 or more")) };
+        let of = which.value_type(load).ok_or_else(|| self.unknown_type())?;
+        let chosen = values.iter().enumerate().rev().fold(last.clone(), |others, (place, value)| {
+            let here = Value::binary(Binary::Equal, which.clone(), number(place as i64, of));
+            select(here, value.clone(), others)
+        });
+        Ok(chosen)
+    }
+
+    /// Half of a sum or a difference: what is carried to the left of each bit is left out, and then added or subtracted.
+    fn halved(&self) -> Result<Rc<Value<L>>> {
+        let [left, right] = self.operands()?;
+        let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
+        let half = Value::binary(Binary::ShiftRight, differ, self.number(1));
+        Ok(match self.name {
+            "halving_add" => Value::binary(Binary::Add, Value::binary(Binary::And, left, right), half),
+            "rounding_halving_add" => Value::binary(Binary::Subtract, Value::binary(Binary::Or, left, right), half),
+            _ => {
+                let borrowed = Value::binary(Binary::And, Rc::new(Value::Unary(Unary::Not, left)), right);
+                Value::binary(Binary::Subtract, half, borrowed)
+            }
+        })
+    }
+
+    /// The product of two arguments, shifted by the third: the nearest value that the type holds.
+    fn shifted_product(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+        let [left, right, by] = self.arguments else { return Err(self.wrong_count("3")) };
+        let wide = self.wide()?;
+        let product = Value::binary(Binary::Multiply, cast(wide, left.clone()), cast(wide, right.clone()));
+        let shifted = match self.name {
+            "mul_shift_right" => self.shifted(Binary::ShiftRight, product, wide, by, load)?,
+            _ => self.rounded_shift(Binary::ShiftRight, product, wide, by, load)?,
+        };
+        Ok(saturating_cast(shifted, wide, self.result()))
     }
 
     /// A shift of the first argument by the second.

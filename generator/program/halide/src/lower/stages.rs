@@ -198,20 +198,8 @@ impl<'a> Lowering<'a> {
                 copies.push((&reduction.name, self.in_copies(of_name[reduction.name.as_str()].0, range, factor)));
             }
         }
-        // Copies that store different elements are no parts of one value.
-        let stores_by = |name: &str| {
-            let mut stores = false;
-            for argument in &definition.arguments {
-                argument.visit(&mut |part| stores |= matches!(&part.kind, Kind::Variable(found) if found == name));
-            }
-            stores
-        };
-        // They are executed one after the other, as the innermost loop is.
-        let innermost =
-            order.iter().rfind(|each| definition.domain.iter().any(|reduction| reduction.name == each.name));
-        let are_innermost = matches!((&copies[..], innermost), ([(name, _)], Some(each)) if each.name == *name);
-        let is_in_order = copies.is_empty() || are_innermost || commutes(definition, &func.name);
-        if !is_in_order || copies.iter().any(|(name, _)| stores_by(name)) {
+        let copied_variables: Vec<&str> = copies.iter().map(|(name, _)| *name).collect();
+        if !are_one_value(definition, &func.name, &order, &copied_variables) {
             return Ok(false);
         }
         self.is_reduction = any_rolled;
@@ -345,6 +333,23 @@ fn own_call<'e>(term: &'e Expression, name: &str) -> Option<&'e Call> {
         Kind::Call(call) if call.called == Called::Func && call.name == name => Some(call),
         _ => None,
     }
+}
+
+/// Whether the copies of an update for the values of these variables of its reduction are parts of one value.
+fn are_one_value(definition: &Definition, func: &str, order: &[Order], copied: &[&str]) -> bool {
+    // Copies that store different elements are no parts of one value.
+    let stores_by = |name: &str| {
+        let mut stores = false;
+        for argument in &definition.arguments {
+            argument.visit(&mut |part| stores |= matches!(&part.kind, Kind::Variable(found) if found == name));
+        }
+        stores
+    };
+    // They are executed one after the other, as the innermost loop is.
+    let innermost = order.iter().rfind(|each| definition.domain.iter().any(|reduction| reduction.name == each.name));
+    let are_innermost = matches!((copied, innermost), ([name], Some(each)) if each.name == *name);
+    let is_in_order = copied.is_empty() || are_innermost || commutes(definition, func);
+    is_in_order && !copied.iter().any(|name| stores_by(name))
 }
 
 /// Whether an update gives the same in any order of its iterations: each value is joined with others by an operator.
