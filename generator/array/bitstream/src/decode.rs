@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushmem_configuration::{
     Configuration as MemoryConfiguration, DecodeError, RegisterWrite, decode as decode_memory,
 };
-use pushmem_csr::Access;
+use pushmem_csr::{Access, Register};
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
-use pushmem_resources::{Address, BankMap, CLEAR, Common, DIGEST, Graph, TileLayout};
+use pushmem_resources::{Address, BankMap, BankMeaning, CLEAR, Common, DIGEST, Graph, TileLayout};
 use pushmem_tile::TileSpec;
 
 use crate::bank::BankConfiguration;
@@ -55,15 +55,8 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
             continue;
         }
         if let Some((bank, register)) = map.as_ref().and_then(|map| map.named(address)) {
-            let name = &register.name;
-            if register.access != Access::ReadWrite {
-                return refuse(format!(
-                    "{:08x} is `{name}` of a bank, which is no part of a configuration",
-                    write.address
-                ));
-            }
-            if u64::from(write.data) >> register.used_bits() != 0 {
-                return refuse(format!("{:08x} sets unused bits of `{name}` of a bank", write.data));
+            if let Err(message) = check_bank_write(register, write) {
+                return refuse(message);
             }
             let (last, words) = banks.entry(bank).or_default();
             *last = index;
@@ -106,6 +99,18 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
     }
     configuration.banks.retain(|_, bank| !bank.is_idle());
     Ok(configuration)
+}
+
+/// Refuses a write to a register of a bank that is no part of a configuration, or sets unused bits of it.
+fn check_bank_write(register: &Register<BankMeaning>, write: &RegisterWrite) -> Result<(), String> {
+    let name = &register.name;
+    if register.access != Access::ReadWrite {
+        return Err(format!("{:08x} is `{name}` of a bank, which is no part of a configuration", write.address));
+    }
+    if u64::from(write.data) >> register.used_bits() != 0 {
+        return Err(format!("{:08x} sets unused bits of `{name}` of a bank", write.data));
+    }
+    Ok(())
 }
 
 /// The registers of tiles that a write goes to.

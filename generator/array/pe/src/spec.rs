@@ -123,33 +123,7 @@ impl PeSpec {
                 format!("give a number from 1 to {MAX_OPERAND_DELAY}; paths of an array match in length only with one");
             return refuse(FieldPath::root().key("operand_delay"), message, &help);
         }
-        let operations = FieldPath::root().key("operations");
-        if file.operations.is_empty() {
-            return refuse(operations, "there is no operation".to_owned(), "list one at least, such as `add`");
-        }
-        for (place, operation) in file.operations.iter().enumerate() {
-            let field = operations.index(place);
-            if file.operations[..place].contains(operation) {
-                return refuse(field, format!("`{}` is here twice", operation.name()), "list each operation once");
-            }
-            if operation.has_fraction() && file.word_bits != FLOAT_BITS {
-                let message = format!("`{}` needs words of {FLOAT_BITS} bits", operation.name());
-                return refuse(field, message, "set `word_bits: 16`, or leave the operation out");
-            }
-        }
-        let extends = |operation: &Operation| matches!(operation, Operation::ExtendUnsigned | Operation::ExtendSigned);
-        if file.operations.iter().all(extends) {
-            let message = "no operation takes a whole word".to_owned();
-            return refuse(operations, message, "add one that does, such as `pass`");
-        }
-        let is_wide = |operation: &Operation| WIDE_PRODUCTS.contains(operation);
-        let multiplies = [Operation::Multiply, Operation::MultiplyAdd].iter().any(|low| file.operations.contains(low));
-        if let Some(place) = file.operations.iter().position(is_wide)
-            && !multiplies
-        {
-            let message = format!("`{}` without the low word of the product", file.operations[place].name());
-            return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
-        }
+        check_operations(document, &file)?;
         let cycles = FieldPath::root().key("multiplier_cycles");
         if !(1..=MAX_MULTIPLIER_CYCLES).contains(&file.multiplier_cycles) {
             let message = format!("a product cannot take {} cycles", file.multiplier_cycles);
@@ -326,6 +300,40 @@ impl PeSpec {
 /// Bits that number so many things, at least 1.
 pub fn bits_for(things: u32) -> u32 {
     (u32::BITS - things.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Refuses operations that no processing element has together, or that its words are too narrow for.
+fn check_operations(document: &Document, file: &PeFile) -> Result<(), Diagnostic> {
+    let refuse =
+        |field: FieldPath, message: String, help: &str| Err(document.error(&field, message).with_help(help.to_owned()));
+    let operations = FieldPath::root().key("operations");
+    if file.operations.is_empty() {
+        return refuse(operations, "there is no operation".to_owned(), "list one at least, such as `add`");
+    }
+    for (place, operation) in file.operations.iter().enumerate() {
+        let field = operations.index(place);
+        if file.operations[..place].contains(operation) {
+            return refuse(field, format!("`{}` is here twice", operation.name()), "list each operation once");
+        }
+        if operation.has_fraction() && file.word_bits != FLOAT_BITS {
+            let message = format!("`{}` needs words of {FLOAT_BITS} bits", operation.name());
+            return refuse(field, message, "set `word_bits: 16`, or leave the operation out");
+        }
+    }
+    let extends = |operation: &Operation| matches!(operation, Operation::ExtendUnsigned | Operation::ExtendSigned);
+    if file.operations.iter().all(extends) {
+        let message = "no operation takes a whole word".to_owned();
+        return refuse(operations, message, "add one that does, such as `pass`");
+    }
+    let is_wide = |operation: &Operation| WIDE_PRODUCTS.contains(operation);
+    let multiplies = [Operation::Multiply, Operation::MultiplyAdd].iter().any(|low| file.operations.contains(low));
+    if let Some(place) = file.operations.iter().position(is_wide)
+        && !multiplies
+    {
+        let message = format!("`{}` without the low word of the product", file.operations[place].name());
+        return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
+    }
+    Ok(())
 }
 
 /// Refuses the `name` of a specification that no module can have.

@@ -173,15 +173,7 @@ impl Check {
                 let (writes, reads) = (buffer.writes().count(), buffer.reads().count());
                 Ok(format!("buffer `{}` of {} ports: {writes} write, {reads} read", buffer.name, writes + reads))
             }
-            Some(FileKind::Configuration) => {
-                let spec = self.spec_of(&document, folder)?;
-                let configuration = Configuration::from_document(&document, &spec)?;
-                let names = match configuration.mode {
-                    Mode::UnifiedBuffer => configuration.controllers.keys().join(", "),
-                    mode => format!("mode {}", mode.name()),
-                };
-                Ok(format!("configuration for `{}`: {names}", spec.name))
-            }
+            Some(FileKind::Configuration) => self.check_configuration(&document, folder),
             Some(FileKind::Timing) => {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
@@ -205,6 +197,16 @@ impl Check {
                     .with_help(help))
             }
         }
+    }
+
+    fn check_configuration(&self, document: &Document, folder: &Path) -> Result<String, Diagnostic> {
+        let spec = self.spec_of(document, folder)?;
+        let configuration = Configuration::from_document(document, &spec)?;
+        let names = match configuration.mode {
+            Mode::UnifiedBuffer => configuration.controllers.keys().join(", "),
+            mode => format!("mode {}", mode.name()),
+        };
+        Ok(format!("configuration for `{}`: {names}", spec.name))
     }
 
     fn spec_of(&self, configuration: &Document, folder: &Path) -> Result<TileSpec, Diagnostic> {

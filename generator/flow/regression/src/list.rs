@@ -366,19 +366,7 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
     let tile = tile.map(|tile| folder.join(tile));
     let delays = read_delays(&delays, tile.as_deref())?;
     let (has_delays, stops) = (!delays.is_empty(), stops_at.is_some());
-    let of_array = match (array, bitstreams, arrays) {
-        (Some(array), Some(BitstreamsFile { seed, bitstreams }), None) => {
-            Some(Work::Bitstreams { array: folder.join(array), seed, bitstreams })
-        }
-        (None, None, Some(ArraysFile { seed, arrays, bitstreams, longest_side })) => {
-            Some(Work::Arrays { seed, arrays, bitstreams, longest_side })
-        }
-        (None, None, None) => None,
-        _ => {
-            let message = "`array` and `bitstreams` go together; `arrays` stands alone";
-            return Err(refusal(&["name"], message, "give `array` and `bitstreams`, or `arrays`"));
-        }
-    };
+    let of_array = array_work(folder, array, bitstreams, arrays)?;
     let work = match (tile, configuration, chain, legal, arbitrary, specs, faults) {
         (None, None, None, None, None, None, None) if let Some(work) = of_array => work,
         _ if of_array.is_some() => {
@@ -393,17 +381,7 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
             stops_at,
             longest_run: longest_run.unwrap_or(LONGEST_RUN),
         },
-        (Some(tile), None, Some(chain), None, None, None, None) => {
-            let help =
-                "a chain is checked by what its last tile shows: name its tiles' configurations and its `delays`";
-            if chain.len() < 2 {
-                return Err(refusal(&["chain"], "a chain has at least two tiles", help));
-            }
-            if delays.is_empty() {
-                return Err(refusal(&["chain"], "a chain needs `delays`", help));
-            }
-            Work::Chain { tile, configurations: chain.iter().map(|file| folder.join(file)).collect(), delays }
-        }
+        (Some(tile), None, Some(chain), None, None, None, None) => chain_work(folder, tile, &chain, delays)?,
         (Some(tile), None, None, Some(RandomFile { seed, configurations }), None, None, None) => {
             Work::Legal { tile, seed, configurations }
         }
@@ -416,14 +394,7 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
         (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations, extras }), None) => {
             Work::Specs { seed, specs, configurations, extras }
         }
-        _ => {
-            return Err(refusal(
-                &["name"],
-                "it is not clear what to run",
-                "a test has a `tile` and one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`; or `specs` alone; or \
-                 `array` and `bitstreams`; or `arrays` alone",
-            ));
-        }
+        _ => return Err(unclear()),
     };
     let configured = matches!(work, Work::Configuration { .. });
     let misplaced = [
@@ -439,6 +410,49 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
     }
     let sram = sram.map(|sram| folder.join(sram));
     Ok(Test { name, about, all_only, list: list.to_owned(), sram, work })
+}
+
+/// The refusal of a test with the keys of several kinds, or of none.
+fn unclear() -> Refusal {
+    refusal(
+        &["name"],
+        "it is not clear what to run",
+        "a test has a `tile` and one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`; or `specs` alone; or \
+         `array` and `bitstreams`; or `arrays` alone",
+    )
+}
+
+/// The work on an array, or on random ones, if the test names any.
+fn array_work(
+    folder: &Path,
+    array: Option<PathBuf>,
+    bitstreams: Option<BitstreamsFile>,
+    arrays: Option<ArraysFile>,
+) -> Result<Option<Work>, Refusal> {
+    match (array, bitstreams, arrays) {
+        (Some(array), Some(BitstreamsFile { seed, bitstreams }), None) => {
+            Ok(Some(Work::Bitstreams { array: folder.join(array), seed, bitstreams }))
+        }
+        (None, None, Some(ArraysFile { seed, arrays, bitstreams, longest_side })) => {
+            Ok(Some(Work::Arrays { seed, arrays, bitstreams, longest_side }))
+        }
+        (None, None, None) => Ok(None),
+        _ => {
+            let message = "`array` and `bitstreams` go together; `arrays` stands alone";
+            Err(refusal(&["name"], message, "give `array` and `bitstreams`, or `arrays`"))
+        }
+    }
+}
+
+fn chain_work(folder: &Path, tile: PathBuf, chain: &[PathBuf], delays: Delays) -> Result<Work, Refusal> {
+    let help = "a chain is checked by what its last tile shows: name its tiles' configurations and its `delays`";
+    if chain.len() < 2 {
+        return Err(refusal(&["chain"], "a chain has at least two tiles", help));
+    }
+    if delays.is_empty() {
+        return Err(refusal(&["chain"], "a chain needs `delays`", help));
+    }
+    Ok(Work::Chain { tile, configurations: chain.iter().map(|file| folder.join(file)).collect(), delays })
 }
 
 /// The numbers of outputs. A tile that cannot be read is reported by its test.

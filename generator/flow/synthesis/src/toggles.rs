@@ -165,9 +165,21 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     read.map_err(|error| failed(&error))?;
     sampled.iter_mut().for_each(|sampled| sampled.settle(&counts));
 
+    let (cells, pulses) = by_cell(&signals, &sampled);
+    let mut pins = pins.iter();
+    let accesses = accesses.iter().map(|access| {
+        let pins = access.pins.iter().zip(pins.by_ref()).map(|((_, level), signal)| (signal, *level)).collect_vec();
+        let cycles = edges[window.clone()].iter();
+        cycles.filter(|edge| pins.iter().all(|(signal, level)| before(signal, **edge) == *level)).count() as u64
+    });
+    Ok(Toggles { cycles: window.len() as u64, accesses: accesses.collect(), pulses, cells })
+}
+
+/// The mean changes of the outputs of each cell, and the most clock pulses of an input and of an output.
+fn by_cell(signals: &Signals, sampled: &[Sampled]) -> (BTreeMap<String, f64>, BTreeMap<String, Pulses>) {
     let mut cells: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     let mut pulses: BTreeMap<String, Pulses> = BTreeMap::new();
-    for (path, signal) in &signals {
+    for (path, signal) in signals {
         let Some((cell, _)) = path.rsplit_once('/') else { continue };
         let Sampled { changes, pulses: seen, .. } = sampled[signal.number];
         let of_cell = pulses.entry(cell.to_owned()).or_default();
@@ -179,18 +191,7 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
             *outputs += 1.0;
         }
     }
-    let mut pins = pins.iter();
-    let accesses = accesses.iter().map(|access| {
-        let pins = access.pins.iter().zip(pins.by_ref()).map(|((_, level), signal)| (signal, *level)).collect_vec();
-        let cycles = edges[window.clone()].iter();
-        cycles.filter(|edge| pins.iter().all(|(signal, level)| before(signal, **edge) == *level)).count() as u64
-    });
-    Ok(Toggles {
-        cycles: window.len() as u64,
-        accesses: accesses.collect(),
-        pulses,
-        cells: cells.into_iter().map(|(cell, (sum, outputs))| (cell, sum / outputs)).collect(),
-    })
+    (cells.into_iter().map(|(cell, (sum, outputs))| (cell, sum / outputs)).collect(), pulses)
 }
 
 /// The single bits of a top module.

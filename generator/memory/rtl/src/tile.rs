@@ -233,18 +233,7 @@ fn wide_fetch_tile(view: &TileView) -> Source {
     };
     let row_bits = if tb_rows == 1 { 0 } else { bits_for(tb_rows) };
     let row = row_place(Role::Sram2Tb, Memory::Tb, tb_rows);
-    let (departure, arrival) = match (spec.chaining, row_bits) {
-        (true, 0) => ("sram2tb_owned[o]".to_owned(), "row_owned"),
-        (true, _) => (format!("{{sram2tb_owned[o], {row}}}"), "place"),
-        (false, 0) => ("1'b0".to_owned(), "place_unused"),
-        (false, _) => (row, "place"),
-    };
-    let departure = match (spec.fifo_mode, spec.chaining, row_bits) {
-        (false, ..) | (true, false, 0) => departure,
-        (true, true, 0) => format!("{departure} | fifo_active"),
-        (true, true, _) => format!("if fifo_active ? {{1'b1, fifo_tb_row}} : {departure}"),
-        (true, false, _) => format!("if fifo_active ? fifo_tb_row : {departure}"),
-    };
+    let (departure, arrival) = beside_sram(spec, row, row_bits);
     let addressed = spec.rom_mode || spec.ram_mode;
     let of_modes =
         |signals: &[(bool, &str)]| signals.iter().filter(|(has_it, _)| *has_it).map(|(_, signal)| *signal).join(" | ");
@@ -291,6 +280,23 @@ fn wide_fetch_tile(view: &TileView) -> Source {
         ready: of_modes(&[(spec.fifo_mode, "fifo_ready"), (spec.ram_mode, "ram_ready")]),
     };
     render(&view.names.tile, &template)
+}
+
+/// The value that travels beside the SRAM, and its name on arrival.
+fn beside_sram(spec: &TileSpec, row: String, row_bits: u32) -> (String, &'static str) {
+    let (departure, arrival) = match (spec.chaining, row_bits) {
+        (true, 0) => ("sram2tb_owned[o]".to_owned(), "row_owned"),
+        (true, _) => (format!("{{sram2tb_owned[o], {row}}}"), "place"),
+        (false, 0) => ("1'b0".to_owned(), "place_unused"),
+        (false, _) => (row, "place"),
+    };
+    let departure = match (spec.fifo_mode, spec.chaining, row_bits) {
+        (false, ..) | (true, false, 0) => departure,
+        (true, true, 0) => format!("{departure} | fifo_active"),
+        (true, true, _) => format!("if fifo_active ? {{1'b1, fifo_tb_row}} : {departure}"),
+        (true, false, _) => format!("if fifo_active ? fifo_tb_row : {departure}"),
+    };
+    (departure, arrival)
 }
 
 /// The bits of an address that say which tile of a chain it is in.

@@ -270,25 +270,7 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
     }
     let (tree, bodies) = found?;
     let units = &bodies.resources;
-    let mut loops: Vec<CoarseLoop> = tree
-        .loops
-        .iter()
-        .zip(&bodies.loops)
-        .map(|(level, body)| CoarseLoop {
-            name: level.name.clone(),
-            parent: level.parent,
-            extent: level.extent as u64,
-            start: 0,
-            interval: body.interval as u64,
-            bound: body.bound.clone(),
-            length: body.length as u64,
-            versions: body
-                .versions
-                .iter()
-                .map(|(&array, &versions)| (pipeline.arrays[array].name.clone(), versions as u64))
-                .collect(),
-        })
-        .collect();
+    let mut loops = shared_loops(pipeline, &tree, &bodies);
     let mut starts = vec![0; tree.groups.len()];
     let mut reservations = Vec::new();
     let places = (0..tree.loops.len()).map(Some).chain([None]);
@@ -329,6 +311,22 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
         return Ok(if length(&dense) < length(&found) { dense } else { found });
     }
     Ok(found)
+}
+
+/// The loops that stages share, before it is known where in those around them they start.
+fn shared_loops(pipeline: &Pipeline, tree: &Tree, bodies: &Bodies) -> Vec<CoarseLoop> {
+    let named = |(&array, &versions): (&usize, &i64)| (pipeline.arrays[array].name.clone(), versions as u64);
+    let of_body = |(level, body): (&tree::SharedLoop, &Body)| CoarseLoop {
+        name: level.name.clone(),
+        parent: level.parent,
+        extent: level.extent as u64,
+        start: 0,
+        interval: body.interval as u64,
+        bound: body.bound.clone(),
+        length: body.length as u64,
+        versions: body.versions.iter().map(named).collect(),
+    };
+    tree.loops.iter().zip(&bodies.loops).map(of_body).collect()
 }
 
 /// Entries of the reservation table of one body.
