@@ -54,7 +54,7 @@ class Block(NamedTuple):
 {% for kind in self.kinds() %}
 {{ kind.kind.to_uppercase() }} = {
 {%- for register in kind.registers %}
-    "{{ register.name }}": Register(0x{{ "{:03x}"|format(register.offset) }}, {% if register.access == Access::ReadOnly %}False{% else %}True{% endif %}, {
+    "{{ register.name }}": Register(0x{{ "{:03x}"|format(register.offset) }}, {% if register.access == SoftwareAccess::ReadOnly %}False{% else %}True{% endif %}, {
 {%- for field in register.fields %}
         "{{ field.name }}": Field({{ field.low }}, {{ field.bits }}, 0x{{ "{:x}"|format(field.reset) }}),
 {%- endfor %}

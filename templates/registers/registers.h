@@ -18,7 +18,7 @@
 {%- for register in map.registers %}
 {%- let name = self::upper(register.name) %}
 
-/* {{ register.description }}{% if register.access == Access::ReadOnly %} Read only.{% endif %} */
+/* {{ register.description }}{% if register.access == SoftwareAccess::ReadOnly %} Read only.{% endif %} */
 #define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
 {{ register.c_fields(prefix ~ "_" ~ name)|trim }}
 {%- endfor %}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use pushmem_fabric::{Layer, Place, Side};
-use pushmem_resources::{Choice, Graph};
+use pushmem_resources::{Graph, MultiplexerInput};
 
 use crate::configuration::{Configuration, TileName};
 
@@ -69,7 +69,7 @@ impl Configuration {
             }
             for local in &graph.layout(kind).locals {
                 let chosen = local.choice(local.field.map_or(0, |field| tile.fields[field]));
-                if let Some(Choice::Incoming { side, track }) = chosen
+                if let Some(MultiplexerInput::Incoming { side, track }) = chosen
                     && let Some(neighbour) = place.neighbour(*side).filter(|place| graph.kind(*place).is_some())
                     && !columns.contains(&neighbour.column)
                 {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushmem_configuration::{
     Configuration as MemoryConfiguration, DecodeError, RegisterWrite, decode as decode_memory,
 };
-use pushmem_csr::{Access, Register};
+use pushmem_csr::{Register, SoftwareAccess};
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_resources::{Address, BankMap, BankMeaning, CLEAR, Common, DIGEST, Graph, TileLayout};
@@ -104,7 +104,7 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
 /// Refuses a write to a register of a bank that is no part of a configuration, or sets unused bits of it.
 fn check_bank_write(register: &Register<BankMeaning>, write: &RegisterWrite) -> Result<(), String> {
     let name = &register.name;
-    if register.access != Access::ReadWrite {
+    if register.access != SoftwareAccess::ReadWrite {
         return Err(format!("{:08x} is `{name}` of a bank, which is no part of a configuration", write.address));
     }
     if u64::from(write.data) >> register.used_bits() != 0 {

@@ -22,6 +22,6 @@ pub use bits::Bitstream;
 pub use columns::Stray;
 pub use configuration::{Configuration, TileConfiguration, TileName};
 pub use decode::decode;
-pub use netlist::{Net, Netlist, Source};
+pub use netlist::{Driver, Net, Netlist};
 pub use processing_element::{ProcessingElement, Undefined};
 pub use pushmem_configuration::DecodeError;

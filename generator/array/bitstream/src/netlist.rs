@@ -10,7 +10,7 @@ use crate::configuration::{Configuration, TileConfiguration};
 
 /// Where the value of an input comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum Driver {
     /// An output of a core.
     Output(NodeId),
     /// The register of a track that takes nothing, and holds still.
@@ -27,7 +27,7 @@ pub struct Net {
     /// The input.
     pub input: NodeId,
     /// Where its value comes from.
-    pub source: Source,
+    pub source: Driver,
     /// Registers between the two, and so cycles. Of a ring, those before it.
     pub registers: u32,
 }
@@ -69,10 +69,10 @@ impl Netlist {
         let mut text = String::new();
         for Net { input, source, registers } in &self.nets {
             let source = match source {
-                Source::Output(node) => graph.name(*node),
-                Source::Idle(node) => format!("nothing: {} takes nothing", graph.name(*node)),
-                Source::Ring(node) => format!("nothing: {} is on a ring", graph.name(*node)),
-                Source::Edge => "nothing: the edge of the array".to_owned(),
+                Driver::Output(node) => graph.name(*node),
+                Driver::Idle(node) => format!("nothing: {} takes nothing", graph.name(*node)),
+                Driver::Ring(node) => format!("nothing: {} is on a ring", graph.name(*node)),
+                Driver::Edge => "nothing: the edge of the array".to_owned(),
             };
             writeln!(text, "{} <- {registers} <- {source}", graph.name(*input))
                 .expect("writing to a string cannot fail");
@@ -94,20 +94,20 @@ fn follow(configuration: &Configuration, graph: &Graph, input: NodeId, mut visit
     let mut registers = 0;
     let mut seen = BTreeSet::new();
     let mut node = input;
-    let net = |source: Source, registers: u32| Net { input, source, registers };
+    let net = |source: Driver, registers: u32| Net { input, source, registers };
     loop {
         visit(node);
         let here = graph.resource(node).node;
         if let Node::Output { .. } = here {
-            return net(Source::Output(node), registers);
+            return net(Driver::Output(node), registers);
         }
         if !seen.insert(node) {
-            return net(Source::Ring(node), registers);
+            return net(Driver::Ring(node), registers);
         }
         node = match graph.chosen(node, configuration.choice(graph, node)) {
             Chosen::Node(next) => next,
-            Chosen::Edge => return net(Source::Edge, registers),
-            Chosen::Nothing => return net(Source::Idle(node), registers),
+            Chosen::Edge => return net(Driver::Edge, registers),
+            Chosen::Nothing => return net(Driver::Idle(node), registers),
         };
         registers += u32::from(matches!(here, Node::Register { .. }));
     }

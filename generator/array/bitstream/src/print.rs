@@ -7,7 +7,7 @@ use pushmem_affine::Affine;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_pe::Mode;
-use pushmem_resources::{Choice, Graph, Local, Meaning, Node, TileLayout};
+use pushmem_resources::{Graph, Local, Meaning, MultiplexerInput, Node, TileLayout};
 
 use crate::bank::{BankConfiguration, bank_name};
 use crate::configuration::{Configuration, TileConfiguration, TileName};
@@ -214,9 +214,9 @@ pub fn source_name(layout: &TileLayout, local: &Local, value: u32) -> String {
         return NOTHING.to_owned();
     }
     match local.choice(value) {
-        Some(Choice::Incoming { side, track }) => outgoing(*side, *track),
-        Some(Choice::Core { port }) => layout.outputs(local.layer)[*port as usize].name.clone(),
-        Some(Choice::Register) => "register".to_owned(),
+        Some(MultiplexerInput::Incoming { side, track }) => outgoing(*side, *track),
+        Some(MultiplexerInput::Core { port }) => layout.outputs(local.layer)[*port as usize].name.clone(),
+        Some(MultiplexerInput::Register) => "register".to_owned(),
         None => format!("{UNCONNECTED}{value}"),
     }
 }

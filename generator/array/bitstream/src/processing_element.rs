@@ -1,7 +1,7 @@
 //! The core of a PE tile, as its fields say.
 
 use pushmem_fabric::{ArraySpec, Layer};
-use pushmem_pe::{Configuration, Mode, Operand, Operation};
+use pushmem_pe::{Mode, Operand, Operation, PeConfiguration};
 use pushmem_resources::{Meaning, TileLayout};
 use thiserror::Error;
 
@@ -71,13 +71,13 @@ impl ProcessingElement {
     ///
     /// # Errors
     /// The first field whose value means nothing.
-    pub fn configuration(&self) -> Result<Configuration, Undefined> {
+    pub fn configuration(&self) -> Result<PeConfiguration, Undefined> {
         for (layer, operand, mode) in self.modes() {
             if let Mode::Undefined(number) = mode {
                 return Err(Undefined::Mode { layer, operand, number });
             }
         }
         let operation = self.operation.map_err(|opcode| Undefined::Operation { opcode })?;
-        Ok(Configuration { operation, words: self.words, bits: self.bits, lut: self.lut })
+        Ok(PeConfiguration { operation, words: self.words, bits: self.bits, lut: self.lut })
     }
 }

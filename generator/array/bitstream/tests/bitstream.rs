@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pushmem_affine::Affine;
-use pushmem_bitstream::{BankConfiguration, BankedBitstream, Bitstream, Configuration, Netlist, Source, decode};
+use pushmem_bitstream::{BankConfiguration, BankedBitstream, Bitstream, Configuration, Driver, Netlist, decode};
 use pushmem_configuration::{ControllerConfiguration, RegisterWrite};
 use pushmem_fabric::{ArraySpec, Direction, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::{Diagnostic, Document};
@@ -181,7 +181,7 @@ fn rings_are_found() {
     let mode = layout.field(Meaning::Mode { layer: Layer::Word, operand: 0 }).unwrap();
     configuration.tile_mut(&graph, Place { row: 1, column: 1 }).fields[mode] = 1;
     let [net] = Netlist::of(&configuration, &graph).nets[..] else { panic!("one input") };
-    assert_eq!((net.source, net.registers), (Source::Ring(segment(0, 1, Side::East)), 4));
+    assert_eq!((net.source, net.registers), (Driver::Ring(segment(0, 1, Side::East)), 4));
 }
 
 #[test]

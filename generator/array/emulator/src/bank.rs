@@ -1,7 +1,7 @@
 //! A bank of a global buffer in cycles: the load DMA, the store DMA, the two halves, the registers and the host.
 
 use pushmem_configuration::{RegisterWrite, ScheduleRegisters};
-use pushmem_csr::Access;
+use pushmem_csr::SoftwareAccess;
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_resources::{Address, BANK_FEATURE, BankMap, BankMeaning, BitstreamState, WHOLE_ARRAY};
 
@@ -260,7 +260,7 @@ impl Bank {
         let offered = self.offered(inputs).filter(|_| inputs.column_ready);
         let missing = self.own.is_some_and(|access| {
             let register = self.map.registers.get(access.register as usize);
-            register.is_none_or(|register| register.access != Access::ReadWrite)
+            register.is_none_or(|register| register.access != SoftwareAccess::ReadWrite)
         });
         let begun = begun.filter(|_| !self.configuration.is_busy());
         let first = begun.filter(|(_, is_taken)| !is_taken).map(|(row, _)| row);
@@ -503,7 +503,7 @@ impl Bank {
 
     fn write(&mut self, number: u32, data: u32, clears: bool) {
         let Some(register) = self.map.registers.get(number as usize) else { return };
-        if register.access == Access::ReadWrite && !clears {
+        if register.access == SoftwareAccess::ReadWrite && !clears {
             let mask = u32::MAX >> (u32::BITS - register.used_bits());
             self.registers[number as usize] = data & mask;
         }

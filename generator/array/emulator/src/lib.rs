@@ -20,5 +20,5 @@ mod streams;
 pub use bank::{Bank, BankAccess, BankInputs, BankOutputs, HostAccess};
 pub use buffered::{Buffered, BufferedInputs, BufferedOutputs, Refused};
 pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
-pub use run::{Observer, Run, RunError, RunStreams};
+pub use run::{Observer, RunError, RunStreams, Trace};
 pub use streams::Beat;

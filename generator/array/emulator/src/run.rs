@@ -19,7 +19,7 @@ pub struct RunStreams {
 
 /// The beats of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct Trace {
     /// Clock cycles from the flush on, until the last beat has left.
     pub cycles: u64,
     /// Those of them in which time stood still.
@@ -85,7 +85,7 @@ impl Emulator {
         limit: u64,
         mut waits: impl FnMut() -> bool,
         observe: &mut Observer,
-    ) -> Result<Run, RunError> {
+    ) -> Result<Trace, RunError> {
         let streams = RunStreams::of(self, configuration);
         for (column, due) in &streams.inputs {
             let beats = inputs.get(column).map_or(0, Vec::len) as u64;
@@ -97,12 +97,13 @@ impl Emulator {
         let flush = Inputs { flush: true, stall: true, ..Inputs::default() };
         observe(&flush, self.outputs());
         self.clock(&flush);
-        let mut run = Run { cycles: 1, stalled: 1, ..Run::default() };
+        let mut run = Trace { cycles: 1, stalled: 1, ..Trace::default() };
         let mut left: BTreeMap<u32, _> = streams.inputs.keys().map(|column| (*column, inputs[column].iter())).collect();
         run.outputs = streams.outputs.keys().map(|column| (*column, Vec::new())).collect();
         let mut cycle =
             Inputs { streams: vec![StreamInputs::default(); self.spec().columns as usize], ..Inputs::default() };
-        let is_over = |run: &Run| streams.outputs.iter().all(|(column, due)| run.outputs[column].len() as u128 >= *due);
+        let is_over =
+            |run: &Trace| streams.outputs.iter().all(|(column, due)| run.outputs[column].len() as u128 >= *due);
         while !is_over(&run) {
             if run.cycles >= limit {
                 return Err(RunError::TooLong { cycles: limit });

@@ -4,9 +4,9 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side};
 use pushmem_resources::{CLEAR, DIGEST, START, STOP};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
-use crate::block::{Edge, Paths, Shape};
+use crate::block::{BlockShape, Paths, SidePorts};
 use crate::{answer_latency, array_module, block_module, io_block_module, render};
 
 #[derive(Template)]
@@ -63,7 +63,7 @@ impl Block {
     }
 }
 
-pub fn source(spec: &ArraySpec) -> Source {
+pub fn source(spec: &ArraySpec) -> SourceFile {
     let module = array_module(spec);
     let (nets, blocks) = blocks(spec);
     let hexadecimal = |word: u32| format!("{word:08x}");
@@ -106,7 +106,7 @@ fn blocks(spec: &ArraySpec) -> (Vec<Net>, Vec<Block>) {
     for row in 0..=rows {
         for column in 0..columns {
             let is_io = row == 0;
-            let shape = if is_io { Shape::of_io(spec) } else { Shape::of_tiles(spec) };
+            let shape = if is_io { BlockShape::of_io(spec) } else { BlockShape::of_tiles(spec) };
             let mut tracks = Vec::new();
             for (edge, (layer, side)) in shape.edges(spec).iter().zip(shape.tracks_of_edges()) {
                 let (net, from) =
@@ -149,7 +149,7 @@ fn outgoing(spec: &ArraySpec, layer: Layer, side: Side, column: u32, row: u32) -
 }
 
 /// The net that comes into a block.
-fn incoming(spec: &ArraySpec, layer: Layer, side: Side, column: u32, row: u32, edge: &Edge) -> String {
+fn incoming(spec: &ArraySpec, layer: Layer, side: Side, column: u32, row: u32, edge: &SidePorts) -> String {
     match neighbour(spec, side, column, row) {
         Some((column, row)) => outgoing(spec, layer, side.opposite(), column, row),
         None => format!("{}'d0", edge.bits()),

@@ -4,7 +4,7 @@ use askama::Template;
 use num_integer::Integer;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 use pushmem_resources::{START, STOP};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::tile::part;
 use crate::{block_module, io_block_module, render, takes_flush, tile_module};
@@ -25,7 +25,7 @@ struct Block<'a> {
     paths: u32,
     columns_of_path: u32,
     path: Option<String>,
-    edges: Vec<Edge>,
+    edges: Vec<SidePorts>,
     layers: [Tracks; 2],
     /// The bits of the word of a column, and the number of a tile.
     word: String,
@@ -81,12 +81,12 @@ impl Paths {
 }
 
 /// The ports of a block on a side.
-pub struct Edge {
+pub struct SidePorts {
     pub port: String,
     bits: u32,
 }
 
-impl Edge {
+impl SidePorts {
     /// Bits of a port.
     pub fn bits(&self) -> u32 {
         self.bits
@@ -94,30 +94,30 @@ impl Edge {
 }
 
 /// A rectangle of tiles, whose own places count from 0.
-pub struct Shape {
+pub struct BlockShape {
     columns: u32,
     rows: u32,
     sides: &'static [Side],
 }
 
-impl Shape {
+impl BlockShape {
     /// The block of tiles.
     pub fn of_tiles(spec: &ArraySpec) -> Self {
-        Shape { columns: spec.block.columns, rows: spec.block.rows, sides: &Side::ALL }
+        BlockShape { columns: spec.block.columns, rows: spec.block.rows, sides: &Side::ALL }
     }
 
     /// The block of IO tiles: tracks to the south alone.
     pub fn of_io(spec: &ArraySpec) -> Self {
-        Shape { columns: spec.block.columns, rows: 1, sides: &[Side::South] }
+        BlockShape { columns: spec.block.columns, rows: 1, sides: &[Side::South] }
     }
 
     /// The ports of a block of this shape.
-    pub fn edges(&self, spec: &ArraySpec) -> Vec<Edge> {
+    pub fn edges(&self, spec: &ArraySpec) -> Vec<SidePorts> {
         let tiles = |side: Side| match side {
             Side::North | Side::South => self.columns,
             Side::East | Side::West => self.rows,
         };
-        let edge = |(layer, side): (Layer, Side)| Edge {
+        let edge = |(layer, side): (Layer, Side)| SidePorts {
             port: format!("{}_{}", layer.name(), side.name()),
             bits: tiles(side) * bits(spec, layer),
         };
@@ -148,14 +148,14 @@ pub fn tile_instance(spec: &ArraySpec, place: Place) -> String {
     format!("u_block_{block}_{block_row}.gen_row[{row}].gen_column[{column}]{kind}.u_tile")
 }
 
-pub fn sources(spec: &ArraySpec) -> [Source; 2] {
+pub fn sources(spec: &ArraySpec) -> [SourceFile; 2] {
     let (columns, rows) = (spec.block.columns, spec.block.rows);
-    let io = block(spec, &io_block_module(spec), &Shape::of_io(spec), format!("Block of {columns} IO tiles"));
+    let io = block(spec, &io_block_module(spec), &BlockShape::of_io(spec), format!("Block of {columns} IO tiles"));
     let description = format!("Block of {columns} columns and {rows} rows of tiles");
-    [io, block(spec, &block_module(spec), &Shape::of_tiles(spec), description)]
+    [io, block(spec, &block_module(spec), &BlockShape::of_tiles(spec), description)]
 }
 
-fn block(spec: &ArraySpec, module: &str, shape: &Shape, description: String) -> Source {
+fn block(spec: &ArraySpec, module: &str, shape: &BlockShape, description: String) -> SourceFile {
     let is_io = shape.sides.len() == 1;
     let kinds = spec.kinds().filter(|kind| (*kind == TileKind::Io) == is_io);
     let kind = |kind: TileKind| Kind {

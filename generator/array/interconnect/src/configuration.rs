@@ -6,7 +6,7 @@ use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::WORD_BYTES;
 use pushmem_resources::{Feature, Field, TileLayout, kind_number};
 use pushmem_tile::Reset;
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::{package_module, render, takes_flush};
 
@@ -15,7 +15,7 @@ use crate::{package_module, render, takes_flush};
 struct Package<'a> {
     spec: &'a ArraySpec,
     module: &'a str,
-    tiles: Vec<Configuration>,
+    tiles: Vec<ConfigurationModule>,
 }
 
 #[derive(Template)]
@@ -62,7 +62,7 @@ pub struct Signal {
 }
 
 /// The configuration of a tile, as the tile sees it.
-pub struct Configuration {
+pub struct ConfigurationModule {
     pub module: String,
     /// The type of the structure, in the package of the array.
     pub cfg_type: String,
@@ -81,9 +81,9 @@ impl Signal {
     }
 }
 
-impl Configuration {
+impl ConfigurationModule {
     pub fn of(spec: &ArraySpec, layout: &TileLayout) -> Self {
-        Configuration {
+        ConfigurationModule {
             module: format!("{}_{}_configuration", spec.name, layout.kind.name()),
             cfg_type: format!("{}_cfg_t", layout.kind.name()),
             description: match layout.kind {
@@ -98,14 +98,15 @@ impl Configuration {
 }
 
 /// The package with the types of the configurations of all kinds of tiles.
-pub fn package(spec: &ArraySpec) -> Source {
+pub fn package(spec: &ArraySpec) -> SourceFile {
     let module = package_module(spec);
-    let tiles = spec.kinds().map(|kind| Configuration::of(spec, &TileLayout::of(spec, kind)));
+    let tiles = spec.kinds().map(|kind| ConfigurationModule::of(spec, &TileLayout::of(spec, kind)));
     render(&module, &Package { spec, module: &module, tiles: tiles.collect() })
 }
 
-pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
-    let Configuration { module, cfg_type, description, memory_registers, .. } = Configuration::of(spec, layout);
+pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
+    let ConfigurationModule { module, cfg_type, description, memory_registers, .. } =
+        ConfigurationModule::of(spec, layout);
     let registers = layout.registers().map(|(feature, number)| register(layout, feature, number)).collect_vec();
     let widest = registers.iter().map(|register| register.bits).max().unwrap_or(0);
     let last = registers.iter().map(|register| register.number).max().unwrap_or(0);

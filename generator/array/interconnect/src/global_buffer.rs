@@ -2,10 +2,10 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::{Access, Register as MapRegister, WORD_BYTES};
+use pushmem_csr::{Register as MapRegister, SoftwareAccess, WORD_BYTES};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_resources::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState, CLEAR, DIGEST};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::{answer_latency, array_module, render};
 
@@ -91,11 +91,12 @@ struct WithGlobalBuffer<'a> {
 }
 
 /// The sources of the global buffer; none without one.
-pub fn sources(spec: &ArraySpec) -> Vec<Source> {
+pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
     let Some((buffer, map)) = spec.global_buffer.as_ref().zip(BankMap::of(spec)) else { return Vec::new() };
     let mut sources = pushmem_rtl::address_sources();
     let library = LIBRARY.iter();
-    sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
+    sources
+        .extend(library.map(|(name, text)| SourceFile { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
     let (bank, module) = (bank_module(spec), with_global_buffer_module(spec));
     let number = |meaning: BankMeaning| map.field(meaning).0;
     let template = Bank {
@@ -105,7 +106,12 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
         words: spec.words_per_row(),
         row_bits: buffer.rows().ilog2(),
         address_bits: spec.bank_address_bits(),
-        registers: map.registers.iter().filter(|register| register.access == Access::ReadWrite).map(kept).collect(),
+        registers: map
+            .registers
+            .iter()
+            .filter(|register| register.access == SoftwareAccess::ReadWrite)
+            .map(kept)
+            .collect(),
         signals: signals(&map),
         control: CONTROL,
         hand_over: number(BankMeaning::HandOver { half: 0 }),

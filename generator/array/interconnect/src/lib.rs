@@ -16,7 +16,7 @@ use askama::Template;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
-use pushmem_veryl::{CompileError, Emitted, Source};
+use pushmem_veryl::{CompileError, Emitted, SourceFile};
 
 pub use block::tile_instance;
 pub use frozen::freeze;
@@ -115,10 +115,11 @@ fn without_copies(modules: Vec<Emitted>) -> Vec<Emitted> {
 }
 
 /// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.
-pub fn sources(spec: &ArraySpec) -> Vec<Source> {
+pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
     let mut sources = pushmem_rtl::controller_sources();
     let library = LIBRARY.iter().chain(spec.global_buffer.as_ref().map(|_| &COLUMN_STAGE));
-    sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
+    sources
+        .extend(library.map(|(name, text)| SourceFile { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
     sources.push(configuration::package(spec));
     sources.extend(switch_box::sources(spec));
     for kind in spec.kinds() {
@@ -132,9 +133,9 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
     sources
 }
 
-fn render(name: &str, template: &impl Template) -> Source {
+fn render(name: &str, template: &impl Template) -> SourceFile {
     let text = template.render().expect("templates write to memory");
-    Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+    SourceFile { name: name.to_owned(), text: format!("{}\n", text.trim()) }
 }
 
 /// Whether the tiles of a kind take the flush: those that follow a schedule.

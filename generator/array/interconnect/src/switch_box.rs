@@ -3,8 +3,8 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
-use pushmem_resources::{Choice, Node, TileLayout, registered_phase};
-use pushmem_veryl::Source;
+use pushmem_resources::{MultiplexerInput, Node, TileLayout, registered_phase};
+use pushmem_veryl::SourceFile;
 
 use crate::tile::slice;
 use crate::{hop_bits, render};
@@ -39,11 +39,11 @@ pub fn switch_box_module(spec: &ArraySpec, layer: Layer) -> String {
     format!("{}_{}_switch_box", spec.name, layer.name())
 }
 
-pub fn sources(spec: &ArraySpec) -> impl Iterator<Item = Source> {
+pub fn sources(spec: &ArraySpec) -> impl Iterator<Item = SourceFile> {
     Layer::ALL.into_iter().map(|layer| source(spec, layer))
 }
 
-fn source(spec: &ArraySpec, layer: Layer) -> Source {
+fn source(spec: &ArraySpec, layer: Layer) -> SourceFile {
     // Outputs of cores come last, whatever the kind of tile: tracks alone tell the rest.
     let layout = TileLayout::of(spec, TileKind::Pe);
     let registers = layout.locals.iter().filter(|local| local.layer == layer);
@@ -64,13 +64,13 @@ fn source(spec: &ArraySpec, layer: Layer) -> Source {
     render(&module, &template)
 }
 
-fn hop(spec: &ArraySpec, layer: Layer, side: Side, track: u32, choices: &[Choice]) -> Hop {
+fn hop(spec: &ArraySpec, layer: Layer, side: Side, track: u32, choices: &[MultiplexerInput]) -> Hop {
     let of_side = |side: Side, end: &str, track: u32| {
         slice(&format!("{}_{end}", side.name()), track..track + 1, spec.bits(layer))
     };
-    let item = |choice: &Choice| match choice {
-        Choice::Incoming { side, track } => Some(of_side(*side, "i", *track)),
-        Choice::Core { .. } | Choice::Register => None,
+    let item = |choice: &MultiplexerInput| match choice {
+        MultiplexerInput::Incoming { side, track } => Some(of_side(*side, "i", *track)),
+        MultiplexerInput::Core { .. } | MultiplexerInput::Register => None,
     };
     let items = choices.iter().filter_map(item).collect_vec();
     Hop {

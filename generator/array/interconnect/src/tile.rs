@@ -5,11 +5,11 @@ use std::ops::Range;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
-use pushmem_resources::{Choice, Meaning, Node, Port, TileLayout};
+use pushmem_resources::{CorePort, Meaning, MultiplexerInput, Node, TileLayout};
 use pushmem_tile::{Reset, TileSpec};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
-use crate::configuration::Configuration;
+use crate::configuration::ConfigurationModule;
 use crate::{hop_bits, package_module, render, takes_flush, tile_module};
 
 /// The tracks of a side.
@@ -90,7 +90,7 @@ struct PeTile<'a> {
     clock: &'static str,
     tracks: Vec<Tracks>,
     package: String,
-    configuration: Configuration,
+    configuration: ConfigurationModule,
     connected: Vec<Connected>,
     /// The module of the processing element.
     pe: String,
@@ -128,7 +128,7 @@ struct MemoryTile<'a> {
     clock: &'static str,
     tracks: Vec<Tracks>,
     package: String,
-    configuration: Configuration,
+    configuration: ConfigurationModule,
     connected: Vec<Connected>,
     switch_boxes: [SwitchBox; 2],
     hop_bits: u32,
@@ -144,7 +144,7 @@ struct IoTile<'a> {
     clock: &'static str,
     tracks: Vec<Tracks>,
     package: String,
-    configuration: Configuration,
+    configuration: ConfigurationModule,
     connected: Vec<Connected>,
     layers: [Stream; 2],
 }
@@ -164,7 +164,7 @@ impl Stream {
     }
 }
 
-pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
+pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
     let module = tile_module(spec, layout.kind);
     match (layout.kind, memory(spec, layout)) {
         (TileKind::Memory, Some(memory)) => render(&module, &memory_tile(spec, layout, &module, memory)),
@@ -204,7 +204,7 @@ pub fn memory_instance(kind: TileKind) -> (&'static str, &'static str) {
 
 /// The signal of an output of the core. Both layers of a processing element have a result.
 fn core_signal(layout: &TileLayout, layer: Layer, port: u32) -> String {
-    let Port { name, is_of_memory } = &layout.outputs(layer)[port as usize];
+    let CorePort { name, is_of_memory } = &layout.outputs(layer)[port as usize];
     let is_result_bit = layout.kind == TileKind::Pe && layer == Layer::Bit && !is_of_memory;
     if is_result_bit { format!("{name}_bit") } else { name.clone() }
 }
@@ -229,7 +229,7 @@ fn pe_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, memory
         clock: clock(spec),
         tracks: tracks(spec, layout),
         package: package_module(spec),
-        configuration: Configuration::of(spec, layout),
+        configuration: ConfigurationModule::of(spec, layout),
         connected: connected(spec, layout),
         pe: pushmem_pe::module(&spec.pe),
         words: operands(spec, layout, Layer::Word),
@@ -249,7 +249,7 @@ fn memory_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, me
         clock: clock(spec),
         tracks: tracks(spec, layout),
         package: package_module(spec),
-        configuration: Configuration::of(spec, layout),
+        configuration: ConfigurationModule::of(spec, layout),
         connected: connected(spec, layout),
         switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
         hop_bits: hop_bits(spec),
@@ -273,7 +273,7 @@ fn io_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> IoT
         clock: clock(spec),
         tracks: tracks(spec, layout),
         package: package_module(spec),
-        configuration: Configuration::of(spec, layout),
+        configuration: ConfigurationModule::of(spec, layout),
         connected: connected(spec, layout),
         layers: Layer::ALL.map(stream),
     }
@@ -320,8 +320,8 @@ fn connection_boxes(layout: &TileLayout, layer: Layer) -> Vec<ConnectionBoxes> {
         let field = layout.field(Meaning::Connection { layer, port: first }).expect("inputs have fields");
         let bits = layout.fields[field].bits;
         let beside = choices.iter().rev().filter_map(|choice| match choice {
-            Choice::Core { port } => Some(core_signal(layout, layer, *port)),
-            Choice::Incoming { .. } | Choice::Register => None,
+            MultiplexerInput::Core { port } => Some(core_signal(layout, layer, *port)),
+            MultiplexerInput::Incoming { .. } | MultiplexerInput::Register => None,
         });
         let before = low;
         low += bits * ports.len() as u32;
@@ -352,7 +352,7 @@ pub fn slice(vector: &str, items: Range<u32>, width: u32) -> String {
 }
 
 /// The choices of an input of the core.
-fn choices(layout: &TileLayout, layer: Layer, port: u32) -> &[Choice] {
+fn choices(layout: &TileLayout, layer: Layer, port: u32) -> &[MultiplexerInput] {
     let node = Node::Input { port };
     let input = layout.locals.iter().find(|local| local.layer == layer && local.node == node);
     input.map_or(&[], |local| &local.choices)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::{Diagnostic, FieldPath};
-use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_pe::{Mode, PeConfiguration};
 use pushmem_resources::TileLayout;
 use pushmem_tile::TileSpec;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pushmem_pe::{Configuration, ENABLE, Mode, Operand, Semantics};
+use pushmem_pe::{ENABLE, Mode, Operand, PeConfiguration, Semantics};
 
 use crate::history::{Histories, Output, Taken};
 use crate::netlist::CellId;
@@ -89,7 +89,7 @@ pub(crate) struct Element<S: Semantics> {
 
 impl<S: Semantics> Element<S> {
     /// The registers of a cell before the first cycle.
-    pub fn state(cell: CellId, configuration: &Configuration, is_late: bool, semantics: &S) -> State<S::Value> {
+    pub fn state(cell: CellId, configuration: &PeConfiguration, is_late: bool, semantics: &S) -> State<S::Value> {
         let unknown = |place: usize| semantics.unknown(cell.raw(), place);
         let has_registers = configuration.words.iter().any(|word| word.mode.is_enabled());
         State { registers: has_registers.then(|| [0, 1, 2].map(unknown)), product: is_late.then(|| unknown(PRODUCT)) }

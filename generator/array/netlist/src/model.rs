@@ -6,7 +6,7 @@ use index_vec::IndexVec;
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_model::{Inputs, MAX_PORTS, TileModel, Violation};
-use pushmem_pe::{Configuration as PeConfiguration, Semantics};
+use pushmem_pe::{PeConfiguration, Semantics};
 use pushmem_tile::TileSpec;
 
 use crate::blocks::{Group, groups};

@@ -3,7 +3,7 @@
 use index_vec::IndexVec;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{Layer, TileKind};
-use pushmem_pe::{Configuration as PeConfiguration, PeSpec};
+use pushmem_pe::{PeConfiguration, PeSpec};
 use pushmem_tile::{Role, TileSpec};
 
 index_vec::define_index_type! {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pushmem_affine::Affine;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
-use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_pe::{Mode, PeConfiguration};
 use pushmem_resources::TileLayout;
 
 use crate::netlist::{Cell, CellId, Core, Netlist};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation};
-use pushmem_resources::{Port, TileLayout};
+use pushmem_pe::{Mode, Operand, Operation, PeConfiguration};
+use pushmem_resources::{CorePort, TileLayout};
 use serde::Deserialize;
 
 use crate::check::Fault;
@@ -258,7 +258,7 @@ impl Ports<'_> {
         &'a self,
         path: &FieldPath,
         text: &str,
-        ports: impl Fn(&'a TileLayout) -> &'a [Port],
+        ports: impl Fn(&'a TileLayout) -> &'a [CorePort],
     ) -> Result<(CellId, u32), Fault> {
         let Some((cell, port)) = text.split_once('.') else {
             return Err(Fault::new(path.clone(), "expected a cell and a port", "write them as `add_3.a`"));
@@ -276,7 +276,7 @@ impl Ports<'_> {
     }
 }
 
-fn unknown<'a>(path: FieldPath, what: &str, name: &str, ports: impl Iterator<Item = &'a Port>) -> Fault {
+fn unknown<'a>(path: FieldPath, what: &str, name: &str, ports: impl Iterator<Item = &'a CorePort>) -> Fault {
     let names: Vec<&str> = ports.map(|port| port.name.as_str()).collect();
     let help = match names.as_slice() {
         [] => "the cell has none of this layer".to_owned(),

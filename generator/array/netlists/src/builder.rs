@@ -6,12 +6,12 @@ use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::Layer;
 use pushmem_netlist::{Cell, CellId, Core, Net, NetId, Netlist, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand as PeOperand, Operation};
+use pushmem_pe::{Mode, Operand as PeOperand, Operation, PeConfiguration};
 use pushmem_tile::{Kind, TileSpec};
 
 /// An output of a cell, some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct Tap {
     /// The cell.
     pub cell: CellId,
     /// Its output.
@@ -20,15 +20,15 @@ pub struct Word {
     pub cycles: i64,
 }
 
-impl Word {
+impl Tap {
     /// The first output of a cell in its cycle.
     pub fn of(cell: CellId) -> Self {
-        Word { cell, port: 0, cycles: 0 }
+        Tap { cell, port: 0, cycles: 0 }
     }
 
     /// The same output, some cycles before.
     pub fn before(self, cycles: i64) -> Self {
-        Word { cycles: self.cycles + cycles, ..self }
+        Tap { cycles: self.cycles + cycles, ..self }
     }
 }
 
@@ -38,7 +38,7 @@ pub enum Operand {
     /// A constant.
     Constant(u32),
     /// The output of a cell.
-    Word(Word),
+    Tap(Tap),
 }
 
 /// A netlist that is being built.
@@ -68,7 +68,7 @@ impl Builder {
     /// Adds a processing element with these words and bits.
     pub fn pe(&mut self, operation: Operation, words: &[Operand], bits: &[Operand], lut: Option<u8>) -> CellId {
         let mode = |operand: Option<&Operand>| match operand {
-            Some(Operand::Word(_)) => Mode::Direct,
+            Some(Operand::Tap(_)) => Mode::Direct,
             _ => Mode::Constant,
         };
         let constant = |operand: Option<&Operand>| match operand {
@@ -86,7 +86,7 @@ impl Builder {
         let cell = self.cell("pe", Core::Pe(core));
         for (layer, operands) in [(Layer::Word, words), (Layer::Bit, bits)] {
             for (operand, port) in operands.iter().zip(0..) {
-                if let Operand::Word(word) = operand {
+                if let Operand::Tap(word) = operand {
                     self.connect(layer, *word, cell, port);
                 }
             }
@@ -95,7 +95,7 @@ impl Builder {
     }
 
     /// Connects an output to an input.
-    pub fn connect(&mut self, layer: Layer, from: Word, cell: CellId, port: u32) {
+    pub fn connect(&mut self, layer: Layer, from: Tap, cell: CellId, port: u32) {
         let nets = &mut self.netlist.nets;
         let net = *self
             .nets
@@ -108,7 +108,7 @@ impl Builder {
     ///
     /// # Panics
     /// When the cell is no processing element.
-    pub fn close(&mut self, from: Word, cell: CellId, port: u32) {
+    pub fn close(&mut self, from: Tap, cell: CellId, port: u32) {
         let Core::Pe(pe) = &mut self.netlist.cells[cell].core else { panic!("a processing element") };
         pe.words[port as usize] = PeOperand { mode: Mode::Direct, constant: 0 };
         self.connect(Layer::Word, from, cell, port);
@@ -118,7 +118,7 @@ impl Builder {
     ///
     /// # Panics
     /// When the tile is not a wide-fetch one.
-    pub fn memory(&mut self, tile: &TileSpec, start: i64, later: i64, from: Word) -> CellId {
+    pub fn memory(&mut self, tile: &TileSpec, start: i64, later: i64, from: Tap) -> CellId {
         let cell = self.cell("memory", Core::Memory(delay_line(tile, start, later)));
         self.connect(Layer::Word, from, cell, 0);
         cell

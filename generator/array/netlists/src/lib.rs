@@ -4,6 +4,6 @@ mod builder;
 mod harris;
 mod random;
 
-pub use builder::{Builder, Operand, Word};
+pub use builder::{Builder, Operand, Tap};
 pub use harris::{copies, harris};
-pub use random::{Shape, random};
+pub use random::{NetlistSize, random};

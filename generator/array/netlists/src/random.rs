@@ -9,11 +9,11 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::builder::{Builder, Operand, Word};
+use crate::builder::{Builder, Operand, Tap};
 
 /// The size of a random netlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NetlistSize {
     /// Processing elements.
     pub pes: usize,
     /// Memories.
@@ -27,7 +27,7 @@ pub struct Shape {
 }
 
 /// A netlist of random operations, each of which reads cells not far before it.
-pub fn random(spec: &ArraySpec, shape: Shape, random: &mut ChaCha8Rng) -> Netlist {
+pub fn random(spec: &ArraySpec, shape: NetlistSize, random: &mut ChaCha8Rng) -> Netlist {
     let mut kinds = vec![false; shape.pes];
     kinds.extend(vec![true; shape.memories]);
     for place in (1..kinds.len()).rev() {
@@ -51,7 +51,7 @@ type Deep = (CellId, u32);
 /// A netlist as far as it is drawn.
 struct Draft<'a> {
     spec: &'a ArraySpec,
-    shape: Shape,
+    shape: NetlistSize,
     random: &'a mut ChaCha8Rng,
     builder: Builder,
     /// All cells that give words.
@@ -66,7 +66,7 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// The inputs.
-    fn of(spec: &'a ArraySpec, shape: Shape, random: &'a mut ChaCha8Rng) -> Self {
+    fn of(spec: &'a ArraySpec, shape: NetlistSize, random: &'a mut ChaCha8Rng) -> Self {
         let mut builder = Builder::new("random");
         let cells = (0..shape.inputs).map(|_| (builder.cell("input", Core::Input), 0)).collect();
         let (pes, memories, open, predicates) = Default::default();
@@ -74,11 +74,11 @@ impl<'a> Draft<'a> {
     }
 
     /// A word of one of the last cells.
-    fn recent(&mut self) -> (Word, u32) {
+    fn recent(&mut self) -> (Tap, u32) {
         let window = self.cells.len().min(24);
         let (cell, depth) = *self.cells[self.cells.len() - window..].choose(self.random).expect("there are inputs");
         let cycles = if self.random.random_bool(0.2) { self.random.random_range(1..4) } else { 0 };
-        (Word::of(cell).before(cycles), depth)
+        (Tap::of(cell).before(cycles), depth)
     }
 
     fn memory(&mut self, tile: &TileSpec) {
@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
                 is_driven = true;
                 let (word, of) = draft.recent();
                 depth = depth.max(of + 1);
-                Operand::Word(word)
+                Operand::Tap(word)
             };
             (0..count).map(operand).collect()
         };
@@ -141,8 +141,8 @@ impl<'a> Draft<'a> {
     fn bit(&mut self, operand: Operand) -> Operand {
         let predicate = self.predicate();
         match (&operand, predicate) {
-            (Operand::Word(word), _) if self.pes.contains(&word.cell) => operand,
-            (_, Some(predicate)) => Operand::Word(Word::of(predicate)),
+            (Operand::Tap(word), _) if self.pes.contains(&word.cell) => operand,
+            (_, Some(predicate)) => Operand::Tap(Tap::of(predicate)),
             (_, None) => Operand::Constant(self.random.random_range(0..2)),
         }
     }
@@ -152,10 +152,10 @@ impl<'a> Draft<'a> {
         for _ in 0..self.shape.outputs {
             let (from, _) = *self.cells[last..].choose(self.random).expect("there are cells");
             let output = self.builder.cell("output", Core::Output);
-            self.builder.connect(Layer::Word, Word::of(from), output, 0);
+            self.builder.connect(Layer::Word, Tap::of(from), output, 0);
             // A bit of another cell may differ from it by an odd number of cycles, and outputs cannot be late.
             if self.pes.contains(&from) && self.random.random() {
-                self.builder.connect(Layer::Bit, Word::of(from), output, 0);
+                self.builder.connect(Layer::Bit, Tap::of(from), output, 0);
             }
         }
     }
@@ -166,7 +166,7 @@ impl<'a> Draft<'a> {
             let later: Vec<Deep> = self.memories.iter().copied().filter(|(_, of)| of > depth).collect();
             if let Some((memory, of)) = later.choose(self.random) {
                 let cycles = i64::from(6 * (of - depth) + 8);
-                self.builder.close(Word::of(*memory).before(cycles), *pe, 1);
+                self.builder.close(Tap::of(*memory).before(cycles), *pe, 1);
             }
         }
     }

@@ -10,7 +10,7 @@ mod semantics;
 mod spec;
 mod specialized;
 
-pub use model::{Configuration, Operand, Pe};
+pub use model::{Operand, Pe, PeConfiguration};
 pub use modes::{ENABLE, Mode, Modes};
 pub use operation::{FloatOperation, Operation, Outcome};
 pub use rtl::{generate, module};

@@ -15,7 +15,7 @@ pub struct Operand<Value> {
 
 /// The configuration of a processing element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Configuration {
+pub struct PeConfiguration {
     /// The operation, one of the specification's.
     pub operation: Operation,
     /// The words `a`, `b`, `c`.
@@ -26,7 +26,7 @@ pub struct Configuration {
     pub lut: Option<u8>,
 }
 
-impl Configuration {
+impl PeConfiguration {
     /// The results for operands of words of `word_bits`, whatever their modes.
     pub fn outcome(&self, word_bits: u32, words: [u32; 3], [d, e, f]: [bool; 3]) -> Outcome {
         let mut outcome = self.operation.evaluate(word_bits, words, d);
@@ -44,7 +44,7 @@ pub struct Pe {
     word_bits: u32,
     operands: (usize, usize),
     /// The configuration, which may change between cycles.
-    pub configuration: Configuration,
+    pub configuration: PeConfiguration,
     words: [Vec<u32>; 3],
     bits: [Vec<bool>; 3],
     /// Whether words of products come from a register, and its word.
@@ -54,7 +54,7 @@ pub struct Pe {
 
 impl Pe {
     /// A processing element whose registers hold 0; in the hardware they hold anything.
-    pub fn new(spec: &PeSpec, configuration: Configuration) -> Self {
+    pub fn new(spec: &PeSpec, configuration: PeConfiguration) -> Self {
         let delay = spec.operand_delay as usize;
         Self {
             word_bits: spec.word_bits,
@@ -80,7 +80,7 @@ impl Pe {
 
     /// The results of the operands that are there.
     fn computed(&self, words: [u32; 3], bits: [bool; 3]) -> Outcome {
-        let Configuration { operation, lut, .. } = self.configuration;
+        let PeConfiguration { operation, lut, .. } = self.configuration;
         // Of operands that the result does not depend on, any value does.
         let needed_words = self.operands.0.min(operation.words());
         let needed_bits = self.operands.1.min(if lut.is_some() { 3 } else { operation.uses_bit().into() });

@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_float::Format;
-use pushmem_veryl::{CompileError, Emitted, Reset, Source};
+use pushmem_veryl::{CompileError, Emitted, Reset, SourceFile};
 
 use crate::modes::Mode;
 use crate::operation::{FloatOperation, Operation};
@@ -33,12 +33,12 @@ pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
     let library = LIBRARY.into_iter().filter(|(name, _)| is_operand(name));
     let library = library.map(|(name, text)| (format!("pushmem_{name}"), text));
     let is_unit = |name: &str| pe.units.iter().any(|unit| name.strip_prefix("pushmem_") == Some(unit.name.as_str()));
-    let library = library.map(|(name, text)| Source { name, text: text.to_owned() });
+    let library = library.map(|(name, text)| SourceFile { name, text: text.to_owned() });
     let numbers =
-        pushmem_float::used(is_unit).into_iter().map(|module| Source { name: module.name, text: module.text });
-    let mut sources: Vec<Source> = library.chain(numbers).collect();
+        pushmem_float::used(is_unit).into_iter().map(|module| SourceFile { name: module.name, text: module.text });
+    let mut sources: Vec<SourceFile> = library.chain(numbers).collect();
     let text = pe.render().expect("templates write to memory");
-    sources.push(Source { name: pe.module.clone(), text: format!("{}\n", text.trim()) });
+    sources.push(SourceFile { name: pe.module.clone(), text: format!("{}\n", text.trim()) });
     pushmem_veryl::compile(sources, Reset::Asynchronous)
 }
 

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::quality::FixedState;
 
-use crate::model::Configuration;
+use crate::model::PeConfiguration;
 use crate::operation::Operation;
 
 /// The values of words and bits, and the results of operations on them.
@@ -16,7 +16,7 @@ pub trait Semantics {
     type Element;
 
     /// Prepares a configuration.
-    fn element(&self, configuration: &Configuration) -> Self::Element;
+    fn element(&self, configuration: &PeConfiguration) -> Self::Element;
 
     /// The word and the bit that an element computes of words `a`, `b`, `c` and bits `d`, `e`, `f`.
     fn outcome(
@@ -59,13 +59,13 @@ pub struct Numbers {
 
 impl Semantics for Numbers {
     type Value = u32;
-    type Element = Configuration;
+    type Element = PeConfiguration;
 
-    fn element(&self, configuration: &Configuration) -> Configuration {
+    fn element(&self, configuration: &PeConfiguration) -> PeConfiguration {
         *configuration
     }
 
-    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
+    fn outcome(&self, configuration: &PeConfiguration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
         let outcome = configuration.outcome(self.word_bits, words, bits.map(|bit| bit != 0));
         (outcome.word, outcome.bit.into())
     }
@@ -171,8 +171,8 @@ impl Semantics for Tokens {
     type Value = u64;
     type Element = TokenElement;
 
-    fn element(&self, configuration: &Configuration) -> TokenElement {
-        let Configuration { operation, lut, .. } = *configuration;
+    fn element(&self, configuration: &PeConfiguration) -> TokenElement {
+        let PeConfiguration { operation, lut, .. } = *configuration;
         TokenElement {
             operation,
             words: operation.words(),

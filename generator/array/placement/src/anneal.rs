@@ -3,7 +3,7 @@
 use index_vec::IndexVec;
 use pushmem_fabric::{ArraySpec, Direction, Place};
 use pushmem_netlist::{CellId, Connection, Netlist};
-use pushmem_starts::{Demand, Recurrence, prices};
+use pushmem_starts::{Demand, LoopConnection, prices};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -42,7 +42,7 @@ const MENDING: f32 = 1.0;
 pub fn place(
     netlist: &Netlist,
     spec: &ArraySpec,
-    recurrences: &[Recurrence],
+    recurrences: &[LoopConnection],
     lessons: &Lessons,
     seed: u64,
     effort: Effort,
@@ -85,7 +85,7 @@ impl<'a> Annealer<'a> {
     fn new(
         netlist: &'a Netlist,
         spec: &'a ArraySpec,
-        recurrences: &[Recurrence],
+        recurrences: &[LoopConnection],
         lessons: &Lessons,
         seed: u64,
     ) -> Self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use index_vec::IndexVec;
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_netlist::{CellId, Netlist};
-use pushmem_starts::Recurrence;
+use pushmem_starts::LoopConnection;
 
 use crate::distance::least_registers;
 
@@ -62,7 +62,7 @@ pub struct Cost<'a> {
 }
 
 impl<'a> Cost<'a> {
-    pub fn new(netlist: &Netlist, spec: &'a ArraySpec, recurrences: &[Recurrence], lessons: &Lessons) -> Self {
+    pub fn new(netlist: &Netlist, spec: &'a ArraySpec, recurrences: &[LoopConnection], lessons: &Lessons) -> Self {
         let mut terms = Vec::new();
         for net in &netlist.nets {
             let mut cells: Vec<CellId> = net.sinks.iter().map(|sink| sink.cell).collect();
@@ -72,7 +72,7 @@ impl<'a> Cost<'a> {
             terms.push(Term::Net(cells));
         }
         let connections: Vec<_> = netlist.connections().collect();
-        for Recurrence { connection: number, slack, length } in recurrences {
+        for LoopConnection { connection: number, slack, length } in recurrences {
             let connection = &connections[*number];
             let least = crate::distance::least_demand(netlist, spec, connection).least;
             let allowed = least as f32 + *slack as f32 / *length as f32;

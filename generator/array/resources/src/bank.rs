@@ -1,7 +1,7 @@
 //! The registers of a bank of a global buffer: one source of its RTL, of bitstreams, and of what is printed for programs and people.
 
 use askama::Template;
-use pushmem_csr::{Access, Field, Layout, Register, WORD_BYTES, upper};
+use pushmem_csr::{Field, Layout, Register, SoftwareAccess, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use serde::Serialize;
 
@@ -245,7 +245,7 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
     let description = "Both DMAs count one time, which stands still while either waits";
     let common_time = Field::new("common_time", 1, description, BankMeaning::CommonTime);
     let control = Direction::ALL.map(enable).into_iter().chain([common_time]).collect();
-    layout.group("control", "Which DMAs work, and how.", Access::ReadWrite, control);
+    layout.group("control", "Which DMAs work, and how.", SoftwareAccess::ReadWrite, control);
     let half = |half: u32| {
         let description = format!("1 gives half {half} to the array, until the run that works with it is over");
         Field::new(format!("half_{half}"), 1, description, BankMeaning::HandOver { half })
@@ -254,7 +254,7 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
     layout.group(
         "hand_over",
         "Halves that are the array's. Writing 0 leaves them as they are, and a bank whose DMAs do not work keeps them for the host.",
-        Access::Request,
+        SoftwareAccess::Request,
         halves,
     );
     let busy = |direction: Direction| {
@@ -264,7 +264,7 @@ fn registers(buffer: &GlobalBufferSpec, address_bits: u32) -> Vec<Register<BankM
     };
     let half = Field::new("half", 1, "Half of the current run, or of the last one", BankMeaning::Half);
     let status = std::iter::once(half).chain(Direction::ALL.map(busy)).collect();
-    layout.group("status", "The run.", Access::ReadOnly, status);
+    layout.group("status", "The run.", SoftwareAccess::ReadOnly, status);
     for direction in Direction::ALL {
         add_transfer(&mut layout, buffer, address_bits, direction);
     }
@@ -278,13 +278,13 @@ fn add_bitstream(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec) {
     let row = "Row of the header, those of half 1 after those of half 0; reads the row that comes next";
     let row = Field::new("row", bits, row, BankMeaning::BitstreamRow);
     let description = "Bitstream in the bank. A write begins to load it, while none is loaded from this bank.";
-    layout.group("configuration", description, Access::Request, vec![row]);
+    layout.group("configuration", description, SoftwareAccess::Request, vec![row]);
     let state = |state: BitstreamState| {
         let (name, description) = state.field();
         Field::new(name, 1, description, BankMeaning::Bitstream { state })
     };
     let states = BitstreamState::ALL.map(state).to_vec();
-    layout.group("configuration_status", "The last bitstream.", Access::ReadOnly, states);
+    layout.group("configuration_status", "The last bitstream.", SoftwareAccess::ReadOnly, states);
 }
 
 /// Adds the registers of a DMA: its extents, its schedule, and its addresses.
@@ -296,7 +296,7 @@ fn add_transfer(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec, add
         Field::new(format!("level_{level}"), widths.extent_bits, description, BankMeaning::Extent { direction, level })
     };
     let extents = levels.clone().map(extent).collect();
-    layout.group(&format!("{name}_extent"), &format!("Extents of the {name} DMA."), Access::ReadWrite, extents);
+    layout.group(&format!("{name}_extent"), &format!("Extents of the {name} DMA."), SoftwareAccess::ReadWrite, extents);
     let start = "Cycle of the first word, counted from the flush";
     let start = Field::new("start", widths.cycle_bits, start, BankMeaning::CycleStart { direction });
     let gap = |level: u32| {
@@ -304,7 +304,7 @@ fn add_transfer(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec, add
         Field::new(format!("gap_{level}"), widths.cycle_bits, description, BankMeaning::CycleGap { direction, level })
     };
     let cycles = std::iter::once(start).chain(levels.clone().map(gap)).collect();
-    layout.group(&format!("{name}_cycle"), &format!("Schedule of the {name} DMA."), Access::ReadWrite, cycles);
+    layout.group(&format!("{name}_cycle"), &format!("Schedule of the {name} DMA."), SoftwareAccess::ReadWrite, cycles);
     let start = Field::new("start", address_bits, "First word", BankMeaning::AddressStart { direction });
     let delta = |level: u32| {
         let description = format!("Words from one to the next when level {level} increments");
@@ -312,7 +312,7 @@ fn add_transfer(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec, add
     };
     let addresses = std::iter::once(start).chain(levels.map(delta)).collect();
     let description = format!("Words of the {name} DMA in the half, modulo {}.", 1_u64 << address_bits);
-    layout.group(&format!("{name}_address"), &description, Access::ReadWrite, addresses);
+    layout.group(&format!("{name}_address"), &description, SoftwareAccess::ReadWrite, addresses);
 }
 
 fn rendered(template: &impl Template) -> String {

@@ -2,7 +2,7 @@
 
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 
-use crate::layout::{Choice, Field, Local, Node, TileLayout, registered_phase};
+use crate::layout::{Field, Local, MultiplexerInput, Node, TileLayout, registered_phase};
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,19 +197,21 @@ impl Graph {
         let Resource { place, layer, node: here } = self.resource(node);
         let Local { choices, first_value, .. } = self.local(node);
         let choices = choices.iter().zip(*first_value..);
-        let source = |choice: Choice| match (choice, here) {
-            (Choice::Register, Node::Segment { side, track }) => {
+        let source = |choice: MultiplexerInput| match (choice, here) {
+            (MultiplexerInput::Register, Node::Segment { side, track }) => {
                 self.node(Resource { place, layer, node: Node::Register { side, track } })
             }
-            (Choice::Incoming { track, .. }, Node::Segment { side, .. }) if self.is_registered(place, side, track) => {
+            (MultiplexerInput::Incoming { track, .. }, Node::Segment { side, .. })
+                if self.is_registered(place, side, track) =>
+            {
                 None
             }
-            (Choice::Incoming { side, track }, _) => {
+            (MultiplexerInput::Incoming { side, track }, _) => {
                 let node = Node::Segment { side: side.opposite(), track };
                 self.node(Resource { place: place.neighbour(side)?, layer, node })
             }
-            (Choice::Core { port }, _) => self.node(Resource { place, layer, node: Node::Output { port } }),
-            (Choice::Register, _) => None,
+            (MultiplexerInput::Core { port }, _) => self.node(Resource { place, layer, node: Node::Output { port } }),
+            (MultiplexerInput::Register, _) => None,
         };
         choices.filter_map(|(choice, value)| Some(Edge { node: source(*choice)?, value })).collect()
     }

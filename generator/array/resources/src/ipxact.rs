@@ -4,7 +4,7 @@
 //! the map of a large array is as small as that of a few tiles.
 
 use askama::Template;
-use pushmem_csr::{Access, Field};
+use pushmem_csr::{Field, SoftwareAccess};
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::RegisterMap;
 
@@ -23,7 +23,7 @@ struct Register {
     name: String,
     words: u32,
     offset: u64,
-    access: Access,
+    access: SoftwareAccess,
     fields: Vec<Field<()>>,
 }
 
@@ -129,7 +129,7 @@ fn registers(tile: &TileMap, spec: &ArraySpec, kind: TileKind) -> Vec<Register> 
                 name: "memory_contents".to_owned(),
                 words: contents.words * contents.registers_per_word,
                 offset: first + u64::from(contents.offset),
-                access: Access::ReadWrite,
+                access: SoftwareAccess::ReadWrite,
                 fields: vec![Field::new("word", memory.word_bits.min(pushmem_csr::WORD_BITS), "word of the table", ())],
             });
         }

@@ -202,7 +202,7 @@ impl Field {
 
 /// A port of the core of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct CorePort {
     /// Its name in configurations.
     pub name: String,
     /// Whether the memory of the tile has it.
@@ -240,7 +240,7 @@ pub enum Node {
 
 /// An input of a multiplexer, as seen from its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub enum MultiplexerInput {
     /// A track that comes in on a side.
     Incoming {
         /// The side.
@@ -265,7 +265,7 @@ pub struct Local {
     /// The node.
     pub node: Node,
     /// Its inputs.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<MultiplexerInput>,
     /// The value of the field that chooses the first of them; the others count on.
     pub first_value: u32,
     /// The place of the field in [`TileLayout::fields`]. Without, there is one choice at most.
@@ -274,7 +274,7 @@ pub struct Local {
 
 impl Local {
     /// The input that a value of the field chooses, if it is one of them.
-    pub fn choice(&self, value: u32) -> Option<&Choice> {
+    pub fn choice(&self, value: u32) -> Option<&MultiplexerInput> {
         self.choices.get(value.checked_sub(self.first_value)? as usize)
     }
 }
@@ -290,8 +290,8 @@ pub struct TileLayout {
     pub locals: Vec<Local>,
     /// The fields, by feature and register, lowest bit first.
     pub fields: Vec<Field>,
-    inputs: [Vec<Port>; 2],
-    outputs: [Vec<Port>; 2],
+    inputs: [Vec<CorePort>; 2],
+    outputs: [Vec<CorePort>; 2],
     /// The modes of operands.
     modes: Modes,
     /// Registers of the memory, which follow a map of their own.
@@ -337,12 +337,12 @@ impl TileLayout {
     }
 
     /// The inputs of the core.
-    pub fn inputs(&self, layer: Layer) -> &[Port] {
+    pub fn inputs(&self, layer: Layer) -> &[CorePort] {
         &self.inputs[layer as usize]
     }
 
     /// The outputs of the core.
-    pub fn outputs(&self, layer: Layer) -> &[Port] {
+    pub fn outputs(&self, layer: Layer) -> &[CorePort] {
         &self.outputs[layer as usize]
     }
 
@@ -370,26 +370,26 @@ impl TileLayout {
     }
 
     /// The inputs that a cell of a netlist has: all but those of a register file, which come last.
-    pub fn cell_inputs(&self, layer: Layer) -> &[Port] {
+    pub fn cell_inputs(&self, layer: Layer) -> &[CorePort] {
         self.without_register_file(self.inputs(layer))
     }
 
     /// The outputs that a cell of a netlist has, likewise.
-    pub fn cell_outputs(&self, layer: Layer) -> &[Port] {
+    pub fn cell_outputs(&self, layer: Layer) -> &[CorePort] {
         self.without_register_file(self.outputs(layer))
     }
 
     /// Whether an input is an operand of a processing element.
-    pub fn is_operand(&self, port: &Port) -> bool {
+    pub fn is_operand(&self, port: &CorePort) -> bool {
         self.kind == TileKind::Pe && !port.is_of_memory
     }
 
     /// The inputs, or the outputs, of the memory, each with its place among those of the layer.
-    pub fn of_memory(ports: &[Port]) -> impl Iterator<Item = (u32, &Port)> {
+    pub fn of_memory(ports: &[CorePort]) -> impl Iterator<Item = (u32, &CorePort)> {
         (0..).zip(ports).filter(|(_, port)| port.is_of_memory)
     }
 
-    fn without_register_file<'a>(&self, ports: &'a [Port]) -> &'a [Port] {
+    fn without_register_file<'a>(&self, ports: &'a [CorePort]) -> &'a [CorePort] {
         let others = ports.iter().take_while(|port| self.kind != TileKind::Pe || !port.is_of_memory).count();
         &ports[..others]
     }
@@ -449,13 +449,15 @@ impl TileLayout {
         let outgoing =
             |sides: &'static [Side]| sides.iter().flat_map(move |&side| (0..tracks).map(move |track| (side, track)));
         for (place, (side, track)) in outgoing(self.sides).enumerate() {
-            let incoming =
-                |from: Side| Choice::Incoming { side: from, track: spec.topology.source(from, side, track, tracks) };
+            let incoming = |from: Side| MultiplexerInput::Incoming {
+                side: from,
+                track: spec.topology.source(from, side, track, tracks),
+            };
             // Straight on comes first.
             let straight = self.sides.iter().filter(|from| **from == side.opposite());
             let turns = self.sides.iter().filter(|from| **from != side && **from != side.opposite());
-            let mut choices: Vec<Choice> = straight.chain(turns).map(|from| incoming(*from)).collect();
-            choices.extend((0..cores).map(|port| Choice::Core { port }));
+            let mut choices: Vec<MultiplexerInput> = straight.chain(turns).map(|from| incoming(*from)).collect();
+            choices.extend((0..cores).map(|port| MultiplexerInput::Core { port }));
             let bits = bits_for(choices.len() as u32 + 1);
             fields.push((Meaning::Select { layer, side, track }, bits));
             let node = Node::Register { side, track };
@@ -464,9 +466,9 @@ impl TileLayout {
         let passes = first + fields.len();
         for (place, (side, track)) in outgoing(self.sides).enumerate() {
             let node = Node::Segment { side, track };
-            let mut choices = vec![Choice::Register];
+            let mut choices = vec![MultiplexerInput::Register];
             if is_passing {
-                choices.push(Choice::Incoming { side: side.opposite(), track });
+                choices.push(MultiplexerInput::Incoming { side: side.opposite(), track });
                 fields.push((Meaning::Pass { layer, side, track }, 1));
             }
             let field = is_passing.then_some(passes + place);
@@ -483,15 +485,15 @@ impl TileLayout {
     fn add_connections(&mut self, spec: &ArraySpec, layer: Layer) {
         let tracks = spec.tracks.of(layer);
         let first = self.fields.len();
-        let incoming = |side: Side| (0..tracks).map(move |track| Choice::Incoming { side, track });
-        let tracks: Vec<Choice> = self.sides.iter().copied().flat_map(incoming).collect();
+        let incoming = |side: Side| (0..tracks).map(move |track| MultiplexerInput::Incoming { side, track });
+        let tracks: Vec<MultiplexerInput> = self.sides.iter().copied().flat_map(incoming).collect();
         let mut fields = Vec::new();
         for port in 0..self.inputs(layer).len() as u32 {
             let is_of_memory = self.inputs(layer)[port as usize].is_of_memory;
             let outputs = (0..).zip(self.outputs(layer));
             let beside = outputs.filter(|(_, output)| output.is_of_memory != is_of_memory);
-            let beside: Vec<Choice> = match self.kind {
-                TileKind::Pe => beside.map(|(port, _)| Choice::Core { port }).collect(),
+            let beside: Vec<MultiplexerInput> = match self.kind {
+                TileKind::Pe => beside.map(|(port, _)| MultiplexerInput::Core { port }).collect(),
                 TileKind::Memory | TileKind::Io => Vec::new(),
             };
             let choices = [tracks.as_slice(), &beside].concat();
@@ -521,8 +523,8 @@ pub fn registered_phase(track: u32, hop_limit: u32) -> u32 {
 }
 
 /// The inputs and the outputs of the core, of words and of bits.
-fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
-    let port = |name: String| Port { name, is_of_memory: false };
+fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<CorePort>; 2], [Vec<CorePort>; 2]) {
+    let port = |name: String| CorePort { name, is_of_memory: false };
     let named = |name: &str| vec![port(name.to_owned())];
     let letters =
         |first: char, count: u32| (first..).take(count as usize).map(|letter| port(letter.to_string())).collect();
@@ -535,7 +537,7 @@ fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
         TileKind::Io => ([named("data"), named("bit")], [named("data"), named("bit")]),
     };
     if let Some(memory) = spec.memory_of(kind) {
-        let of_memory = |name: String| Port { name, is_of_memory: true };
+        let of_memory = |name: String| CorePort { name, is_of_memory: true };
         inputs[0].extend((0..memory.inputs).map(|port| of_memory(format!("data_in_{port}"))));
         outputs[0].extend((0..memory.outputs).map(|port| of_memory(format!("data_out_{port}"))));
         if memory.stencil_valid {

@@ -16,5 +16,5 @@ pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, START, STOP, WH
 pub use bank::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState};
 pub use bank_driver::{BankDriverNames, bank_driver};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
-pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
+pub use layout::{CorePort, Feature, Field, Local, Meaning, MultiplexerInput, Node, TileLayout, registered_phase};
 pub use map::{ArrayMap, memory_folder};

@@ -1,7 +1,7 @@
 //! The configuration registers of an array as JSON, C, SystemRDL, Python and Markdown.
 
 use askama::Template;
-use pushmem_csr::{Access, Field, Register, WORD_BYTES, upper};
+use pushmem_csr::{Field, Register, SoftwareAccess, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
 use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::address::{Address, CLEAR, COMMON_FEATURES, DIGEST, START, STOP, kind_number};
 use crate::ipxact::memory_map;
-use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
+use crate::layout::{Feature, Meaning, MultiplexerInput, Node, TileLayout};
 
 /// The configuration registers of an array, for programs and people.
 #[derive(Clone, Debug, Serialize)]
@@ -260,7 +260,7 @@ impl RegisterEntry {
         Register {
             name: self.name.clone(),
             offset: u32::try_from(offset).expect("a tile has less than 2^18 bytes of registers"),
-            access: Access::ReadWrite,
+            access: SoftwareAccess::ReadWrite,
             description: String::new(),
             fields: self.fields.iter().cloned().map(Field::without_meaning).collect(),
         }
@@ -276,10 +276,10 @@ pub(crate) fn offset(address: Address) -> u64 {
 fn choices(spec: &ArraySpec, layout: &TileLayout, meaning: Meaning) -> Vec<String> {
     let sources = |layer: Layer, node: Node, first: &str| {
         let found = layout.locals.iter().find(|local| (local.layer, local.node) == (layer, node));
-        let choice = |choice: &Choice| match choice {
-            Choice::Incoming { side, track } => format!("{}_{track}", side.name()),
-            Choice::Core { port } => layout.outputs(layer)[*port as usize].name.clone(),
-            Choice::Register => "register".to_owned(),
+        let choice = |choice: &MultiplexerInput| match choice {
+            MultiplexerInput::Incoming { side, track } => format!("{}_{track}", side.name()),
+            MultiplexerInput::Core { port } => layout.outputs(layer)[*port as usize].name.clone(),
+            MultiplexerInput::Register => "register".to_owned(),
         };
         let names = found.into_iter().flat_map(|local| &local.choices).map(choice);
         [first.to_owned()].into_iter().chain(names).collect()

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pushmem_fabric::{ArraySpec, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::Document;
-use pushmem_resources::{Choice, Chosen, Graph, Meaning, Node, NodeId, Port, Resource, TileLayout};
+use pushmem_resources::{Chosen, CorePort, Graph, Meaning, MultiplexerInput, Node, NodeId, Resource, TileLayout};
 
 fn constraints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
@@ -50,7 +50,7 @@ fn follow(graph: &Graph, node: NodeId) -> Vec<NodeId> {
         // All outputs of a core may depend on all its inputs, but for register files, which show words that they have.
         Node::Input { port } => {
             let layout = graph.layout(graph.kind(place).expect("a node is at the place of a tile"));
-            let is_of_register_file = |port: &Port| layout.kind == TileKind::Pe && port.is_of_memory;
+            let is_of_register_file = |port: &CorePort| layout.kind == TileKind::Pe && port.is_of_memory;
             if is_of_register_file(&layout.inputs(layer)[port as usize]) {
                 return Vec::new();
             }
@@ -172,8 +172,8 @@ fn outputs_go_to_registers() {
             let layout = TileLayout::of(&spec, kind);
             for local in &layout.locals {
                 let cores = local.choices.iter().filter_map(|choice| match choice {
-                    Choice::Core { port } => Some(&layout.outputs(local.layer)[*port as usize]),
-                    Choice::Incoming { .. } | Choice::Register => None,
+                    MultiplexerInput::Core { port } => Some(&layout.outputs(local.layer)[*port as usize]),
+                    MultiplexerInput::Incoming { .. } | MultiplexerInput::Register => None,
                 });
                 for output in cores {
                     match local.node {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, ProcessingElement, Source, TileConfiguration};
+use pushmem_bitstream::{Configuration, Driver, Net, Netlist as Decoded, ProcessingElement, TileConfiguration};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_netlist::{Core, Netlist};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand};
+use pushmem_pe::{Mode, Operand, PeConfiguration};
 use pushmem_placement::Placement;
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{Graph, Node, NodeId, Resource};
@@ -47,7 +47,7 @@ pub fn check(
         let output = node(connection.of.source, Node::Output { port: connection.of.port })?;
         let input = node(connection.sink.cell, Node::Input { port: connection.sink.port })?;
         let net = nets.remove(&input).ok_or_else(|| Difference(format!("{name}: the input takes no track")))?;
-        if net.source != Source::Output(output) {
+        if net.source != Driver::Output(output) {
             return Err(Difference(format!("{name}: the input takes {:?}", net.source)));
         }
         let late = delay(decoded, graph, input);

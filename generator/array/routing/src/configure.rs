@@ -6,7 +6,7 @@ use pushmem_bitstream::Configuration;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, Place};
 use pushmem_netlist::{CellId, Core, Netlist, only_predicate};
-use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_pe::{Mode, PeConfiguration};
 use pushmem_placement::Placement;
 use pushmem_resources::{Graph, Meaning, TileLayout};
 use pushmem_starts::Lags;

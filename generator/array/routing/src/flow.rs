@@ -4,7 +4,7 @@ use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_netlist::{CellId, Connection, Netlist};
 use pushmem_placement::{CapacityError, Effort, Lessons, Placement, check_capacity, least_demand, place};
 use pushmem_resources::Graph;
-use pushmem_starts::{Demand, Lags, Recurrence, StartError, recurrences, registers, starts};
+use pushmem_starts::{Demand, Lags, LoopConnection, StartError, recurrences, registers, starts};
 use rayon::prelude::*;
 
 use crate::demands::{demands, no_targets};
@@ -202,7 +202,7 @@ struct Flow<'a> {
     graph: &'a Graph,
     fabric: &'a Fabric,
     connections: Vec<Connection<'a>>,
-    recurrences: Vec<Recurrence>,
+    recurrences: Vec<LoopConnection>,
     effort: Effort,
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pushmem_nest::Program;
-use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
+use pushmem_pe::{Mode, Operand, Operation, PeConfiguration, Semantics};
 
 use crate::evaluator::CellEvaluator;
 use crate::predicate::Predicate;
@@ -149,8 +149,8 @@ pub struct Cells {
 
 impl Cell {
     /// The configuration of its processing element, whose operands are all direct.
-    pub fn configuration(&self) -> Configuration {
-        Configuration {
+    pub fn configuration(&self) -> PeConfiguration {
+        PeConfiguration {
             operation: self.operation,
             words: [Operand { mode: Mode::Direct, constant: 0 }; 3],
             bits: [Operand { mode: Mode::Direct, constant: false }; 3],

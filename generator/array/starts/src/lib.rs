@@ -11,5 +11,5 @@ mod recurrence;
 mod solve;
 
 pub use error::StartError;
-pub use recurrence::{Recurrence, recurrences};
+pub use recurrence::{LoopConnection, recurrences};
 pub use solve::{Demand, Lags, prices, registers, starts};

@@ -13,7 +13,7 @@ use crate::solve::{Demand, starts};
 
 /// A connection on a loop, with the cycles that the tightest loop through it has to spare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recurrence {
+pub struct LoopConnection {
     /// The connection, by its number.
     pub connection: usize,
     /// The cycles that the tightest loop has beyond its demands.
@@ -26,7 +26,7 @@ pub struct Recurrence {
 ///
 /// # Errors
 /// When a loop has too few cycles wherever its cells are.
-pub fn recurrences(netlist: &Netlist, demands: &[Demand]) -> Result<Vec<Recurrence>, StartError> {
+pub fn recurrences(netlist: &Netlist, demands: &[Demand]) -> Result<Vec<LoopConnection>, StartError> {
     // With these lags, no connection has a negative rest, and the shortest way back is Dijkstra's.
     let lags = starts(netlist, demands)?;
     let mut leaving: IndexVec<CellId, Vec<(CellId, i64)>> = netlist.cells.iter().map(|_| Vec::new()).collect();
@@ -45,7 +45,7 @@ pub fn recurrences(netlist: &Netlist, demands: &[Demand]) -> Result<Vec<Recurren
         }
         if let Some((back, length)) = shortest(&leaving, &groups, sink, source) {
             let slack = back + rest(&connection, demand);
-            found.push(Recurrence { connection: number, slack, length: length + 1 });
+            found.push(LoopConnection { connection: number, slack, length: length + 1 });
         }
     }
     Ok(found)

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_fabric::Layer;
 use pushmem_netlist::{CellId, Core, Netlist};
-use pushmem_netlists::{Builder, Word};
+use pushmem_netlists::{Builder, Tap};
 use pushmem_starts::{Demand, Lags, StartError, prices, recurrences, registers, starts};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,7 +16,7 @@ fn netlist(arcs: &[(u32, u32, i64)], cells: usize) -> Netlist {
     let mut builder = Builder::new("small");
     let cells: Vec<CellId> = (0..cells).map(|_| builder.cell("cell", Core::Input)).collect();
     for (port, (from, to, cycles)) in (0..).zip(arcs) {
-        builder.connect(Layer::Word, Word::of(cells[*from as usize]).before(*cycles), cells[*to as usize], port);
+        builder.connect(Layer::Word, Tap::of(cells[*from as usize]).before(*cycles), cells[*to as usize], port);
     }
     builder.finish()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_bitstream::{Configuration, Netlist as Decoded, ProcessingElement, Source, TileName, Undefined};
+use pushmem_bitstream::{Configuration, Driver, Netlist as Decoded, ProcessingElement, TileName, Undefined};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode};
+use pushmem_pe::{ENABLE, Mode, PeConfiguration};
 use pushmem_resources::{Graph, Node, NodeId};
 use thiserror::Error;
 
@@ -93,7 +93,7 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
         if !is_used(&netlist.cells[cell].core, resource.layer, port) {
             continue;
         }
-        let Source::Output(output) = net.source else {
+        let Driver::Output(output) = net.source else {
             return Err(LiftError::Unconnected { input: graph.name(net.input) });
         };
         let late = match &netlist.cells[cell].core {

@@ -6,7 +6,7 @@
 //! registers; unused bits read 0.
 //!
 //! ```
-//! use pushmem_csr::{Access, Field, Layout};
+//! use pushmem_csr::{Field, Layout, SoftwareAccess};
 //!
 //! /// Meaning of the fields of a timer.
 //! #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +15,7 @@
 //! let mut layout = Layout::default();
 //! let fields = [("enable", 1, Timer::Enable), ("period", 24, Timer::Period)];
 //! let fields = fields.map(|(name, bits, meaning)| Field::new(name, bits, name, meaning));
-//! layout.group("control", "Runs the timer.", Access::ReadWrite, fields.to_vec());
+//! layout.group("control", "Runs the timer.", SoftwareAccess::ReadWrite, fields.to_vec());
 //! let [control] = layout.registers.as_slice() else { panic!("one register") };
 //! assert_eq!((control.fields[1].low, control.fields[1].mask()), (1, 0x01ff_fffe));
 //! assert_eq!(
@@ -38,7 +38,7 @@ pub const WORD_BITS: u32 = 8 * WORD_BYTES;
 /// Accesses that software has to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Access {
+pub enum SoftwareAccess {
     /// Writes are ignored.
     ReadOnly,
     /// Reads give the written value.
@@ -47,12 +47,12 @@ pub enum Access {
     Request,
 }
 
-impl Access {
+impl SoftwareAccess {
     /// The name in IP-XACT (IEEE 1685-2014).
     pub fn ip_xact(self) -> &'static str {
         match self {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite | Access::Request => "read-write",
+            SoftwareAccess::ReadOnly => "read-only",
+            SoftwareAccess::ReadWrite | SoftwareAccess::Request => "read-write",
         }
     }
 }
@@ -105,7 +105,7 @@ pub struct Register<Meaning> {
     /// Byte offset.
     pub offset: u32,
     /// Accesses that software has.
-    pub access: Access,
+    pub access: SoftwareAccess,
     /// One line for documentation; empty if the fields say all.
     pub description: String,
     /// Fields from bit 0 up, without gaps between them.
@@ -231,7 +231,7 @@ impl<Meaning> Default for Layout<Meaning> {
 
 impl<Meaning> Layout<Meaning> {
     /// Packs the fields of a group into as many registers of their own as they need. Several have numbers in their names.
-    pub fn group(&mut self, name: &str, description: &str, access: Access, fields: Vec<Field<Meaning>>) {
+    pub fn group(&mut self, name: &str, description: &str, access: SoftwareAccess, fields: Vec<Field<Meaning>>) {
         let mut words: Vec<Vec<Field<Meaning>>> = Vec::new();
         let mut packing = Packing::default();
         for field in fields {
@@ -270,8 +270,8 @@ mod tests {
     fn registers_of_a_group_are_numbered_if_there_are_several() {
         let mut layout = Layout::default();
         let field = |name: &str, bits| Field::new(name, bits, "", ());
-        layout.group("one", "", Access::ReadOnly, vec![field("a", 8)]);
-        layout.group("two", "", Access::ReadWrite, vec![field("a", 30), field("b", 3)]);
+        layout.group("one", "", SoftwareAccess::ReadOnly, vec![field("a", 8)]);
+        layout.group("two", "", SoftwareAccess::ReadWrite, vec![field("a", 30), field("b", 3)]);
         let named: Vec<(&str, u32)> = layout.registers.iter().map(|of| (of.name.as_str(), of.offset)).collect();
         assert_eq!(named, [("one", 0), ("two_0", 4), ("two_1", 8)]);
         assert_eq!(layout.registers[1].used_bits(), 30);
@@ -281,7 +281,7 @@ mod tests {
     fn registers_are_printed_for_c_and_in_system_rdl() {
         let mut layout = Layout::default();
         let start = Field { reset: 5, ..Field::new("start", 4, "First cycle", ()) };
-        layout.group("cycle", "Schedule.", Access::Request, vec![Field::new("run", 1, "Runs", ()), start]);
+        layout.group("cycle", "Schedule.", SoftwareAccess::Request, vec![Field::new("run", 1, "Runs", ()), start]);
         let register = &layout.registers[0];
         let macros = "\
 #define T_CYCLE_RUN_SHIFT 0

@@ -12,7 +12,7 @@ use pushmem_files::{Code, Diagnostic, write_file};
 const SHOWN_LINES: usize = 10;
 
 /// A program to run, with what is known of it.
-pub struct Run<'a> {
+pub struct Invocation<'a> {
     command: &'a mut Command,
     name: String,
     input: Option<&'a [u8]>,
@@ -31,29 +31,29 @@ pub struct Finished {
     pub stderr: Vec<u8>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Invocation<'a> {
     /// A run of a command, which messages call by its program.
     pub fn of(command: &'a mut Command) -> Self {
         let name = format!("`{}`", command.get_program().display());
-        Run { command, name, input: None, line: Box::new(|_| ()) }
+        Invocation { command, name, input: None, line: Box::new(|_| ()) }
     }
 
     /// The same, with another name in messages.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
-        Run { name: name.into(), ..self }
+        Invocation { name: name.into(), ..self }
     }
 
     /// The same, with these bytes on standard input.
     #[must_use]
     pub fn fed(self, input: &'a [u8]) -> Self {
-        Run { input: Some(input), ..self }
+        Invocation { input: Some(input), ..self }
     }
 
     /// The same, with each line of standard output given to `line` as it comes, without its end.
     #[must_use]
     pub fn lines(self, line: impl FnMut(&str) + 'a) -> Self {
-        Run { line: Box::new(line), ..self }
+        Invocation { line: Box::new(line), ..self }
     }
 
     /// Runs it to its end.
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
     /// Runs it to its end, which must be a good one.
     ///
     /// # Errors
-    /// As [`Run::finish`] and [`Finished::success`].
+    /// As [`Invocation::finish`] and [`Finished::success`].
     pub fn success(self) -> Result<Finished, Diagnostic> {
         self.finish()?.success()
     }

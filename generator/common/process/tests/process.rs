@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use pushmem_process::{Conversation, Run};
+use pushmem_process::{Conversation, Invocation};
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
@@ -14,7 +14,7 @@ fn shell(script: &str) -> Command {
 fn output_and_lines_are_those_of_the_program() {
     let mut lines = Vec::new();
     let mut command = shell("echo one; echo two >&2; printf three");
-    let finished = Run::of(&mut command).lines(|line| lines.push(line.to_owned())).success().unwrap();
+    let finished = Invocation::of(&mut command).lines(|line| lines.push(line.to_owned())).success().unwrap();
     assert_eq!((finished.text().as_str(), finished.errors().as_str()), ("one\nthree", "two\n"));
     assert_eq!(finished.log(), "one\nthree\ntwo\n");
     assert_eq!(lines, ["one", "three"]);
@@ -22,16 +22,17 @@ fn output_and_lines_are_those_of_the_program() {
 
 #[test]
 fn failures_tell_the_status_and_the_last_lines() {
-    let failed = Run::of(&mut shell("echo out; echo wrong >&2; exit 3")).named("The tool").success().unwrap_err();
+    let failed =
+        Invocation::of(&mut shell("echo out; echo wrong >&2; exit 3")).named("The tool").success().unwrap_err();
     assert_eq!(failed.message(), "The tool failed (exit status: 3):\nout\nwrong");
     assert_eq!(failed.help(), None);
-    let silent = Run::of(&mut shell("exit 1")).success().unwrap_err();
+    let silent = Invocation::of(&mut shell("exit 1")).success().unwrap_err();
     assert_eq!(silent.message(), "`sh` failed (exit status: 1); it printed nothing");
 }
 
 #[test]
 fn failures_tell_the_signal() {
-    let killed = Run::of(&mut shell("echo before; kill -SEGV $$")).named("The tool").success().unwrap_err();
+    let killed = Invocation::of(&mut shell("echo before; kill -SEGV $$")).named("The tool").success().unwrap_err();
     assert!(killed.message().starts_with("The tool failed (signal: 11 (SIGSEGV)"), "{}", killed.message());
     assert!(killed.message().ends_with("before"), "{}", killed.message());
 }
@@ -39,7 +40,7 @@ fn failures_tell_the_signal() {
 /// The log of a failure is kept where the help says.
 #[test]
 fn long_logs_are_kept() {
-    let failed = Run::of(&mut shell("seq 100; exit 1")).success().unwrap_err();
+    let failed = Invocation::of(&mut shell("seq 100; exit 1")).success().unwrap_err();
     assert!(failed.message().ends_with("\n98\n99\n100"), "{}", failed.message());
     assert!(!failed.message().contains("\n90\n"), "{}", failed.message());
     let help = failed.help().expect("there is more");
@@ -51,7 +52,7 @@ fn long_logs_are_kept() {
 
 #[test]
 fn a_program_that_is_not_there_is_an_error() {
-    let error = Run::of(&mut Command::new("/no/such/program")).finish().unwrap_err();
+    let error = Invocation::of(&mut Command::new("/no/such/program")).finish().unwrap_err();
     assert!(error.message().starts_with("`/no/such/program` cannot be run: "), "{}", error.message());
 }
 
@@ -59,15 +60,15 @@ fn a_program_that_is_not_there_is_an_error() {
 #[test]
 fn much_goes_through_at_once() {
     let input = vec![b'x'; 1 << 20];
-    let finished = Run::of(&mut shell("tee /dev/stderr")).fed(&input).success().unwrap();
+    let finished = Invocation::of(&mut shell("tee /dev/stderr")).fed(&input).success().unwrap();
     assert_eq!((finished.stdout.len(), finished.stderr.len()), (1 << 20, 1 << 20));
-    assert!(Run::of(&mut shell("exit 0")).fed(&input).success().is_ok());
+    assert!(Invocation::of(&mut shell("exit 0")).fed(&input).success().is_ok());
 }
 
 /// Without input, a program that reads finds the end at once.
 #[test]
 fn nothing_is_read_from_the_terminal() {
-    assert_eq!(Run::of(&mut shell("cat")).success().unwrap().text(), "");
+    assert_eq!(Invocation::of(&mut shell("cat")).success().unwrap().text(), "");
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod ports;
 use itertools::Itertools;
 
 pub use keywords::{KEYWORDS, VERYL_KEYWORDS, is_keyword, is_reserved};
-pub use ports::{Port, header, ports_of};
+pub use ports::{ModulePort, header, ports_of};
 
 /// The macros of assertions: the name of the header, and its text.
 pub const ASSERTIONS: (&str, &str) =

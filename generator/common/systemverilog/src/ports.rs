@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 /// A port of a module: a vector of bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct ModulePort {
     /// Its name.
     pub name: String,
     /// Whether it is an output; else it is an input.
@@ -29,14 +29,14 @@ pub fn header<'a>(module: &str, text: &'a str) -> Option<&'a str> {
 
 /// The ports of a module as it was printed: one on a line, all of the type `logic`. Nothing for a module that was not printed so, or
 /// has no ports.
-pub fn ports_of(module: &str, text: &str) -> Option<Vec<Port>> {
+pub fn ports_of(module: &str, text: &str) -> Option<Vec<ModulePort>> {
     let lines = header(module, text)?.lines().skip_while(|line| !line.ends_with('(')).skip(1);
     let lines = lines.take_while(|line| *line != ");").map(str::trim).filter(|line| !line.starts_with("//"));
-    lines.map(port).collect::<Option<Vec<Port>>>().filter(|ports| !ports.is_empty())
+    lines.map(port).collect::<Option<Vec<ModulePort>>>().filter(|ports| !ports.is_empty())
 }
 
 /// A port by its line: `input  logic [7:0] column_i,`.
-fn port(line: &str) -> Option<Port> {
+fn port(line: &str) -> Option<ModulePort> {
     let words = line.trim_end_matches(',').split_whitespace().collect_vec();
     let (direction, bits, name) = match words[..] {
         [direction, "logic", name] => (direction, 1, name),
@@ -46,7 +46,7 @@ fn port(line: &str) -> Option<Port> {
         }
         _ => return None,
     };
-    Some(Port { name: name.to_owned(), output: direction == "output", bits })
+    Some(ModulePort { name: name.to_owned(), output: direction == "output", bits })
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn ports_are_read() {
         let text = "// A module.\nmodule tile (\n    input  logic        clk_i,\n    // Words.\n    output logic [15:0] data_out_o\n);\n";
-        let port = |name: &str, output, bits| Port { name: name.to_owned(), output, bits };
+        let port = |name: &str, output, bits| ModulePort { name: name.to_owned(), output, bits };
         let expected = Some(vec![port("clk_i", false, 1), port("data_out_o", true, 16)]);
         assert_eq!(ports_of("tile", text), expected);
         assert_eq!(ports_of("tile", &text.replace("tile (", "tile\n    import tile_pkg::*;\n(")), expected);

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pushmem_veryl::{Reset, Source, compile_anew};
+use pushmem_veryl::{Reset, SourceFile, compile_anew};
 
 fn main() -> ExitCode {
     let mut sources = Vec::new();
     for path in std::env::args().skip(1) {
         let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match std::fs::read_to_string(&path) {
-            Ok(text) => sources.push(Source { name, text }),
+            Ok(text) => sources.push(SourceFile { name, text }),
             Err(error) => {
                 eprintln!("{path}: {error}");
                 return ExitCode::FAILURE;

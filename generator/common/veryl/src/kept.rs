@@ -2,7 +2,7 @@
 
 use pushmem_cache::Kept;
 
-use crate::{CompileError, Emitted, Reset, Source};
+use crate::{CompileError, Emitted, Reset, SourceFile};
 
 /// The text of this crate, and the manifest that pins the versions of Veryl: another of either may emit other text for the same sources.
 const COMPILER: [&str; 6] = [
@@ -16,9 +16,9 @@ const COMPILER: [&str; 6] = [
 
 /// The texts that these sources emit: those that are kept, or else those of `compile`, which are kept then. Errors are not kept.
 pub fn kept(
-    sources: Vec<Source>,
+    sources: Vec<SourceFile>,
     reset: Reset,
-    compile: impl FnOnce(Vec<Source>) -> Result<Vec<Emitted>, CompileError>,
+    compile: impl FnOnce(Vec<SourceFile>) -> Result<Vec<Emitted>, CompileError>,
 ) -> Result<Vec<Emitted>, CompileError> {
     let kept = Kept::of("veryl", &key(&sources, reset));
     let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
@@ -33,7 +33,7 @@ pub fn kept(
 }
 
 /// All that the emitted texts depend on.
-fn key(sources: &[Source], reset: Reset) -> Vec<&str> {
+fn key(sources: &[SourceFile], reset: Reset) -> Vec<&str> {
     let reset = match reset {
         Reset::Asynchronous => "asynchronous",
         Reset::Synchronous => "synchronous",
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn other_sources_and_resets_have_other_keys() {
-        let source = |name: &str, text: &str| Source { name: name.to_owned(), text: text.to_owned() };
+        let source = |name: &str, text: &str| SourceFile { name: name.to_owned(), text: text.to_owned() };
         let (one, other) = ([source("a", "module a {}\n")], [source("a", "module b {}\n")]);
         let keys = [key(&one, Reset::Asynchronous), key(&other, Reset::Asynchronous), key(&one, Reset::Synchronous)];
         assert_eq!(BTreeSet::from(keys).len(), 3);

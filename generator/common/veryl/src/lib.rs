@@ -35,7 +35,7 @@ const MAX_WIDTH: usize = 120;
 
 /// One Veryl source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceFile {
     /// Name for messages, without folder and extension, as in `iteration_domain`. Different for each source.
     pub name: String,
     /// The Veryl text.
@@ -97,12 +97,12 @@ impl fmt::Display for CompileError {
 /// included. A panic inside Veryl is an error, too (in a build that unwinds), and so are two sources of one name.
 ///
 /// Sources that were compiled before are not compiled again: their text comes from the cache.
-pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+pub fn compile(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
     kept::kept(sources, reset, |sources| compile_anew(sources, reset))
 }
 
 /// As [`compile`], without the cache.
-pub fn compile_anew(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+pub fn compile_anew(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
     on_own_thread(move || compile_here(&sources, reset))
 }
 
@@ -128,7 +128,7 @@ fn on_own_thread<T: Send + 'static>(
 }
 
 /// The compilation proper. To be called once in the life of a thread.
-fn compile_here(sources: &[Source], reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+fn compile_here(sources: &[SourceFile], reset: Reset) -> Result<Vec<Emitted>, CompileError> {
     let metadata = settings(reset);
 
     let mut findings = Vec::new();
@@ -207,7 +207,7 @@ fn settings(reset: Reset) -> Metadata {
 }
 
 /// The name of a source in messages.
-fn file_name(source: &Source) -> String {
+fn file_name(source: &SourceFile) -> String {
     format!("{}.veryl", source.name)
 }
 

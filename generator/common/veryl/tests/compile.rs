@@ -6,7 +6,7 @@ use std::process::Command;
 
 use pushmem_systemverilog::{KEYWORDS, VERYL_KEYWORDS, is_reserved};
 use pushmem_testing::verilator;
-use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile_anew};
+use pushmem_veryl::{CompileError, Emitted, Reset, SourceFile, compile_anew};
 use veryl_parser::generated::veryl_parser::TERMINAL_NAMES;
 
 /// Compiles named texts; panics with the findings.
@@ -16,7 +16,7 @@ fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
 
 fn try_emit(sources: &[(&str, &str)]) -> Result<Vec<Emitted>, CompileError> {
     compile_anew(
-        sources.iter().map(|&(name, text)| Source { name: name.to_owned(), text: text.to_owned() }).collect(),
+        sources.iter().map(|&(name, text)| SourceFile { name: name.to_owned(), text: text.to_owned() }).collect(),
         Reset::default(),
     )
 }

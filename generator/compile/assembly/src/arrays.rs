@@ -320,8 +320,8 @@ mod tests {
 
     use super::*;
 
-    fn loops(extents: &[u64]) -> Vec<pushmem_schedule::Loop> {
-        let level = |(number, &extent)| pushmem_schedule::Loop { name: format!("i{number}"), min: 0, extent };
+    fn loops(extents: &[u64]) -> Vec<pushmem_schedule::StageLoop> {
+        let level = |(number, &extent)| pushmem_schedule::StageLoop { name: format!("i{number}"), min: 0, extent };
         extents.iter().enumerate().map(level).collect()
     }
 

@@ -7,7 +7,7 @@ use pushmem_files::counted;
 use pushmem_graph::{DelayTiles, DelayedNet};
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{Level, Operation};
-use pushmem_schedule::{Access, Loop, Stage};
+use pushmem_schedule::{Access, Stage, StageLoop};
 
 use crate::compile::{CoarsePlan, Compiled};
 
@@ -64,7 +64,7 @@ fn schedule(compiled: &Compiled) -> String {
     text
 }
 
-fn domain(loops: &[Loop]) -> String {
+fn domain(loops: &[StageLoop]) -> String {
     let names = loops.iter().map(|level| &level.name).join(", ");
     let bounds = loops.iter().map(|level| format!("{} ≤ {} ≤ {}", level.min, level.name, level.max())).join(", ");
     format!("{{({names}) | {bounds}}}")

@@ -2,8 +2,8 @@
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_nest::{Array, Language, Load, Loop as NestLoop, Operation, Program};
-use pushmem_stages::{Access, Loop};
+use pushmem_nest::{Array, Language, Load, Loop, Operation, Program};
+use pushmem_stages::{Access, StageLoop};
 
 use crate::extract::Extraction;
 
@@ -30,7 +30,7 @@ impl Repeated {
         (operation, load): (usize, usize),
         array: &Array,
         accesses: &[Access],
-        loops: &[Loop],
+        loops: &[StageLoop],
         outer: usize,
     ) -> Option<Self> {
         let own = &loops[..loops.len() - outer];
@@ -41,7 +41,7 @@ impl Repeated {
 }
 
 /// How many elements of an array affine accesses reach in these loops, the innermost of those around them.
-fn elements(array: &Array, accesses: &[Access], loops: &[Loop]) -> u64 {
+fn elements(array: &Array, accesses: &[Access], loops: &[StageLoop]) -> u64 {
     let sizes = array.shape.iter().scan(1, |size, extent| {
         let before = *size;
         *size *= extent;
@@ -94,7 +94,7 @@ impl Extraction {
 }
 
 impl Repeated {
-    fn warning(&self, program: &Program, loops: &[&NestLoop], operation: &Operation) -> Diagnostic {
+    fn warning(&self, program: &Program, loops: &[&Loop], operation: &Operation) -> Diagnostic {
         let Load { access, .. } = &operation.loads[self.load];
         let array = &program.arrays[access.array];
         let each = match &loops[..self.outer] {
@@ -147,7 +147,7 @@ pub fn unrolling(program: &Program) -> Option<String> {
 }
 
 /// Whether a loop moves the reads of an operation along a dimension in which another loop moves it, too.
-fn is_window(loops: &[&NestLoop], operation: &Operation, variable: usize) -> bool {
+fn is_window(loops: &[&Loop], operation: &Operation, variable: usize) -> bool {
     let mut indices = operation.loads.iter().flat_map(|load| &load.access.indices);
     indices.any(|index| {
         let variables = index.variables();
@@ -157,7 +157,7 @@ fn is_window(loops: &[&NestLoop], operation: &Operation, variable: usize) -> boo
 }
 
 /// Whether a loop has iterations that are not executed at once.
-fn runs(level: &NestLoop) -> bool {
+fn runs(level: &Loop) -> bool {
     level.extent > level.unroll
 }
 

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_nest::{
-    Access as NestAccess, AffineIndex, ArrayKind, Index, Load, Loop as NestLoop, Operation, Piece, Policy, Program,
-    Span,
+    Access as NestAccess, AffineIndex, ArrayKind, Index, Load, Loop, Operation, Piece, Policy, Program, Span,
 };
-use pushmem_stages::{Access, Array, Boundary, Loop, Origin, Pipeline, Stage, Staged, Subscript};
+use pushmem_stages::{Access, Array, Boundary, Origin, Pipeline, Stage, StageLoop, Staged, Subscript};
 
 use crate::advice::Repeated;
 use crate::names::Names;
@@ -78,7 +77,7 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
 
 /// Checks that copies of a statement may run at the same time: that no other statement of the unrolled loop takes part in the sum of
 /// merged copies, and that not all copies write one element.
-fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) -> Result<(), Diagnostic> {
+fn check_copies(program: &Program, operations: &[(Vec<&Loop>, &Operation)]) -> Result<(), Diagnostic> {
     for (loops, operation) in operations {
         let target = &operation.target;
         let in_order = operation.sums_in_order();
@@ -89,7 +88,7 @@ fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) 
                 let help = format!("leave the loop `{variable}` without `unroll`{help}");
                 Err(program.diagnostic(operation.span, message).with_help(help))
             };
-            let takes_part = |(others, other): &&(Vec<&NestLoop>, &Operation)| {
+            let takes_part = |(others, other): &&(Vec<&Loop>, &Operation)| {
                 let beside = others.get(level).is_some_and(|of| std::ptr::eq(*of, *unrolled));
                 let reads = other.loads.iter().any(|load| load.access.array == target.array);
                 // Where the order does not matter, others of its kind may update the element in between.
@@ -188,7 +187,7 @@ impl Extraction {
 /// A program, and the stages that were extracted so far.
 struct Extractor<'a> {
     program: &'a Program,
-    operations: &'a [(Vec<&'a NestLoop>, &'a Operation)],
+    operations: &'a [(Vec<&'a Loop>, &'a Operation)],
     names: Names,
     extraction: Extraction,
 }
@@ -219,12 +218,12 @@ impl Extractor<'_> {
         };
         let names = self.names.copies(&declared.name, "lane", &lanes.iter().map(several).collect_vec());
         for (lanes, name) in lanes.into_iter().zip(names) {
-            let loops: Vec<Loop> = (0..declared.shape.len())
+            let loops: Vec<StageLoop> = (0..declared.shape.len())
                 .map(|dimension| {
                     // Lanes interleave; the last ones may be an element shorter.
                     let (stride, first) = (together[dimension], lanes[dimension]);
                     let extent = (declared.shape[dimension] - first + stride - 1) / stride;
-                    Loop { name: format!("i{dimension}"), min: 0, extent: extent as u64 }
+                    StageLoop { name: format!("i{dimension}"), min: 0, extent: extent as u64 }
                 })
                 .collect();
             let subscripts = (0..declared.shape.len())
@@ -318,19 +317,22 @@ impl Extractor<'_> {
 }
 
 /// The loops of the copies of an operation, innermost first.
-fn domain(inner_first: &[&NestLoop]) -> Vec<Loop> {
-    let copied =
-        |level: &&NestLoop| Loop { name: level.variable.clone(), min: 0, extent: (level.extent / level.unroll) as u64 };
+fn domain(inner_first: &[&Loop]) -> Vec<StageLoop> {
+    let copied = |level: &&Loop| StageLoop {
+        name: level.variable.clone(),
+        min: 0,
+        extent: (level.extent / level.unroll) as u64,
+    };
     inner_first.iter().map(copied).collect()
 }
 
 /// How many of their outermost loops two operations have in common.
-fn common_loops(one: &[&NestLoop], other: &[&NestLoop]) -> usize {
+fn common_loops(one: &[&Loop], other: &[&Loop]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
 }
 
 /// The only load of an array in the program, and the number of its operation, if there is only one.
-fn only_reader<'a>(operations: &[(Vec<&NestLoop>, &'a Operation)], array: usize) -> Option<(usize, &'a Load)> {
+fn only_reader<'a>(operations: &[(Vec<&Loop>, &'a Operation)], array: usize) -> Option<(usize, &'a Load)> {
     let loads = operations.iter().enumerate().flat_map(|(number, (_, operation))| {
         let loads = operation.loads.iter().filter(|load| load.access.array == array);
         loads.map(move |load| (number, load))
@@ -341,7 +343,7 @@ fn only_reader<'a>(operations: &[(Vec<&NestLoop>, &'a Operation)], array: usize)
 /// Whether a load stays within its array, and reads another element in each iteration of each of these loops, the first of
 /// which has `outer` loops around it. Then the array can come in the order in which it is read; elements that loops
 /// further out read again come again.
-fn reads_each_once(loops: &[&NestLoop], outer: usize, load: &Load) -> bool {
+fn reads_each_once(loops: &[&Loop], outer: usize, load: &Load) -> bool {
     let indices = &load.access.indices;
     let follows = |variable: usize| indices.iter().any(|index| index.affine.coefficient(variable) != 0);
     let plain = load.outside.is_none() && indices.iter().all(|index| index.pieces.is_empty());
@@ -392,7 +394,7 @@ fn reach(index: &Index, variable: usize, iterations: i64) -> i64 {
 /// One copy of an operation: its loops, innermost first, and which iteration of each unrolled loop it executes.
 struct Copy<'a> {
     program: &'a Program,
-    loops: &'a [&'a NestLoop],
+    loops: &'a [&'a Loop],
     lanes: &'a [i64],
 }
 

@@ -2,7 +2,7 @@
 
 use pushmem_extraction::{diagnose, extract, unrolling};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{Language, Policy, Program, Source};
+use pushmem_nest::{Language, Policy, Program, SourceText};
 use pushmem_schedule::{Boundary, Options, Pipeline, Stage, Subscript, stencil};
 
 /// A program that copies its input of 16 x 16 to `loaded` and goes on with this text.
@@ -250,7 +250,7 @@ fn words_that_come_again_are_told() {
         )
     );
     // The advice is in the language of the program.
-    let source = Source::new("window.hlpipe", program.source.text(), Language::Halide);
+    let source = SourceText::new("window.hlpipe", program.source.text(), Language::Halide);
     let halide = warnings(&Program { source, ..program.clone() });
     let help = halide[0].help().unwrap();
     assert!(help.contains("`loaded[x, y] = input[x, y]` and `loaded.compute_root()`"), "{help}");

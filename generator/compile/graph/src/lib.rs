@@ -34,4 +34,4 @@ pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Run};
 pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
 pub use stream_elements::StreamElements;
-pub use target::{Mode, Target, TileKind};
+pub use target::{Target, TileKind, TileUse};

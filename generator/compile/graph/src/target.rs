@@ -8,7 +8,7 @@ use pushmem_tile::TileSpec;
 
 /// The hardware that programs are compiled for: kinds of tiles, and operators.
 ///
-/// It has a kind of tile for [`Mode::Store`] at [`Level::Memory`], and one for [`Mode::Table`].
+/// It has a kind of tile for [`TileUse::Store`] at [`Level::Memory`], and one for [`TileUse::Table`].
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The kinds of tiles. Each mode is one of one kind at most.
@@ -23,12 +23,12 @@ pub struct TileKind {
     /// Its specification.
     pub spec: TileSpec,
     /// Its uses, at least one.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<TileUse>,
 }
 
 /// A use of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum TileUse {
     /// It stores words at a level of the memory hierarchy.
     Store(Level),
     /// It has the entries of a table, written before the first run.
@@ -38,14 +38,14 @@ pub enum Mode {
 impl Target {
     /// A dedicated accelerator whose memories are of one kind of tile, and its large tables of another.
     pub fn new(memory: TileSpec, rom: TileSpec) -> Self {
-        let store = TileKind { spec: memory, modes: vec![Mode::Store(Level::Memory)] };
-        let table = TileKind { spec: rom, modes: vec![Mode::Table] };
+        let store = TileKind { spec: memory, modes: vec![TileUse::Store(Level::Memory)] };
+        let table = TileKind { spec: rom, modes: vec![TileUse::Table] };
         Target { kinds: vec![store, table], operators: Arc::new(DedicatedOperators) }
     }
 
     /// The same with tiles of this specification at a level of the memory hierarchy, or with none there.
     pub fn with_level(mut self, level: Level, spec: Option<TileSpec>) -> Self {
-        let mode = Mode::Store(level);
+        let mode = TileUse::Store(level);
         self.kinds.iter_mut().for_each(|kind| kind.modes.retain(|other| *other != mode));
         self.kinds.retain(|kind| !kind.modes.is_empty());
         self.kinds.extend(spec.map(|spec| TileKind { spec, modes: vec![mode] }));
@@ -58,18 +58,18 @@ impl Target {
     }
 
     /// The specification of the tiles that have this use, if there are such.
-    pub fn spec(&self, mode: Mode) -> Option<&TileSpec> {
+    pub fn spec(&self, mode: TileUse) -> Option<&TileSpec> {
         self.kinds.iter().find(|kind| kind.modes.contains(&mode)).map(|kind| &kind.spec)
     }
 
     /// As [`Target::spec`], to change it.
-    pub fn spec_mut(&mut self, mode: Mode) -> Option<&mut TileSpec> {
+    pub fn spec_mut(&mut self, mode: TileUse) -> Option<&mut TileSpec> {
         self.kinds.iter_mut().find(|kind| kind.modes.contains(&mode)).map(|kind| &mut kind.spec)
     }
 
     /// The specification of the tiles at a level of the memory hierarchy, if there are such.
     pub fn at(&self, level: Level) -> Option<&TileSpec> {
-        self.spec(Mode::Store(level))
+        self.spec(TileUse::Store(level))
     }
 
     /// The specification of the memory tiles.
@@ -79,6 +79,6 @@ impl Target {
 
     /// The specification of the tiles for large tables.
     pub fn rom(&self) -> &TileSpec {
-        self.spec(Mode::Table).expect("a target has tiles for tables")
+        self.spec(TileUse::Table).expect("a target has tiles for tables")
     }
 }

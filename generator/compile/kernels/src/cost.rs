@@ -3,7 +3,7 @@
 use pushmem_nest::Binary;
 
 use crate::datapath::Datapath;
-use crate::node::{Node, NodeKind};
+use crate::node::{DatapathNode, NodeKind};
 use crate::operators::Operator;
 
 impl Datapath {
@@ -17,7 +17,7 @@ impl Datapath {
 
     /// The number of multipliers. A multiplication by a constant that became shifts and additions has none.
     pub fn multipliers(&self) -> u64 {
-        let multiplies = |node: &&Node| {
+        let multiplies = |node: &&DatapathNode| {
             matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply | Binary::FloatMultiply(_), .. })
         };
         self.nodes.iter().filter(multiplies).count() as u64
@@ -25,7 +25,7 @@ impl Datapath {
 
     /// A node, as a technology sees it.
     pub(crate) fn operator(&self, node: usize) -> Operator {
-        let Node { kind, value, .. } = self.nodes[node];
+        let DatapathNode { kind, value, .. } = self.nodes[node];
         let operand = kind.operands().next().map_or(value, |first| self.nodes[first].value);
         let constant = kind.operands().last().is_some_and(|last| self.nodes[last].kind.is_constant());
         Operator { kind, operand, value, constant }
@@ -69,7 +69,7 @@ impl Datapath {
 
     /// The width of a register for the value of the node, if the node needs any.
     pub(crate) fn register_bits(&self, node: usize) -> Option<u32> {
-        let Node { kind, value, .. } = self.nodes[node];
+        let DatapathNode { kind, value, .. } = self.nodes[node];
         (!kind.is_constant()).then(|| value.bits())
     }
 

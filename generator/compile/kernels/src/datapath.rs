@@ -8,7 +8,7 @@ use pushmem_nest::{Access, Operation, Program, Table, Type, Word};
 use crate::copies::Copies;
 use crate::datapath_graph::{DatapathGraph, Unsupported};
 use crate::evaluate::{OutsideTable, evaluate};
-use crate::node::{Node, NodeKind};
+use crate::node::{DatapathNode, NodeKind};
 use crate::operators::{DedicatedOperators, Operators};
 use crate::tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories};
 
@@ -21,7 +21,7 @@ use crate::tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories};
 /// Two equal datapaths are the same hardware up to the names of their ports.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Datapath {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<DatapathNode>,
     pub(crate) result: usize,
     pub(crate) latency: u64,
     /// Of each load.
@@ -54,7 +54,7 @@ impl Datapath {
     }
 
     /// All nodes, operands before their users. Every one is needed for the result.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[DatapathNode] {
         &self.nodes
     }
 
@@ -107,7 +107,7 @@ impl Datapath {
 
     /// The loop variables that the result depends on, outermost first.
     pub fn variables(&self) -> Vec<usize> {
-        let variable = |node: &Node| match node.kind {
+        let variable = |node: &DatapathNode| match node.kind {
             NodeKind::Variable(variable) => Some(variable),
             _ => None,
         };
@@ -116,7 +116,7 @@ impl Datapath {
 
     /// The look-ups in tables beside the datapath: each needs a memory of its own, as all of them may happen at once.
     pub fn fetches(&self) -> Vec<Fetch> {
-        let fetch = |node: &Node| match node.kind {
+        let fetch = |node: &DatapathNode| match node.kind {
             NodeKind::Fetch { table, address_bits, latency, .. } => {
                 Some(Fetch { table, stage: node.stage, latency, address_bits, value: node.value })
             }
@@ -127,7 +127,7 @@ impl Datapath {
 
     /// The reads of random-access memories beside the datapath: each has a port of its own.
     pub fn memory_reads(&self) -> Vec<MemoryRead> {
-        let read = |node: &Node| match node.kind {
+        let read = |node: &DatapathNode| match node.kind {
             NodeKind::Read { load, address, address_bits } => {
                 Some(MemoryRead { load, stage: node.stage, address_bits, address })
             }

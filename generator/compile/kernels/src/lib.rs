@@ -1,11 +1,12 @@
 //! From an operation of the loop nest to the hardware that computes it.
 //!
 //! A [`DatapathGraph`] is the expression of an operation, simplified, the same for every technology. A [`Datapath`] is the
-//! graph spread over pipeline stages for the [`Operators`] of one technology, and knows its cost; [`Pipeline`] is its cycle-accurate model, [`Datapath::module`] its SystemVerilog.
+//! graph spread over pipeline stages for the [`Operators`] of one technology, and knows its cost; [`Evaluator`] computes its results,
+//! [`Datapath::module`] prints its SystemVerilog.
 //!
 //! ```
 //! use pushmem_files::Document;
-//! use pushmem_kernels::{Datapath, Pipeline};
+//! use pushmem_kernels::Datapath;
 //! use pushmem_nest::Program;
 //!
 //! let text = "
@@ -21,11 +22,6 @@
 //! let datapath = Datapath::of(&program, operation);
 //! assert_eq!((datapath.latency(), datapath.processing_elements()), (1, 2));
 //! assert_eq!(datapath.evaluate(&[1, 10, 7], &[0], &program.tables), Ok(7));
-//!
-//! let mut pipeline = Pipeline::new(&datapath, &program.tables);
-//! pipeline.step(&[1, 10, 7], &[0]);
-//! pipeline.step(&[0, 0, 0], &[1]);
-//! assert_eq!(pipeline.result(), 7);
 //! ```
 
 mod array_ranges;
@@ -45,7 +41,6 @@ mod moments;
 mod names;
 mod node;
 mod operators;
-mod pipeline;
 mod quotients;
 mod ranges;
 mod simplify;
@@ -58,7 +53,6 @@ pub use datapath::Datapath;
 pub use datapath_graph::{DatapathGraph, Unsupported, Value, Values};
 pub use evaluate::{Evaluator, OutsideTable};
 pub use module::{DIVIDER, FetchPorts, Ports};
-pub use node::{Node, NodeKind};
+pub use node::{DatapathNode, NodeKind};
 pub use operators::{DedicatedOperators, Delay, Operator, Operators};
-pub use pipeline::Pipeline;
 pub use tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories, address_bits};

@@ -10,7 +10,7 @@ use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Una
 use crate::copies::Copies;
 use crate::datapath::Datapath;
 use crate::names::{Names, identifier, of_access};
-use crate::node::{Node, NodeKind};
+use crate::node::{DatapathNode, NodeKind};
 use crate::tables::{Fetch, MemoryRead};
 
 /// The width of the port for a load or a result of a type: that of all its words.
@@ -438,7 +438,7 @@ impl<'a> Writer<'a> {
         }
         let mut unused_ports = Vec::new();
         for (load, name) in ports.loads.iter().enumerate() {
-            let is_load = |node: &&Node| match node.kind {
+            let is_load = |node: &&DatapathNode| match node.kind {
                 NodeKind::Load(of) | NodeKind::Read { load: of, .. } => of == load,
                 _ => false,
             };

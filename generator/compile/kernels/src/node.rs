@@ -6,7 +6,7 @@ use pushmem_nest::{Binary, Type, Unary};
 
 /// A value of a datapath: its operator and its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
+pub struct DatapathNode {
     /// The operator that computes the value.
     pub kind: NodeKind,
     /// The type of the value.

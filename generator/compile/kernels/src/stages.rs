@@ -6,11 +6,11 @@
 
 use crate::graph::Graph;
 use crate::moments::{Moment, Moments};
-use crate::node::Node;
+use crate::node::DatapathNode;
 use crate::operators::Delay;
 
 /// The nodes that the result needs with their stages, the result, and the latency in cycles.
-pub(crate) fn assign(graph: &Graph, moments: &mut Moments, result: usize) -> (Vec<Node>, usize, u64) {
+pub(crate) fn assign(graph: &Graph, moments: &mut Moments, result: usize) -> (Vec<DatapathNode>, usize, u64) {
     let ready = moments.ready(graph, result);
     let latency = if ready.units == 0 { ready.stage } else { ready.stage + 1 };
     let stages = Retiming::new(graph, moments, result, latency).run();
@@ -27,7 +27,7 @@ pub(crate) fn assign(graph: &Graph, moments: &mut Moments, result: usize) -> (Ve
             Delay::Units(_) => 0,
             Delay::Stages(stages) => stages,
         };
-        nodes.push(Node { kind, value: vertex.value, stage, latency });
+        nodes.push(DatapathNode { kind, value: vertex.value, stage, latency });
     }
     (nodes, places[result].expect("the result is needed"), latency)
 }

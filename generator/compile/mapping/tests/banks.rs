@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_mapping::{Banking, MappedBuffer, PortLimit, banking, map};
-use pushmem_replay::{Fault, replay, replay_all};
+use pushmem_replay::{ErrorKind, replay, replay_all};
 use support::brute::first_fault;
 use support::*;
 
@@ -329,7 +329,7 @@ proptest! {
             prop_assert_eq!(quick.as_ref().err(), full.as_ref().err());
             prop_assert_eq!(full.as_ref().err().map(|error| error.cycle), first_fault(&buffer, &mapped, &spec));
             // The replay finds words that are read before they are written.
-            let blamed = full.as_ref().is_err_and(|error| error.fault == Fault::NeverWritten);
+            let blamed = full.as_ref().is_err_and(|error| error.fault == ErrorKind::NeverWritten);
             prop_assert!(blamed || full.is_ok(), "{}\n{:?}", buffer, full);
         }
     }

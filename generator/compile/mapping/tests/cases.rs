@@ -6,7 +6,7 @@ use pushmem_affine::Affine;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
 use pushmem_mapping::{MappedBuffer, map};
-use pushmem_replay::{Fault, ReplayReport, replay, replay_all};
+use pushmem_replay::{ErrorKind, ReplayReport, replay, replay_all};
 use support::*;
 
 /// Maps and replays. Gives tiles, live words and the report.
@@ -200,7 +200,7 @@ fn an_early_fetch_is_found() {
     let error = replay(&buffer, &mapped, &spec).unwrap_err();
     assert_eq!(Err(error.clone()), replay_all(&buffer, &mapped, &spec));
     assert_eq!(error.controller.as_deref(), Some("tb2out_1"));
-    assert!(matches!(error.fault, Fault::WrongWord { .. }), "{error}");
+    assert!(matches!(error.fault, ErrorKind::WrongWord { .. }), "{error}");
     assert_eq!(
         error.to_string(),
         "cycle 128, tile 0, tb2out_1, read port out1, iteration [0, 0]: shows the word of in in cycle 8, not the word of \

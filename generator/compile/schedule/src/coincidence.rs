@@ -96,11 +96,11 @@ mod tests {
     use super::{coincide, meet};
     use pushmem_affine::Affine;
 
-    use pushmem_stages::{Access, Loop, Stage, Subscript};
+    use pushmem_stages::{Access, Stage, StageLoop, Subscript};
 
     /// A stage with these extents and strides, innermost first, and its first cycle.
     fn stage(loops: &[(u64, i64)], start: i64) -> (Stage, Affine) {
-        let level = |&(extent, _): &(u64, i64)| Loop { name: "i".to_owned(), min: 0, extent };
+        let level = |&(extent, _): &(u64, i64)| StageLoop { name: "i".to_owned(), min: 0, extent };
         let stage = Stage {
             name: "stage".to_owned(),
             group: 0,

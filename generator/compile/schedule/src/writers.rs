@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use pushmem_stages::{Array, Boundary, Loop, Subscript};
+    use pushmem_stages::{Array, Boundary, StageLoop, Subscript};
 
     fn boundary() -> impl Strategy<Value = Boundary> {
         let limits = || (-3..6_i64, 0..8_i64).prop_map(|(low, more)| (low, low + more));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn stage(write: Access, extents: Vec<u64>, min: i64) -> Stage {
-        let level = |extent: u64| Loop { name: "i".to_owned(), min, extent };
+        let level = |extent: u64| StageLoop { name: "i".to_owned(), min, extent };
         let loops = extents.into_iter().map(level).collect();
         Stage { name: "stage".to_owned(), group: 0, shared: 0, loops, reads: Vec::new(), write, latency: 0 }
     }

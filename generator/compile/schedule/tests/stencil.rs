@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_schedule::{
-    Access, Array, Boundary, CoarseOptions, Dependence, Loop, Options, Pipeline, Schedule, ScheduleError, Stage,
+    Access, Array, Boundary, CoarseOptions, Dependence, Options, Pipeline, Schedule, ScheduleError, Stage, StageLoop,
     Subscript, Transport, dependences, distances, lifetimes, sequential,
 };
 
@@ -36,7 +36,7 @@ fn stage(name: &str, extents: &[u64], reads: Vec<Access>, write: usize) -> Stage
     let loops = extents
         .iter()
         .zip(names)
-        .map(|(&extent, name)| Loop { name: name.to_owned(), min: 0, extent })
+        .map(|(&extent, name)| StageLoop { name: name.to_owned(), min: 0, extent })
         .collect::<Vec<_>>();
     let write = at(write, &vec![0; extents.len()]);
     // Tests write to an array from one group.
@@ -79,11 +79,11 @@ fn deconvolution_stores_four_words() {
             stage("lat", &[100], vec![], 0),
             stage("obs", &[100], vec![], 1),
             Stage {
-                loops: vec![Loop { name: "x".to_owned(), min: 1, extent: 98 }],
+                loops: vec![StageLoop { name: "x".to_owned(), min: 1, extent: 98 }],
                 ..stage("rel", &[98], vec![at(1, &[0]), at(0, &[-1]), at(0, &[0]), at(0, &[1])], 2)
             },
             Stage {
-                loops: vec![Loop { name: "x".to_owned(), min: 2, extent: 96 }],
+                loops: vec![StageLoop { name: "x".to_owned(), min: 2, extent: 96 }],
                 ..stage("out", &[96], vec![at(0, &[0]), at(2, &[-1]), at(2, &[0]), at(2, &[1])], 3)
             },
         ],
@@ -439,7 +439,7 @@ proptest! {
         negative in any::<bool>(),
         loops in prop::collection::vec((-5_i64..6, 1_u64..24, -6_i64..7), 3),
     ) {
-        let level = |number: usize| Loop { name: "x".to_owned(), min: loops[number].0, extent: loops[number].1 };
+        let level = |number: usize| StageLoop { name: "x".to_owned(), min: loops[number].0, extent: loops[number].1 };
         let write_step = if negative { -write_step } else { write_step };
         let write = Subscript { offset: write_offset, ..Subscript::affine(vec![write_step], write_constant) };
         // The second loop reads everything again.
@@ -501,7 +501,7 @@ proptest! {
     ) {
         // Two inputs, one stage over both, one over everything before.
         let load = |name: &str, array| Stage {
-            loops: vec![Loop { name: "x".to_owned(), min: -3, extent: 20 }],
+            loops: vec![StageLoop { name: "x".to_owned(), min: -3, extent: 20 }],
             ..stage(name, &[20], vec![], array)
         };
         let first: Vec<Access> = offsets.iter().map(|&(source, offset)| at(source, &[offset])).collect();

@@ -10,5 +10,5 @@ mod pipeline;
 mod schedule;
 
 pub use origin::{Origin, Staged};
-pub use pipeline::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
+pub use pipeline::{Access, Array, Boundary, Pipeline, Stage, StageLoop, Subscript};
 pub use schedule::Schedule;

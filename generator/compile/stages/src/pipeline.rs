@@ -7,7 +7,7 @@ use pushmem_affine::Affine;
 
 /// A loop of a stage: indices from `min`, `extent` of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
+pub struct StageLoop {
     /// Name of its variable.
     pub name: String,
     /// First index.
@@ -16,7 +16,7 @@ pub struct Loop {
     pub extent: u64,
 }
 
-impl Loop {
+impl StageLoop {
     /// Last index.
     pub fn max(&self) -> i64 {
         self.min + self.extent as i64 - 1
@@ -118,11 +118,11 @@ impl Subscript {
     }
 
     /// The subscript in the notation of the papers, for loops of these names: `x + 1`, `clamp(2x, 0, 63)`.
-    pub fn display<'a>(&'a self, loops: &'a [Loop]) -> impl fmt::Display + 'a {
+    pub fn display<'a>(&'a self, loops: &'a [StageLoop]) -> impl fmt::Display + 'a {
         fmt::from_fn(move |formatter| formatter.write_str(&self.text(loops)))
     }
 
-    fn text(&self, loops: &[Loop]) -> String {
+    fn text(&self, loops: &[StageLoop]) -> String {
         let names = loops.iter().map(|level| &level.name).collect_vec();
         let linear = Affine { start: self.constant, stride: self.coefficients.clone() };
         let mut text = linear.text(&names);
@@ -165,7 +165,7 @@ impl Access {
     }
 
     /// The element in the notation of the papers, for loops of these names: `(x + 1, y)`.
-    pub fn display<'a>(&'a self, loops: &'a [Loop]) -> impl fmt::Display + 'a {
+    pub fn display<'a>(&'a self, loops: &'a [StageLoop]) -> impl fmt::Display + 'a {
         fmt::from_fn(move |formatter| {
             let elements = self.subscripts.iter().map(|subscript| subscript.display(loops));
             write!(formatter, "({})", elements.format(", "))
@@ -194,7 +194,7 @@ pub struct Stage {
     /// in each iteration of these loops. The same for all stages of a group.
     pub shared: usize,
     /// Loops, innermost first.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<StageLoop>,
     /// Its read accesses.
     pub reads: Vec<Access>,
     /// Its write access.
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn subscripts_are_shown_as_the_papers_write_them() {
-        let loops = ["x", "y"].map(|name| Loop { name: name.to_owned(), min: 0, extent: 64 });
+        let loops = ["x", "y"].map(|name| StageLoop { name: name.to_owned(), min: 0, extent: 64 });
         let plain = |coefficients: &[i64], constant| Subscript {
             coefficients: coefficients.to_vec(),
             constant,

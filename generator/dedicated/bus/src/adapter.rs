@@ -2,9 +2,9 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_systemverilog::{File, Port, ports_of};
+use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::subordinate::{RegisterBus, Subordinate};
 use crate::{BusError, Channel, OF_APB, OF_AXI_LITE, OF_TILELINK, compiled, free_name, render, text_of};
@@ -53,7 +53,7 @@ struct View<'a> {
     bus: RegisterBus,
     address_bits: u32,
     read_latency: u32,
-    passed: Vec<Port>,
+    passed: Vec<ModulePort>,
     reset: Reset,
 }
 
@@ -83,7 +83,7 @@ pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, BusError> {
         return Err(wrong());
     }
     let is_own =
-        |port: &Port| !port.name.starts_with(CONFIGURATION) && !["clk_i", "rst_ni"].contains(&port.name.as_str());
+        |port: &ModulePort| !port.name.starts_with(CONFIGURATION) && !["clk_i", "rst_ni"].contains(&port.name.as_str());
     let view = View {
         module: free_name(block.rtl, &format!("{}_{}", block.module, bus.name())),
         block: block.module,
@@ -99,8 +99,8 @@ pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, BusError> {
         RegisterBus::AxiLite => OF_AXI_LITE,
         RegisterBus::TileLink => OF_TILELINK,
     };
-    let source = |(name, text): (&str, &str)| Source { name: name.to_owned(), text: text.to_owned() };
-    let printed = Source { name: view.module.clone(), text: render(&view) };
+    let source = |(name, text): (&str, &str)| SourceFile { name: name.to_owned(), text: text.to_owned() };
+    let printed = SourceFile { name: view.module.clone(), text: render(&view) };
     let files = compiled(modules.into_iter().map(source).chain([printed]).collect(), block.reset)?;
     // The block has the header of the macros, too.
     let is_new = |(path, _): &File| block.rtl.iter().all(|(other, _)| other != path);

@@ -4,11 +4,11 @@
 //! IO tile a stream belongs to, its beats in a run and its walk through an image are registers in the window of the configuration.
 
 use askama::Template;
-use pushmem_csr::{Access, Field, Register, WORD_BYTES};
+use pushmem_csr::{Field, Register, SoftwareAccess, WORD_BYTES};
 use pushmem_images::Element;
-use pushmem_systemverilog::{File, Port, ports_of};
+use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::managers::{Memory, check_walks};
 use crate::{
@@ -39,7 +39,7 @@ const MOST_STREAMS: u32 = 32;
 
 /// The array that a shell is for.
 #[derive(Clone, Debug)]
-pub struct Array<'a> {
+pub struct ArrayModule<'a> {
     /// Its name, with which those of the host and of the shell begin.
     pub name: &'a str,
     /// Name of its module.
@@ -97,7 +97,7 @@ struct Host<'a> {
     line_bits: u32,
     block_bits: u32,
     /// Inputs of the array that the shell does not know.
-    passed: Vec<Port>,
+    passed: Vec<ModulePort>,
     /// Whether streams walk through images.
     walks: bool,
 }
@@ -141,9 +141,10 @@ impl ArrayAccess {
 }
 
 /// The modules of a host: the access to the array, and the host itself.
-pub(crate) fn host_sources(module: &str, host: &impl Template) -> Vec<Source> {
-    let access = Source { name: "pushmem_array_access".to_owned(), text: render(&ArrayAccess { bits: BLOCK_BITS }) };
-    vec![access, Source { name: module.to_owned(), text: render(host) }]
+pub(crate) fn host_sources(module: &str, host: &impl Template) -> Vec<SourceFile> {
+    let access =
+        SourceFile { name: "pushmem_array_access".to_owned(), text: render(&ArrayAccess { bits: BLOCK_BITS }) };
+    vec![access, SourceFile { name: module.to_owned(), text: render(host) }]
 }
 
 /// The fields of the word `stream`; whether streams walk through images.
@@ -205,7 +206,7 @@ fn streams(readers: u32, writers: u32) -> Vec<HostStream> {
 ///
 /// # Errors
 /// When there are too many streams, or the module is not that of an array.
-pub fn array_axis(array: &Array) -> Result<Shell, BusError> {
+pub fn array_axis(array: &ArrayModule) -> Result<Shell, BusError> {
     let hosted = Hosted::of(array, false)?;
     let view = hosted.view("axis")?;
     let mut registers = registers(array.readers);
@@ -217,7 +218,7 @@ pub fn array_axis(array: &Array) -> Result<Shell, BusError> {
 ///
 /// # Errors
 /// As [`array_axis`].
-pub fn array_axi(array: &Array, memory: Memory) -> Result<Shell, BusError> {
+pub fn array_axi(array: &ArrayModule, memory: Memory) -> Result<Shell, BusError> {
     let hosted = Hosted::of(array, true)?;
     let view = hosted.view("axi")?.with_walks(array.levels, memory)?;
     let mut registers = manager_registers(view.images.len() as u32, &view.arguments());
@@ -230,14 +231,14 @@ const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16, whole: Ele
 
 /// An array with its host.
 struct Hosted<'a> {
-    array: &'a Array<'a>,
+    array: &'a ArrayModule<'a>,
     module: String,
     /// The files of both.
     rtl: Vec<File>,
 }
 
 impl<'a> Hosted<'a> {
-    fn of(array: &'a Array<'a>, walks: bool) -> Result<Self, BusError> {
+    fn of(array: &'a ArrayModule<'a>, walks: bool) -> Result<Self, BusError> {
         array.check(walks)?;
         let module = format!("{}_host", array.name);
         let file = format!("rtl/{}.sv", array.module);
@@ -298,13 +299,13 @@ impl<'a> Hosted<'a> {
     }
 }
 
-impl Array<'_> {
+impl ArrayModule<'_> {
     /// Whether there is a shell with its streams; with `walks` their arguments have registers, too. Neither its RTL nor its module matters.
     ///
     /// # Errors
     /// When there are more streams than columns, or than the shell has registers for.
     pub fn check(&self, walks: bool) -> Result<(), BusError> {
-        let Array { readers, writers, columns, .. } = *self;
+        let ArrayModule { readers, writers, columns, .. } = *self;
         let refused = |limit: String| Err(BusError::Streams { array: self.name.to_owned(), readers, writers, limit });
         if readers > columns || writers > columns {
             return refused(format!("{columns} of either"));
@@ -338,7 +339,7 @@ impl Array<'_> {
         let register = |end: &str, word: u32, fields: Vec<Field<()>>| Register {
             name: format!("{name}_{end}"),
             offset: base + stream_offset(stream.index, word),
-            access: Access::ReadWrite,
+            access: SoftwareAccess::ReadWrite,
             description: String::new(),
             fields,
         };
@@ -364,7 +365,7 @@ impl Array<'_> {
 /// The registers of accesses to the configuration port of an array, from the offset of the window on; whether it has a global buffer, whose banks
 /// load bitstreams.
 pub(crate) fn access_registers(base: u32, has_banks: bool) -> Vec<Register<()>> {
-    let host = |name: &str, access: Access, description: &str, fields: Vec<Field<()>>| {
+    let host = |name: &str, access: SoftwareAccess, description: &str, fields: Vec<Field<()>>| {
         let (offset, description) = (base + host_offset(of_host(name)), description.to_owned());
         Register { name: name.to_owned(), offset, access, description, fields }
     };
@@ -377,26 +378,36 @@ pub(crate) fn access_registers(base: u32, has_banks: bool) -> Vec<Register<()>> 
         status.push(field("loading", 3, 1, "The banks load a bitstream; read only"));
     }
     vec![
-        host("array_address", Access::ReadWrite, "", whole("Address of an access to the configuration of the array")),
+        host(
+            "array_address",
+            SoftwareAccess::ReadWrite,
+            "",
+            whole("Address of an access to the configuration of the array"),
+        ),
         host(
             "array_data",
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "An access here is one to the array, at `array_address`.",
             whole("Its data"),
         ),
         host(
             "configuration_status",
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "Ones that are written to `wrong_digest` and `refused` clear.",
             status,
         ),
         host(
             "refused_address",
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             "",
             whole("The first address that the array refused, since `refused` was cleared"),
         ),
-        host("array_digest", Access::ReadOnly, "", whole("The digest with which bitstreams of the array begin")),
+        host(
+            "array_digest",
+            SoftwareAccess::ReadOnly,
+            "",
+            whole("The digest with which bitstreams of the array begin"),
+        ),
     ]
 }
 
@@ -405,7 +416,7 @@ pub(crate) fn tail_register(base: u32, after: &str) -> Register<()> {
     Register {
         name: "tail".to_owned(),
         offset: base + host_offset(of_host("tail")),
-        access: Access::ReadWrite,
+        access: SoftwareAccess::ReadWrite,
         description: String::new(),
         fields: whole(&format!("Cycles that a run goes on after {after}")),
     }

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_csr::upper;
 use pushmem_systemverilog::File;
 
-use crate::array::{Array, stream_offset};
+use crate::array::{ArrayModule, stream_offset};
 use crate::managers::Image;
 use crate::program::ProgramImage;
 use crate::rows::{GlobalBuffer, ROW_BYTES};
@@ -228,8 +228,8 @@ impl Description<'_> {
     }
 
     /// The files of the driver of an array, without those of a program, and the module of LiteX.
-    pub(crate) fn array_driver(&self, array: &Array) -> Vec<File> {
-        let Array { name: of, readers, writers, levels, .. } = *array;
+    pub(crate) fn array_driver(&self, array: &ArrayModule) -> Vec<File> {
+        let ArrayModule { name: of, readers, writers, levels, .. } = *array;
         let driver =
             ArrayDriver { description: self, array: of, readers, writers, levels, dimensions: ARRAY_DIMENSIONS };
         let name = self.lower();

@@ -38,17 +38,17 @@ use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES, upper};
 use pushmem_images::Element;
 use pushmem_rtl::name_resets;
-use pushmem_systemverilog::{FILE_LIST, File, Port, file_list, files_of, ports_of};
+use pushmem_systemverilog::{FILE_LIST, File, ModulePort, file_list, files_of, ports_of};
 use pushmem_tile::Reset;
-use pushmem_veryl::{CompileError, Source};
+use pushmem_veryl::{CompileError, SourceFile};
 
 pub use adapter::{Adapter, Block, adapter};
-pub use array::{Array, array_axi, array_axis};
+pub use array::{ArrayModule, array_axi, array_axis};
 pub use image::{Elements, WalkError};
 use managers::Image;
 pub use managers::Memory;
 pub use model::{Manager, Placed};
-pub use program::{Lane, Program, ProgramError, ProgramImage};
+pub use program::{IoStream, Program, ProgramError, ProgramImage};
 use registers::DataPath;
 pub use registers::{manager_registers, registers, window};
 use rows::Rows;
@@ -286,7 +286,7 @@ struct View<'a> {
     inputs: usize,
     outputs: usize,
     streams: Vec<Stream>,
-    passed: Vec<Port>,
+    passed: Vec<ModulePort>,
     reset: Reset,
     /// The bus to memory, if streams are images there, and the image of each stream.
     memory: Memory,
@@ -347,7 +347,7 @@ struct KernelArgument {
 struct Description<'a> {
     shell: &'a View<'a>,
     registers: Vec<Register<()>>,
-    ports: Vec<Port>,
+    ports: Vec<ModulePort>,
     sources: Vec<String>,
     version: &'a str,
 }
@@ -512,7 +512,7 @@ fn shell(
 }
 
 /// The SystemVerilog files of modules, in the folder `rtl`.
-fn compiled(sources: Vec<Source>, reset: Reset) -> Result<Vec<File>, BusError> {
+fn compiled(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<File>, BusError> {
     let mut modules = pushmem_rtl::compile(sources, reset)?;
     for module in &mut modules {
         module.text = reset.of_system_verilog(&module.text);
@@ -561,7 +561,7 @@ impl<'a> View<'a> {
     }
 
     /// Veryl of the library, the control, and the shell.
-    fn sources(&self) -> Vec<Source> {
+    fn sources(&self) -> Vec<SourceFile> {
         let programmed = self.programmed;
         let path = self.path();
         let library: &[(&str, &str)] = match path {
@@ -570,7 +570,7 @@ impl<'a> View<'a> {
             DataPath::Streams if programmed => &[],
             DataPath::Streams => &OF_STREAMS,
         };
-        let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
+        let source = |(name, text): &(&str, &str)| SourceFile { name: (*name).to_owned(), text: (*text).to_owned() };
         let mut sources = LIBRARY.iter().chain(library).map(source).collect_vec();
         let mut printed = Vec::new();
         if path == DataPath::Images {
@@ -587,7 +587,7 @@ impl<'a> View<'a> {
             DataPath::Rows => self.rows_text(),
         };
         printed.push((self.module.clone(), text));
-        sources.extend(printed.into_iter().map(|(name, text)| Source { name, text }));
+        sources.extend(printed.into_iter().map(|(name, text)| SourceFile { name, text }));
         sources
     }
 
@@ -754,14 +754,14 @@ impl Description<'_> {
 
     /// Signals by their names in the standard, and the ports.
     fn signals(&self, prefix: &str) -> Vec<(String, &str)> {
-        let of = |port: &'_ Port| port.name.strip_prefix(prefix).map(upper);
+        let of = |port: &'_ ModulePort| port.name.strip_prefix(prefix).map(upper);
         self.ports.iter().filter_map(|port| Some((of(port)?, port.name.as_str()))).collect()
     }
 }
 
 /// The streams of an accelerator, by its ports.
-fn streams(ports: &[Port], accelerator: &Accelerator) -> Vec<Stream> {
-    let data = |port: &'_ Port| {
+fn streams(ports: &[ModulePort], accelerator: &Accelerator) -> Vec<Stream> {
+    let data = |port: &'_ ModulePort| {
         let name = port.name.strip_suffix(if port.output { "_data_o" } else { "_data_i" })?.to_owned();
         let [valid, ready] = if port.output { ["_valid_o", "_ready_i"] } else { ["_valid_i", "_ready_o"] };
         let has = |end: &str| ports.iter().any(|other| other.name == format!("{name}{end}"));

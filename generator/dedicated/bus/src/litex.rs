@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_systemverilog::{File, Port};
+use pushmem_systemverilog::{File, ModulePort};
 
 use crate::managers::{ADDRESS_BITS, Image};
 use crate::rows::Rows;
@@ -48,7 +48,7 @@ impl LiteX<'_, '_> {
 
     /// The ports of a subordinate, and the signals of an interface that they connect to.
     fn subordinate(&self, port: &str, interface: &str) -> Vec<(String, String)> {
-        let connected = |port: &Port, signal: String| {
+        let connected = |port: &ModulePort, signal: String| {
             let low = if signal.ends_with("addr") { format!("[:{}]", port.bits) } else { String::new() };
             format!("{interface}.{signal}{low}")
         };
@@ -58,7 +58,7 @@ impl LiteX<'_, '_> {
     /// The same of the manager of an image. Its addresses have a signal of their own, as they may be wider than those of the bus.
     fn manager(&self, image: &Image) -> Vec<(String, String)> {
         let local = self.local(image);
-        let connected = |_: &Port, signal: String| match signal.ends_with("addr") {
+        let connected = |_: &ModulePort, signal: String| match signal.ends_with("addr") {
             true => format!("{local}_address"),
             false => format!("{local}.{signal}"),
         };
@@ -66,8 +66,8 @@ impl LiteX<'_, '_> {
     }
 
     /// The ports that begin so, by their names in an instance, and what they connect to.
-    fn connected(&self, prefix: &str, to: impl Fn(&Port, String) -> String) -> Vec<(String, String)> {
-        let of = |port: &Port| {
+    fn connected(&self, prefix: &str, to: impl Fn(&ModulePort, String) -> String) -> Vec<(String, String)> {
+        let of = |port: &ModulePort| {
             let signal = signal_of(port.name.strip_prefix(prefix)?)?;
             let way = if port.output { "o" } else { "i" };
             Some((format!("{way}_{}", port.name), to(port, signal)))

@@ -8,7 +8,7 @@ use pushmem_systemverilog::File;
 use serde::Serialize;
 
 use crate::array::{
-    Array, COUNT_BITS, LINE_BITS, host_offset, of_host, of_stream, stream_name, stream_offset, stream_word,
+    ArrayModule, COUNT_BITS, LINE_BITS, host_offset, of_host, of_stream, stream_name, stream_offset, stream_word,
 };
 use crate::driver::{ARRAY_DIMENSIONS, HostPlan, Makefile};
 use crate::image::{Elements, WalkError};
@@ -48,7 +48,7 @@ impl ProgramImage {
 
 /// A stream at an IO tile: one word of each beat of a stream of the program.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct IoStream {
     /// Number of its image.
     pub image: usize,
     /// Column of the IO tile.
@@ -71,7 +71,7 @@ pub struct Program<'a> {
     /// Its images.
     pub images: Vec<ProgramImage>,
     /// The streams at IO tiles, those into the array before those out of it.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<IoStream>,
 }
 
 /// Why a program does not run behind a shell.
@@ -209,7 +209,7 @@ struct Tables<'a> {
     program: &'a Program<'a>,
     /// Name of the shell.
     module: &'a str,
-    array: &'a Array<'a>,
+    array: &'a ArrayModule<'a>,
     walks: Vec<Walked>,
 }
 
@@ -278,7 +278,7 @@ impl Program<'_> {
     ///
     /// # Errors
     /// As [`Program::files`].
-    pub fn check(&self, array: &Array, walks: bool) -> Result<(), ProgramError> {
+    pub fn check(&self, array: &ArrayModule, walks: bool) -> Result<(), ProgramError> {
         self.walked(array, walks).map(|_| ())
     }
 
@@ -287,7 +287,7 @@ impl Program<'_> {
     ///
     /// # Errors
     /// When it has more streams than the shell, or a stream that no manager follows.
-    pub fn files(&self, array: &Array, module: &str, walks: bool) -> Result<Vec<File>, ProgramError> {
+    pub fn files(&self, array: &ArrayModule, module: &str, walks: bool) -> Result<Vec<File>, ProgramError> {
         let tables = Tables { program: self, module, array, walks: self.walked(array, walks)? };
         let description = serde_json::to_string_pretty(&tables.description()).expect("figures are numbers and names");
         let mut files = vec![
@@ -312,8 +312,8 @@ impl Program<'_> {
     }
 
     /// The walk of each stream; without `walks` only where it is, and its beats.
-    fn walked(&self, array: &Array, walks: bool) -> Result<Vec<Walked>, ProgramError> {
-        let is_output = |lane: &&Lane| self.images[lane.image].output;
+    fn walked(&self, array: &ArrayModule, walks: bool) -> Result<Vec<Walked>, ProgramError> {
+        let is_output = |lane: &&IoStream| self.images[lane.image].output;
         let of = |output: bool| self.lanes.iter().filter(move |lane| is_output(lane) == output).collect_vec();
         let mut found = Vec::new();
         for (output, limit) in [(false, array.readers), (true, array.writers)] {
@@ -330,7 +330,14 @@ impl Program<'_> {
         Ok(found)
     }
 
-    fn walk(&self, lane: &Lane, number: u32, output: bool, levels: u32, walks: bool) -> Result<Walked, ProgramError> {
+    fn walk(
+        &self,
+        lane: &IoStream,
+        number: u32,
+        output: bool,
+        levels: u32,
+        walks: bool,
+    ) -> Result<Walked, ProgramError> {
         let ProgramImage { name: image, element, .. } = self.images[lane.image].clone();
         let element_bytes = element.bytes();
         let beats: u64 = lane.elements.loops.iter().map(|(extent, _)| extent).product();

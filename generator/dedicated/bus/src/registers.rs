@@ -1,6 +1,6 @@
 //! The registers of a shell.
 
-use pushmem_csr::{Access, Field, Register, WORD_BYTES};
+use pushmem_csr::{Field, Register, SoftwareAccess, WORD_BYTES};
 
 /// The least number of address bits of the window's offset, so that all registers are below it and pages of 4 kB hold them.
 const PAGE_BITS: u32 = 12;
@@ -47,14 +47,14 @@ pub fn registers(inputs: u32) -> Vec<Register<()>> {
         register(
             "misplaced_last",
             OWN + 0x0c,
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "Ones that are written clear.",
             streams("TLAST was not at the last beat of a run, for each input stream"),
         ),
         register(
             "incomplete_beats",
             OWN + 0x10,
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "Ones that are written clear.",
             streams("A beat came without all its bytes, for each input stream"),
         ),
@@ -68,14 +68,14 @@ pub fn manager_registers(images: u32, arguments: &[(String, String)]) -> Vec<Reg
     let mut registers = control(DataPath::Images);
     let words = arguments.iter().zip((ARGUMENTS..).step_by(WORD_BYTES as usize));
     registers.extend(words.map(|((name, description), offset)| {
-        register(name, offset, Access::ReadWrite, "An argument of the next run.", whole(description))
+        register(name, offset, SoftwareAccess::ReadWrite, "An argument of the next run.", whole(description))
     }));
     registers.extend(own(OWN_ABOVE_IMAGES));
     registers.extend([
         register(
             "error",
             OWN_ABOVE_IMAGES + 0x0c,
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             "Why the last run failed; 0 if it did not. The next start clears it.",
             vec![
                 field("misaligned", 0, 1, "An address or a stride is odd: there was no run"),
@@ -87,7 +87,7 @@ pub fn manager_registers(images: u32, arguments: &[(String, String)]) -> Vec<Reg
         register(
             "failed_images",
             OWN_ABOVE_IMAGES + 0x10,
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             "The images with these errors. The next start clears it.",
             vec![field("images", 0, images, "The image, in the order of the arguments")],
         ),
@@ -100,15 +100,21 @@ pub(crate) fn rows_registers() -> Vec<Register<()>> {
     let mut registers = control(DataPath::Rows);
     registers.extend(own(OWN));
     registers.extend([
-        register("runs", OWN + 0x0c, Access::ReadOnly, "", whole("Runs that are over since the reset, modulo 2^32")),
+        register(
+            "runs",
+            OWN + 0x0c,
+            SoftwareAccess::ReadOnly,
+            "",
+            whole("Runs that are over since the reset, modulo 2^32"),
+        ),
         register(
             "next_half",
             OWN + 0x10,
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             "",
             vec![field("half", 0, 1, "The half that the next start hands over")],
         ),
-        register("last_cycles", OWN + 0x14, Access::ReadOnly, "", whole("Cycles of the last run that is over")),
+        register("last_cycles", OWN + 0x14, SoftwareAccess::ReadOnly, "", whole("Cycles of the last run that is over")),
     ]);
     registers
 }
@@ -129,19 +135,19 @@ fn control(path: DataPath) -> Vec<Register<()>> {
         DataPath::Rows => fields.push(field("queued", 4, 1, "A run was asked for that follows this one; read only")),
     }
     vec![
-        register("control", 0x00, Access::ReadWrite, "Runs. A read clears done and ready.", fields),
+        register("control", 0x00, SoftwareAccess::ReadWrite, "Runs. A read clears done and ready.", fields),
         register(
             "global_interrupt_enable",
             0x04,
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "",
             vec![field("enable", 0, 1, "The interrupt is high while one is pending")],
         ),
-        register("interrupt_enable", 0x08, Access::ReadWrite, "", interrupts("is noticed from now on", path)),
+        register("interrupt_enable", 0x08, SoftwareAccess::ReadWrite, "", interrupts("is noticed from now on", path)),
         register(
             "interrupt_status",
             0x0c,
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "Ones that are written toggle.",
             interrupts("is pending", path),
         ),
@@ -151,18 +157,24 @@ fn control(path: DataPath) -> Vec<Register<()>> {
 /// The registers of a shell from an offset on.
 fn own(base: u32) -> [Register<()>; 3] {
     [
-        register("identity", base, Access::ReadOnly, "", whole("First 32 bits of the digest of program and tiles")),
+        register(
+            "identity",
+            base,
+            SoftwareAccess::ReadOnly,
+            "",
+            whole("First 32 bits of the digest of program and tiles"),
+        ),
         register(
             "cycles",
             base + 0x04,
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             "",
             whole("Cycles of the current or the last run, until all results were taken"),
         ),
         register(
             "refused_accesses",
             base + 0x08,
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             "Ones that are written clear.",
             vec![field("any", 0, 1, "An access was answered with an error")],
         ),
@@ -206,7 +218,13 @@ fn field(name: &str, low: u32, bits: u32, description: &str) -> Field<()> {
     Field { low, ..Field::new(name, bits, description, ()) }
 }
 
-fn register(name: &str, offset: u32, access: Access, description: &str, fields: Vec<Field<()>>) -> Register<()> {
+fn register(
+    name: &str,
+    offset: u32,
+    access: SoftwareAccess,
+    description: &str,
+    fields: Vec<Field<()>>,
+) -> Register<()> {
     Register { name: name.to_owned(), offset, access, description: description.to_owned(), fields }
 }
 

@@ -4,7 +4,7 @@
 
 use askama::Template;
 use pushmem_csr::{WORD_BYTES, upper};
-use pushmem_systemverilog::{File, Port, ports_of};
+use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use serde::Serialize;
 
@@ -341,7 +341,7 @@ struct Host<'a> {
     /// Banks, of which each says whether it is busy.
     banks: u32,
     /// Inputs of the array that the shell does not know.
-    passed: Vec<Port>,
+    passed: Vec<ModulePort>,
 }
 
 impl Host<'_> {

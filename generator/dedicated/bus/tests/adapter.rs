@@ -1,7 +1,7 @@
 //! Configuration ports behind buses.
 
 use pushmem_bus::{Adapter, Block, BusError, RegisterBus, adapter};
-use pushmem_systemverilog::{Port, ports_of};
+use pushmem_systemverilog::{ModulePort, ports_of};
 use pushmem_tile::Reset;
 
 const BUSES: [RegisterBus; 3] = [RegisterBus::Apb, RegisterBus::AxiLite, RegisterBus::TileLink];
@@ -27,7 +27,7 @@ fn text<'a>(adapter: &'a Adapter, module: &str) -> &'a str {
     &adapter.rtl.iter().find(|(name, _)| *name == path).unwrap_or_else(|| panic!("no {path}")).1
 }
 
-fn ports(adapter: &Adapter) -> Vec<Port> {
+fn ports(adapter: &Adapter) -> Vec<ModulePort> {
     ports_of(&adapter.module, text(adapter, &adapter.module)).unwrap()
 }
 
@@ -39,7 +39,8 @@ fn the_configuration_port_is_behind_the_bus_and_other_ports_are_as_they_were() {
         let adapter = adapter(&block(&rtl), bus).unwrap();
         assert_eq!(adapter.module, format!("pond_tile_{}", bus.name()));
         let ports = ports(&adapter);
-        let (of_bus, passed): (Vec<&Port>, Vec<&Port>) = ports.iter().partition(|port| port.name.starts_with(begin));
+        let (of_bus, passed): (Vec<&ModulePort>, Vec<&ModulePort>) =
+            ports.iter().partition(|port| port.name.starts_with(begin));
         assert_eq!(of_bus.iter().filter(|port| port.output).count(), outputs, "{begin}");
         let passed: Vec<_> = passed.iter().map(|port| (port.name.as_str(), port.output, port.bits)).collect();
         let expected = [

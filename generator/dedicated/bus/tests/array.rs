@@ -1,7 +1,8 @@
 //! Shells of arrays, and programs for them.
 
 use pushmem_bus::{
-    Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, WalkError, array_axi, array_axis,
+    ArrayModule, BusError, Elements, IoStream, Memory, Program, ProgramError, ProgramImage, WalkError, array_axi,
+    array_axis,
 };
 use pushmem_images::Element;
 use pushmem_systemverilog::ports_of;
@@ -25,8 +26,8 @@ fn files(text: String) -> Vec<(String, String)> {
     vec![("rtl/quartet_array.sv".to_owned(), text)]
 }
 
-fn array(rtl: &[(String, String)]) -> Array<'_> {
-    Array {
+fn array(rtl: &[(String, String)]) -> ArrayModule<'_> {
+    ArrayModule {
         name: "quartet",
         module: "quartet_array",
         rtl,
@@ -66,9 +67,9 @@ fn program() -> Program<'static> {
         cycles: 60,
         images: vec![image("one", false), image("other", false), image("output", true)],
         lanes: vec![
-            Lane { image: 0, column: 1, elements: lines.clone() },
-            Lane { image: 1, column: 0, elements: columns },
-            Lane { image: 2, column: 3, elements: lines },
+            IoStream { image: 0, column: 1, elements: lines.clone() },
+            IoStream { image: 1, column: 0, elements: columns },
+            IoStream { image: 2, column: 3, elements: lines },
         ],
     }
 }
@@ -97,7 +98,7 @@ fn a_shell_has_the_managers_that_were_asked_for() {
 #[test]
 fn streams_take_the_place_of_managers() {
     let rtl = files(module(4, ""));
-    let shell = array_axis(&Array { reset: Reset::Synchronous, ..array(&rtl) }).unwrap();
+    let shell = array_axis(&ArrayModule { reset: Reset::Synchronous, ..array(&rtl) }).unwrap();
     let top = text(&shell.files, "rtl/quartet_axis.sv");
     let ports = ports_of("quartet_axis", top).unwrap();
     let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
@@ -166,7 +167,7 @@ fn streams_of_bytes_are_told_by_a_register() {
 #[test]
 fn programs_that_do_not_fit_are_refused() {
     let rtl = files(module(4, ""));
-    let (whole, one) = (array(&rtl), Array { readers: 1, ..array(&rtl) });
+    let (whole, one) = (array(&rtl), ArrayModule { readers: 1, ..array(&rtl) });
     let error = program().files(&one, "quartet_axi", true).unwrap_err();
     assert_eq!(error, ProgramError::Streams { image: "other".to_owned(), way: "into", wanted: 2, limit: 1 });
     assert_eq!(program().check(&one, true), Err(error));
@@ -176,7 +177,7 @@ fn programs_that_do_not_fit_are_refused() {
     let error = diagonal.files(&whole, "quartet_axi", true).unwrap_err();
     assert_eq!(error, ProgramError::Walk { image: "one".to_owned(), error: WalkError::Dimensions });
     assert!(diagonal.files(&whole, "quartet_axis", false).is_ok());
-    let shallow = Array { levels: 1, ..array(&rtl) };
+    let shallow = ArrayModule { levels: 1, ..array(&rtl) };
     let error = program().files(&shallow, "quartet_axi", true).unwrap_err();
     assert_eq!(error, ProgramError::Loops { image: "other".to_owned(), loops: 2, limit: 1 });
     let mut long = program();
@@ -190,17 +191,17 @@ fn programs_that_do_not_fit_are_refused() {
 #[test]
 fn shells_that_an_array_cannot_have_are_refused() {
     let rtl = files(module(4, ""));
-    let error = array_axi(&Array { readers: 5, ..array(&rtl) }, Memory::default()).unwrap_err();
+    let error = array_axi(&ArrayModule { readers: 5, ..array(&rtl) }, Memory::default()).unwrap_err();
     assert!(error.to_string().contains("4 of either"), "{error}");
     // So they are without the RTL.
-    let error = Array { readers: 5, ..array(&[]) }.check(true).unwrap_err();
+    let error = ArrayModule { readers: 5, ..array(&[]) }.check(true).unwrap_err();
     assert!(error.to_string().contains("4 of either"), "{error}");
-    let deep = Array { readers: 16, writers: 16, columns: 16, levels: 500, ..array(&[]) };
+    let deep = ArrayModule { readers: 16, writers: 16, columns: 16, levels: 500, ..array(&[]) };
     assert!(matches!(deep.check(true), Err(BusError::Images { .. })));
     assert!(deep.check(false).is_ok());
     let wide = files(module(64, ""));
-    let error = array_axis(&Array { readers: 20, writers: 20, columns: 64, ..array(&wide) }).unwrap_err();
+    let error = array_axis(&ArrayModule { readers: 20, writers: 20, columns: 64, ..array(&wide) }).unwrap_err();
     assert!(error.to_string().contains("32 of both"), "{error}");
-    let error = array_axis(&Array { module: "other", ..array(&rtl) }).unwrap_err();
+    let error = array_axis(&ArrayModule { module: "other", ..array(&rtl) }).unwrap_err();
     assert!(matches!(error, BusError::Ports { .. }), "{error}");
 }

@@ -8,7 +8,7 @@ use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_kernels::{DIVIDER, FetchPorts};
 use pushmem_nest::Program;
 use pushmem_tile::Reset;
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::names::Names;
 
@@ -131,7 +131,7 @@ fn system_verilog(modules: Vec<pushmem_float::Module>) -> Vec<(String, String)> 
     if modules.is_empty() {
         return Vec::new();
     }
-    let sources = modules.into_iter().map(|module| Source { name: module.name, text: module.text }).collect();
+    let sources = modules.into_iter().map(|module| SourceFile { name: module.name, text: module.text }).collect();
     let emitted = pushmem_veryl::compile(sources, pushmem_veryl::Reset::Asynchronous);
     emitted.expect("the library is in Veryl").into_iter().map(Into::into).collect()
 }

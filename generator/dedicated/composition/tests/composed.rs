@@ -10,8 +10,8 @@ use pushmem_composition::{CompositionError, Files, compose, register_writes};
 use pushmem_configuration::Configuration;
 use pushmem_files::Document;
 use pushmem_graph::{
-    Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane, Mode,
-    OperationDatapath, Rom, Source, Stream, Target, Tile, TileId, Variable, Wire, WireId,
+    Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane,
+    OperationDatapath, Rom, Source, Stream, Target, Tile, TileId, TileUse, Variable, Wire, WireId,
 };
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, DedicatedOperators, TableMemories};
@@ -585,8 +585,8 @@ fn the_memory_tile_decides_on_resets() {
     let (program, mut accelerator) = with_tiles();
     let asynchronous = composed(&program, &accelerator);
     assert!(asynchronous.rtl.iter().any(|(_, text)| text.contains("negedge rst_ni")));
-    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
-    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().clock_gating = true;
+    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
+    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().clock_gating = true;
     let synchronous = composed(&program, &accelerator);
     let own = synchronous.rtl.iter().filter(|(path, _)| !path.contains("tile"));
     assert!(own.clone().all(|(_, text)| !text.contains("negedge")));
@@ -595,7 +595,7 @@ fn the_memory_tile_decides_on_resets() {
     assert!(top.contains(".test_enable_i "), "{top}");
 
     let (program, mut accelerator) = lookup(1);
-    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
+    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
     let (inputs, expected) = beats(&program, &accelerator);
     let error = compose(&accelerator, &program, &[], &inputs, &expected).unwrap_err();
     assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
@@ -610,8 +610,8 @@ fn the_testbench_writes_registers_during_runs_if_all_have_a_shadow() {
     };
     for (with_rom, (program, mut accelerator)) in [(false, with_tiles()), (true, lookup(1))] {
         assert!(!ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
-        accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().shadow_registers = true;
-        accelerator.target.spec_mut(Mode::Table).unwrap().shadow_registers = true;
+        accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().shadow_registers = true;
+        accelerator.target.spec_mut(TileUse::Table).unwrap().shadow_registers = true;
         assert_eq!(ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"), !with_rom);
     }
 }
@@ -710,6 +710,6 @@ fn what_hardware_cannot_do_is_an_error() {
     let message = error(&accelerator, &short).to_string();
     assert_eq!(message, "the beats of the stream output have 40 words, but 39 are given");
     let (_, mut narrow) = with_tiles();
-    narrow.target.spec_mut(Mode::Store(Level::Memory)).unwrap().word_bits = 8;
+    narrow.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().word_bits = 8;
     assert!(matches!(error(&narrow, &expected), CompositionError::NarrowWords { .. }));
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::Document;
-use pushmem_netlists::{Shape, copies, harris, random};
+use pushmem_netlists::{NetlistSize, copies, harris, random};
 use pushmem_resources::Graph;
 use pushmem_routing::{Fabric, Options, place_and_route};
 use rand::SeedableRng;
@@ -23,7 +23,7 @@ fn benchmarks(criterion: &mut Criterion) {
     });
     let full = |share: f64| {
         let tiles = |count: f64| (count * share) as usize;
-        let shape = Shape { pes: tiles(384.0), memories: tiles(128.0), inputs: 16, outputs: 16, loops: 4 };
+        let shape = NetlistSize { pes: tiles(384.0), memories: tiles(128.0), inputs: 16, outputs: 16, loops: 4 };
         random(&spec, shape, &mut ChaCha8Rng::seed_from_u64(7))
     };
     let mut group = criterion.benchmark_group("place and route");

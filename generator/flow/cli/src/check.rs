@@ -23,7 +23,7 @@ use crate::application::program::{self, Reading};
 use crate::application::{arrays, tiles};
 use crate::kinds::{self, FileKind};
 use crate::mutants::accelerators::AcceleratorList;
-use crate::mutants::choice::Choice;
+use crate::mutants::choice::MutantFilter;
 use crate::output;
 
 #[derive(Args)]
@@ -155,7 +155,7 @@ impl Check {
                 Ok(format!("list of {} mutants", list.mutants.len()))
             }
             Some(FileKind::AcceleratorMutantList) => {
-                let list = AcceleratorList::read(file, &Choice::default())?;
+                let list = AcceleratorList::read(file, &MutantFilter::default())?;
                 Ok(format!("list of {} mutants of accelerators", list.len()))
             }
             Some(FileKind::Program) => Ok(accept(Program::from_document(&document)?)),

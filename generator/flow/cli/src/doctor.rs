@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 use pushmem_files::Diagnostic;
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 use pushmem_simulation::Verilator;
 use pushmem_synthesis::{Family, FpgaTools, Library, PYTHON_VARIABLE, Tools};
 use serde::Serialize;
@@ -153,7 +153,7 @@ fn version_of(program: &str) -> Result<String, String> {
     let path = which::which(program).map_err(|_| NOT_FOUND.to_owned())?;
     let ask = if program == "sta" { "-version" } else { "--version" };
     let name = path.display();
-    let finished = Run::of(Command::new(&path).arg(ask)).named(name.to_string()).finish();
+    let finished = Invocation::of(Command::new(&path).arg(ask)).named(name.to_string()).finish();
     let finished = finished.map_err(|error| error.message().to_owned())?;
     let text = finished.text();
     match text.lines().next().map(str::trim).filter(|line| !line.is_empty()) {

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use pushmem_bus::{Adapter, Block as ConfiguredBlock, RegisterBus, adapter};
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Diagnostic, OutputFolder};
-use pushmem_packaging::{Block, Design};
+use pushmem_packaging::{AddressBlock, Design};
 use pushmem_pe::PeSpec;
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{package_of, tile_module};
@@ -219,7 +219,7 @@ impl Generate {
             folder.add(FILE_LIST, file_list(rtl.iter().map(|(path, _)| path.as_str())));
         }
         self.package.add(&mut folder, &technology, false, |technology| {
-            let blocks = vec![Block::of_tile(&spec.name, 0, map.clone())];
+            let blocks = vec![AddressBlock::of_tile(&spec.name, 0, map.clone())];
             let design = Design { blocks, ..package::tile(spec, rtl.clone(), technology) };
             match &adapter {
                 Some(Adapter { module, interfaces, .. }) => {

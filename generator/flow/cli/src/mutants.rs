@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::progress::Bar;
 use crate::{output, table};
 use accelerators::AcceleratorList;
-use choice::{Choice, Shard};
+use choice::{MutantFilter, Shard};
 
 /// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "mutants";
@@ -83,7 +83,7 @@ impl Mutants {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let tests = RegressionList::read_folder(&self.lists)?.tests;
         let tests = tests.into_iter().filter(|test| !test.all_only).collect_vec();
-        let choice = Choice { filter: self.filter.as_deref().unwrap_or_default(), shard: self.shard };
+        let choice = MutantFilter { filter: self.filter.as_deref().unwrap_or_default(), shard: self.shard };
         let is_wanted = |designs: Designs| self.of.is_empty() || self.of.contains(&designs);
         let lists = [(Designs::Tiles, &self.list), (Designs::Arrays, &self.arrays)];
         let lists = lists.into_iter().filter(|(designs, _)| is_wanted(*designs)).map(|(_, path)| {

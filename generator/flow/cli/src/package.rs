@@ -9,7 +9,7 @@ use pushmem_composition::Files;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_interconnect::array_module;
-use pushmem_packaging::{Block, Design, Timing, description, package};
+use pushmem_packaging::{AddressBlock, Design, Timing, description, package};
 use pushmem_realization::Dedicated;
 use pushmem_resources::ArrayMap;
 use pushmem_rtl::tile_module;
@@ -100,7 +100,7 @@ pub fn shell<'a>(shell: &Shell, within: Design<'a>) -> Design<'a> {
     let new = shell.rtl().filter(|(path, _)| within.rtl.iter().all(|(other, _)| other != path)).cloned();
     let rtl = within.rtl.iter().cloned().chain(new).collect();
     let in_window = within.blocks.into_iter().zip(window.iter().cycle());
-    let in_window = in_window.map(|(block, window)| Block { base: window + block.base, ..block });
+    let in_window = in_window.map(|(block, window)| AddressBlock { base: window + block.base, ..block });
     let blocks = [of_shell(shell)].into_iter().chain(in_window).collect();
     Design {
         name: module.clone(),
@@ -117,8 +117,8 @@ pub fn shell<'a>(shell: &Shell, within: Design<'a>) -> Design<'a> {
 }
 
 /// The registers of a shell.
-fn of_shell(shell: &Shell) -> Block {
-    Block {
+fn of_shell(shell: &Shell) -> AddressBlock {
+    AddressBlock {
         name: "shell".to_owned(),
         base: 0,
         kind: shell.module.clone(),

@@ -21,7 +21,7 @@ use pushmem_regression::{FailureKind, run_files};
 use pushmem_report::Synthesized;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
-    Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, prove,
+    Activity, Application, Design, Library, Optimize, Synthesis, SynthesisReport, Tools, Words, measure, prove,
     run as synthesize,
 };
 use pushmem_technology::Technology;
@@ -391,8 +391,8 @@ struct Checked {
 #[derive(Serialize)]
 struct Found {
     #[serde(flatten)]
-    report: Report,
-    /// [`Report::minimum_period_ps`].
+    report: SynthesisReport,
+    /// [`SynthesisReport::minimum_period_ps`].
     minimum_period_ps: Option<f64>,
     activity: Option<Activity>,
     #[serde(rename = "equivalence")]
@@ -426,7 +426,7 @@ impl Display for Found {
 #[cfg(test)]
 mod tests {
     use pushmem_synthesis::{
-        Accesses, Activity, Block, BlockKind, BlockPower, Optimize, Path, Paths, Power, Report, Words,
+        Accesses, Activity, Block, BlockKind, BlockPower, Optimize, Path, Paths, Power, SynthesisReport, Words,
     };
 
     use super::{Checked, Found, Proven};
@@ -460,7 +460,7 @@ mod tests {
         // With room for the total.
         let most = u32::MAX / 2;
         let block = |block| Block { block, instances: most, cells: most, flip_flops: most, macros: most, area: 1e9 };
-        let report = Report {
+        let report = SynthesisReport {
             design: "accelerator".to_owned(),
             library: "library".to_owned(),
             optimize: Optimize::Speed,

@@ -19,4 +19,4 @@ pub use buffered::{BufferedLockstep, build_buffered};
 pub use build::{Rtl, build};
 pub use driver::driver_check;
 pub use lockstep::{Agreement, Lockstep};
-pub use standalone::{LaneWords, Run, RunOfBanks, buffered_testbench, testbench};
+pub use standalone::{LaneWords, RunOfBanks, StandaloneRun, buffered_testbench, testbench};

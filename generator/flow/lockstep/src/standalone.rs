@@ -21,7 +21,7 @@ pub struct LaneWords {
 
 /// A run of a program, which a testbench repeats.
 #[derive(Clone, Debug)]
-pub struct Run<'a> {
+pub struct StandaloneRun<'a> {
     /// The name of the program; that of the bitstream's file is `NAME.hex`.
     pub program: &'a str,
     /// The configuration.
@@ -161,7 +161,7 @@ fn buffered_module(program: &str) -> String {
 
 /// The RTL of an array, that of its tiles with the bitstream of a run as constants, and a testbench with a Makefile that runs either. Of a program
 /// that needs banks, the RTL and the Makefile. `files` are those of [`pushmem_interconnect::generate`], named with `.sv`.
-pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
+pub fn testbench(spec: &ArraySpec, files: &[File], run: &StandaloneRun) -> Vec<File> {
     let (program, array) = (run.program, array_module(spec));
     let module = format!("{program}_testbench");
     let (before, after) = around_writes(spec);

@@ -9,5 +9,5 @@ mod registers;
 mod timing;
 
 pub use package::{Design, SYNTHESIS_LIST, description, package};
-pub use registers::Block;
+pub use registers::AddressBlock;
 pub use timing::Timing;

@@ -1,7 +1,7 @@
 //! The list of memory macros.
 
 use itertools::Itertools;
-use pushmem_technology::{Active, Binding, Edge, MacroPort, Pin, PortKind, Technology};
+use pushmem_technology::{Active, Binding, ClockEdge, MacroPort, Pin, PortKind, Technology};
 use serde_json::{Map, Value, json};
 
 /// The list as Chipyard's MacroCompiler reads it: a line for each macro.
@@ -58,7 +58,7 @@ fn port(port: &MacroPort) -> Value {
         keys.insert(format!("{what} port polarity"), polarity.into());
     };
     let level = |active| if active == Active::High { "active high" } else { "active low" };
-    let edge = if port.edge == Edge::Rising { "positive edge" } else { "negative edge" };
+    let edge = if port.edge == ClockEdge::Rising { "positive edge" } else { "negative edge" };
     add("clock", &port.clock, edge);
     add("address", &port.address, "active high");
     let pins: [(&str, &Option<Pin>); 3] =

@@ -3,13 +3,13 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, configuration_outputs, registers_module};
-use pushmem_systemverilog::{Port, file_list, include_folders, is_header, ports_of};
+use pushmem_systemverilog::{ModulePort, file_list, include_folders, is_header, ports_of};
 use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
-use crate::registers::{Block, Component, Python, system_rdl};
+use crate::registers::{AddressBlock, Component, Python, system_rdl};
 use crate::timing::Timing;
 
 /// A tile, an accelerator or an array, as a chip flow sees it.
@@ -40,7 +40,7 @@ pub struct Design<'a> {
     /// The macros of the memories.
     pub technology: &'a Technology,
     /// Its registers, where they have byte addresses.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<AddressBlock>,
     /// Its interfaces in IP-XACT, with the address spaces of managers.
     pub interfaces: String,
     /// Memory maps in IP-XACT beside its registers: of an array its configuration, of a global buffer its rows.
@@ -208,7 +208,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
 
 /// The parts of a design that several files are printed from.
 struct Parts<'a> {
-    ports: Vec<Port>,
+    ports: Vec<ModulePort>,
     sources: Sources,
     constraints: Constraints<'a>,
 }
@@ -312,8 +312,8 @@ impl Sources {
 }
 
 impl<'a> Constraints<'a> {
-    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port]) -> Self {
-        let bits = |port: &Port| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
+    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[ModulePort]) -> Self {
+        let bits = |port: &ModulePort| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
         let chosen = |output: bool| ports.iter().filter(move |port| port.output == output).map(bits);
         // The clock, the reset, and the port that only tests change have constraints of their own.
         let untimed = [design.clock, design.reset_port, TEST_ENABLE];

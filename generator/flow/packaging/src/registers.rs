@@ -2,15 +2,15 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::{Access, AddressMap, Register, WORD_BYTES};
+use pushmem_csr::{AddressMap, Register, SoftwareAccess, WORD_BYTES};
 use pushmem_registers::{Contents, RegisterMap};
-use pushmem_systemverilog::Port;
+use pushmem_systemverilog::ModulePort;
 
 use crate::package::{Design, render};
 
 /// Registers in the address space of a design: those of a tile, or of a shell.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct AddressBlock {
     /// Name of the block in the design.
     pub name: String,
     /// Byte address of its first register.
@@ -27,13 +27,13 @@ pub struct Block {
     pub is_volatile: bool,
 }
 
-impl Block {
+impl AddressBlock {
     /// The registers of a tile of this name at an address.
     pub fn of_tile(name: &str, base: u64, map: RegisterMap) -> Self {
         let RegisterMap { tile, spec_digest, registers, contents } = map;
         let registers = registers.into_iter().map(Register::without_meaning).collect();
         let (name, kind, digest) = (name.to_owned(), tile, spec_digest);
-        Block { name, base, kind, digest, registers, contents, is_volatile: false }
+        AddressBlock { name, base, kind, digest, registers, contents, is_volatile: false }
     }
 
     /// Bytes of its registers.
@@ -43,12 +43,12 @@ impl Block {
 
     /// Whether hardware changes a register.
     fn changes(&self, register: &Register<()>) -> bool {
-        self.is_volatile || register.access == Access::Request
+        self.is_volatile || register.access == SoftwareAccess::Request
     }
 
     /// The address map of its kind, in SystemRDL.
     fn address_map(&self) -> String {
-        let Block { kind: title, digest, registers, contents, is_volatile, .. } = self;
+        let AddressBlock { kind: title, digest, registers, contents, is_volatile, .. } = self;
         let (name, description) = (&format!("{title}_registers"), &format!("Digest {digest}."));
         let rest = &contents.as_ref().map_or_else(String::new, Contents::to_system_rdl);
         let map = AddressMap { name, title, description, registers, volatile: *is_volatile, rest };
@@ -57,7 +57,7 @@ impl Block {
 }
 
 /// The kinds of blocks, each once.
-fn kinds(blocks: &[Block]) -> Vec<&Block> {
+fn kinds(blocks: &[AddressBlock]) -> Vec<&AddressBlock> {
     blocks.iter().unique_by(|block| &block.kind).collect()
 }
 
@@ -66,7 +66,7 @@ fn kinds(blocks: &[Block]) -> Vec<&Block> {
 #[template(path = "component.xml")]
 pub(crate) struct Component<'a> {
     pub design: &'a Design<'a>,
-    pub ports: &'a [Port],
+    pub ports: &'a [ModulePort],
 }
 
 #[derive(Template)]
@@ -76,7 +76,7 @@ pub(crate) struct Python<'a> {
 }
 
 impl Python<'_> {
-    fn kinds(&self) -> Vec<&Block> {
+    fn kinds(&self) -> Vec<&AddressBlock> {
         kinds(&self.design.blocks)
     }
 }
@@ -86,16 +86,16 @@ impl Python<'_> {
 struct SystemRdl<'a> {
     top: &'a str,
     about: &'a str,
-    blocks: &'a [Block],
+    blocks: &'a [AddressBlock],
 }
 
 impl SystemRdl<'_> {
-    fn kinds(&self) -> Vec<&Block> {
+    fn kinds(&self) -> Vec<&AddressBlock> {
         kinds(self.blocks)
     }
 }
 
 /// The registers of a design with this top module at their addresses, in SystemRDL 2.0.
-pub(crate) fn system_rdl(top: &str, about: &str, blocks: &[Block]) -> String {
+pub(crate) fn system_rdl(top: &str, about: &str, blocks: &[AddressBlock]) -> String {
     render(&SystemRdl { top, about, blocks })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pushmem_files::Document;
-use pushmem_packaging::{Block, Design, Timing, package};
+use pushmem_packaging::{AddressBlock, Design, Timing, package};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{generate, tile_module};
 use pushmem_systemverilog::files_of;
@@ -40,7 +40,7 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
     let design = Design {
         name: spec.name.clone(),
         tiles: vec![spec],
-        blocks: vec![Block::of_tile(&spec.name, 0, map)],
+        blocks: vec![AddressBlock::of_tile(&spec.name, 0, map)],
         ..Design::new(&tile_module(spec), "A tile".to_owned(), rtl, spec.reset, technology)
     };
     let timing = Timing::of_document(&Document::parse("timing.yaml", timing).unwrap()).unwrap();

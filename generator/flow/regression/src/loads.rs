@@ -7,7 +7,7 @@ use std::path::Path;
 use itertools::Itertools;
 use pushmem_bitstream::{BankRow, BankedBitstream, Bitstream, Configuration};
 use pushmem_configuration::RegisterWrite;
-use pushmem_csr::Access;
+use pushmem_csr::SoftwareAccess;
 use pushmem_emulator::{BankAccess, Buffered, BufferedInputs, Emulator, HostAccess};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
@@ -53,7 +53,7 @@ fn bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> Bitstr
     let mut bitstream =
         arbitrary_bitstream(spec, graph, random).encode(spec, graph).expect("the configuration is one of the array");
     for bank in 0..buffer.banks {
-        let registers = (0..).zip(&map.registers).filter(|(_, register)| register.access == Access::ReadWrite);
+        let registers = (0..).zip(&map.registers).filter(|(_, register)| register.access == SoftwareAccess::ReadWrite);
         let write =
             |(number, _): (u32, _)| RegisterWrite { address: map.address(bank, number).word(), data: random.random() };
         bitstream.writes.extend(registers.map(write));
@@ -134,7 +134,7 @@ fn addresses(spec: &ArraySpec, graph: &Graph, bitstream: &Bitstream) -> Vec<u32>
             );
         }
     }
-    let written = map.registers.iter().filter(|register| register.access == Access::ReadWrite);
+    let written = map.registers.iter().filter(|register| register.access == SoftwareAccess::ReadWrite);
     let numbers = written.map(|register| register.offset / WORD_BYTES).collect_vec();
     let banks = 0..spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks);
     addresses.extend(banks.cartesian_product(numbers).map(|(bank, number)| map.address(bank, number).word()));

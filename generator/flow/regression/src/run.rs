@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use itertools::Itertools;
-use pushmem_bist::{Fault, FaultyMemory, Row, Shape};
+use pushmem_bist::{Fault, FaultyMemory, MemoryShape, Row};
 use pushmem_configuration::Configuration;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
@@ -278,7 +278,7 @@ fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64
     let start = Instant::now();
     let executable = build(Design::Tile(spec, Model::SelfTest))?;
     result.build += start.elapsed();
-    let shape = Shape::of(spec).expect("what has no self-test is not built");
+    let shape = MemoryShape::of(spec).expect("what has no self-test is not built");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut memories = vec![(None, false), (None, true)];
     memories.extend((0..count).map(|_| (Some(Fault::random(shape, &mut rng)), rng.random())));

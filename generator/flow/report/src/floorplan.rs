@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use pushmem_bitstream::{Netlist as Connections, Source, TileName};
+use pushmem_bitstream::{Driver, Netlist as Connections, TileName};
 use pushmem_fabric::{Layer, Place, Side};
 use pushmem_mapper::{ArrayTarget, Mapped};
 use pushmem_netlist::{CellId, Core};
@@ -34,7 +34,7 @@ pub struct Floorplan {
     /// The loads of tracks that are in use.
     pub loads: Vec<Load>,
     /// Its nets.
-    pub nets: Vec<Net>,
+    pub nets: Vec<NetLines>,
     /// The gap whose tracks are used the most.
     pub busiest: String,
 }
@@ -77,7 +77,7 @@ pub struct Load {
 
 /// A net of the picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Net {
+pub struct NetLines {
     /// `word` or `bit`.
     pub layer: &'static str,
     /// Its lines, as a path of SVG.
@@ -133,7 +133,7 @@ impl<'a> Drawing<'a> {
         let connections = Connections::of(configuration, graph);
         let mut nets: BTreeMap<NodeId, DrawnNet> = BTreeMap::new();
         for (net, way) in connections.nets.iter().zip(connections.ways(configuration, graph)) {
-            if let Source::Output(output) = net.source {
+            if let Driver::Output(output) = net.source {
                 let DrawnNet { inputs, nodes } = nets.entry(output).or_default();
                 inputs.push((net.input, net.registers));
                 nodes.extend(way);
@@ -261,7 +261,7 @@ impl<'a> Drawing<'a> {
         })
     }
 
-    fn nets(&self) -> Vec<Net> {
+    fn nets(&self) -> Vec<NetLines> {
         let graph = &self.target.graph;
         let net = |(output, DrawnNet { inputs, nodes }): (&NodeId, &DrawnNet)| {
             let mut path = String::new();
@@ -279,7 +279,7 @@ impl<'a> Drawing<'a> {
                 path += &self.inside(place, nodes);
             }
             let inputs = inputs.iter().map(|(input, registers)| format!("{} after {registers}", self.port(*input)));
-            Net {
+            NetLines {
                 layer: graph.resource(*output).layer.name(),
                 path,
                 title: format!("{} to {}", self.port(*output), inputs.collect_vec().join(", ")),

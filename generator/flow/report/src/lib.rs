@@ -27,7 +27,7 @@ pub use arrays::{ArrayRow, PortRow};
 pub use build::{Build, RtlCheck, ShellPart, Stream};
 pub use chain::{Chain, Link};
 pub use contents::{CoarseLoop, Contents, Unit};
-pub use floorplan::{Floorplan, Load, Net, PlacedTile};
+pub use floorplan::{Floorplan, Load, NetLines, PlacedTile};
 pub use live::Live;
 pub use memories::{MemoryRow, PortGroup};
 pub use published::{Published, published};

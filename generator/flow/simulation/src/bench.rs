@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pushmem_bist::Shape;
+use pushmem_bist::MemoryShape;
 use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
 use pushmem_model::{Handshake, Inputs, MAX_PORTS, Outputs, TileModel, Violation, ViolationKind};
-use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
+use pushmem_registers::{Register, RegisterMap, SoftwareAccess, WORD_BYTES};
 use pushmem_tile::{Kind, Mode, Reset, TileSpec};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -482,7 +482,7 @@ impl<'a> TileBench<'a> {
     /// # Errors
     /// When the RTL differs.
     pub fn self_test(&mut self) -> Result<(), BenchError> {
-        let Some(shape) = Shape::of(self.spec) else { return Ok(()) };
+        let Some(shape) = MemoryShape::of(self.spec) else { return Ok(()) };
         self.disturbed = true;
         for cycle in 0..=shape.cycles() {
             // A further start is not heard.
@@ -675,7 +675,7 @@ impl<'a> TileBench<'a> {
             self.take();
         }
         let register = self.register(address);
-        let writable = register.is_some_and(|register| register.access != Access::ReadOnly);
+        let writable = register.is_some_and(|register| register.access != SoftwareAccess::ReadOnly);
         if frame.config_write && (in_contents || writable) {
             let bits = register.map_or(32, |register| register.used_bits());
             let data = frame.config_data & (u32::MAX >> (32 - bits));

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_systemverilog::{Port, header, ports_of};
+use pushmem_systemverilog::{ModulePort, header, ports_of};
 
 /// Bits of a word of the interface between SystemVerilog and C.
 const WORD: usize = 32;
@@ -16,7 +16,7 @@ const WORD: usize = 32;
 const CLOCK: &str = "clk_i";
 
 /// The words that a port takes.
-fn words(port: &Port) -> usize {
+fn words(port: &ModulePort) -> usize {
     (port.bits as usize).div_ceil(WORD)
 }
 
@@ -47,7 +47,7 @@ struct Placed<'a> {
 pub(crate) struct Clocked<'a> {
     module: &'a str,
     header: &'a str,
-    ports: Vec<Port>,
+    ports: Vec<ModulePort>,
 }
 
 impl<'a> Clocked<'a> {
@@ -60,7 +60,7 @@ impl<'a> Clocked<'a> {
         Ok(Clocked { module, header, ports })
     }
 
-    fn passed(&self, is_input: bool) -> impl DoubleEndedIterator<Item = &Port> {
+    fn passed(&self, is_input: bool) -> impl DoubleEndedIterator<Item = &ModulePort> {
         self.ports.iter().filter(move |port| port.output != is_input && port.name != CLOCK)
     }
 
@@ -70,7 +70,7 @@ impl<'a> Clocked<'a> {
     }
 
     /// Each input or output with its first word.
-    fn placed(&self, is_input: bool) -> impl Iterator<Item = (&Port, usize)> {
+    fn placed(&self, is_input: bool) -> impl Iterator<Item = (&ModulePort, usize)> {
         self.passed(is_input).scan(0, |next, port| {
             *next += words(port);
             Some((port, *next - words(port)))
@@ -82,7 +82,7 @@ impl<'a> Clocked<'a> {
         let Clocked { module, header, .. } = self;
         // Types of packages are those of the insides.
         let header = header.lines().filter(|line| !line.trim_start().starts_with("import ")).join("\n");
-        let padded = |port: &Port| match words(port) * WORD - port.bits as usize {
+        let padded = |port: &ModulePort| match words(port) * WORD - port.bits as usize {
             0 => port.name.clone(),
             more => format!("{more}'d0, {}", port.name),
         };

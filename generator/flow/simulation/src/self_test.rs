@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use itertools::Itertools;
-use pushmem_bist::{Fault, Row, Shape, Verdict};
+use pushmem_bist::{Fault, MemoryShape, Row, Verdict};
 use pushmem_files::Diagnostic;
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 
 /// Why there are no verdicts.
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub enum SelfTestError {
 /// When the executable fails, or a self-test does not end.
 pub fn self_test(
     executable: &Path,
-    shape: Shape,
+    shape: MemoryShape,
     memories: &[(Option<Fault>, bool)],
 ) -> Result<Vec<Verdict>, SelfTestError> {
     let stopped = |message: String| SelfTestError::Rtl(Diagnostic::new(message));
     let records =
         memories.iter().flat_map(|&(fault, loads)| record(fault, loads)).flat_map(u32::to_le_bytes).collect_vec();
-    let run = Run::of(&mut Command::new(executable)).fed(&records).finish();
+    let run = Invocation::of(&mut Command::new(executable)).fed(&records).finish();
     let output = run.map_err(SelfTestError::CannotRun)?;
     let words = 3 + shape.width.div_ceil(u32::BITS) as usize;
     if !output.status.success() || output.stdout.len() != memories.len() * words * 4 {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_bist::Shape;
+use pushmem_bist::MemoryShape;
 use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_tile::TileSpec;
@@ -24,7 +24,7 @@ const FAULTY_SRAM: &str = include_str!("../../../../templates/testbench/faulty_s
 struct SelfTestHarness<'a> {
     spec: &'a TileSpec,
     top: &'a str,
-    shape: Shape,
+    shape: MemoryShape,
 }
 
 impl Verilator {
@@ -57,7 +57,7 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`]; also when the tile has no self-test.
     pub fn build_self_test(&self, spec: &TileSpec, rtl: &[(String, String)]) -> Result<PathBuf, Diagnostic> {
-        let Some(shape) = Shape::of(spec) else {
+        let Some(shape) = MemoryShape::of(spec) else {
             let message = format!("`{}` has no self-test", spec.name);
             return Err(Diagnostic::new(message).with_help("give its specification `bist: true`"));
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic};
-use pushmem_process::{Finished, Run};
+use pushmem_process::{Finished, Invocation};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Names the Verilator to use, instead of the one on the search path.
@@ -130,7 +130,7 @@ pub(crate) fn run_all(commands: Vec<Command>) -> Result<(), Diagnostic> {
 }
 
 pub(crate) fn run(command: &mut Command) -> Result<Finished, Diagnostic> {
-    let finished = Run::of(command).finish()?;
+    let finished = Invocation::of(command).finish()?;
     if finished.status.success() {
         return Ok(finished);
     }

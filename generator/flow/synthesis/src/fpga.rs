@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use self::check::{LEAST_BLOCK_BITS, check};
 use self::report::{Cells, Routed};
-pub use self::report::{FpgaPath, FpgaReport, Resource, Throughput};
+pub use self::report::{FpgaPath, FpgaReport, Throughput, Utilization};
 use crate::job::sources;
 use crate::process::{execute, read};
 use crate::tools::{not_in, python_help, python_that};

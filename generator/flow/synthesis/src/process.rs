@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pushmem_files::Diagnostic;
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 
 /// Runs a script for OpenSTA in a folder and returns what it printed. Its last line is `SECTION end`: at an error, OpenSTA
 /// stops and says that all is well.
@@ -32,7 +32,7 @@ fn execute_to(
     step: &mut impl FnMut(&str),
 ) -> Result<String, Diagnostic> {
     let steps = |line: &str| line.strip_prefix("STEP ").into_iter().for_each(&mut *step);
-    let finished = Run::of(command).named(name).lines(steps).success()?;
+    let finished = Invocation::of(command).named(name).lines(steps).success()?;
     let text = finished.text();
     if is_whole(&text) { Ok(text) } else { Err(finished.failure()) }
 }

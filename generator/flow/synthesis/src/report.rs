@@ -39,7 +39,7 @@ pub struct Power {
 
 /// Area, speed and power of a design.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct SynthesisReport {
     /// The top module.
     pub design: String,
     /// The cell library.
@@ -62,7 +62,7 @@ pub struct Report {
     pub power_unknown: Option<String>,
 }
 
-impl Report {
+impl SynthesisReport {
     /// Area of all blocks.
     pub fn area(&self) -> f64 {
         self.blocks.iter().map(|block| block.area).sum()
@@ -79,7 +79,7 @@ impl Report {
     }
 }
 
-impl Display for Report {
+impl Display for SynthesisReport {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         let total = self.area();
         let goal = self.optimize.name();

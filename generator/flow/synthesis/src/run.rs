@@ -14,7 +14,7 @@ use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::liberty::find_clock_gate;
 use crate::path::{Paths, figure, section};
 use crate::process::{execute, read, run_opensta};
-use crate::report::{Block, Power, Report};
+use crate::report::{Block, Power, SynthesisReport};
 use crate::tools::Tools;
 
 /// Yosys runs in Python.
@@ -53,7 +53,7 @@ struct Module {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Synthesis {
     /// Area, speed and power.
-    pub report: Report,
+    pub report: SynthesisReport,
     /// Verilog for simulation, name and text of each file: the models of macros, the cells with a clock gate, and the netlist, whose
     /// top module has the name and ports of the design's.
     pub netlist: Vec<(String, String)>,
@@ -157,7 +157,7 @@ fn report(
     modules: &[Module],
     [timed, powered]: [&str; 2],
     overcharge: Result<f64, &str>,
-) -> Result<Report, Diagnostic> {
+) -> Result<SynthesisReport, Diagnostic> {
     // A library file tells the area of a macro; a binding can, where there is none.
     let untimed = |name: &str| {
         design.package.technology.bindings().find(|binding| binding.name == name && binding.liberty().is_none())
@@ -180,7 +180,7 @@ fn report(
         (!members.is_empty()).then_some(block)
     });
     let power = overcharge.and_then(|overcharge| power(section(powered, "power").unwrap_or_default(), overcharge));
-    Ok(Report {
+    Ok(SynthesisReport {
         design: design.package.top.clone(),
         library: design.library.name.clone(),
         optimize: design.optimize,

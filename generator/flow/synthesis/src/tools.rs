@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use pushmem_files::{Code, Diagnostic, write_file};
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 
 use crate::process::run_opensta;
 
@@ -61,7 +61,7 @@ impl Tools {
         let sta = which::which("sta").map_err(|_| {
             Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP).or_code(Code::Tool)
         })?;
-        let said = Run::of(Command::new(&sta).arg("-version")).finish();
+        let said = Invocation::of(Command::new(&sta).arg("-version")).finish();
         let opensta = said.map(|said| said.text().trim().to_owned()).unwrap_or_default();
         Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })
     }
@@ -113,7 +113,7 @@ fn python() -> Option<(PathBuf, String)> {
 /// A Python that runs this, and what it prints.
 pub(crate) fn python_that(runs: &str) -> Option<(PathBuf, String)> {
     pythons().into_iter().find_map(|python| {
-        let finished = Run::of(Command::new(&python).args(["-c", runs])).finish().ok()?;
+        let finished = Invocation::of(Command::new(&python).args(["-c", runs])).finish().ok()?;
         finished.status.success().then(|| (python, finished.text().trim().to_owned()))
     })
 }

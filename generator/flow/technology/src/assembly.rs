@@ -3,7 +3,7 @@
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::address_bits_for;
 
-use crate::binding::{Active, Binding, Edge, MacroPort, Output, Pin, PortKind};
+use crate::binding::{Active, Binding, ClockEdge, MacroPort, Output, Pin, PortKind};
 use crate::memory::TileSram;
 
 /// How macros make a memory.
@@ -234,7 +234,7 @@ impl<'a> UsedPort<'a> {
 
     /// Whether it takes its inputs half a cycle later.
     pub fn falling(&self) -> bool {
-        self.port.edge == Edge::Falling
+        self.port.edge == ClockEdge::Falling
     }
 
     /// The address, of the memory's port that is active.

@@ -49,7 +49,7 @@ pub enum Output {
 /// The clock edge at which a macro takes its inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Edge {
+pub enum ClockEdge {
     /// The edge at which the tile's registers change.
     #[default]
     Rising,
@@ -114,7 +114,7 @@ pub struct MacroPort {
     pub clock: String,
     /// Edge at which inputs are taken.
     #[serde(default)]
-    pub edge: Edge,
+    pub edge: ClockEdge,
     /// Chip select: without it nothing happens.
     #[serde(default)]
     pub select: Option<Pin>,
@@ -276,7 +276,7 @@ impl Binding {
         let named = |kind: PortKind, prefix: String| MacroPort {
             kind,
             clock: format!("{prefix}_clk"),
-            edge: Edge::Rising,
+            edge: ClockEdge::Rising,
             select: pin(format!("{prefix}_en")),
             write: (kind == PortKind::ReadWrite).then(|| pin(format!("{prefix}_wmode"))).flatten(),
             read: None,

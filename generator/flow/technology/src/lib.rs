@@ -12,7 +12,7 @@ mod technology;
 
 pub use assembly::Assembly;
 pub use binding::{
-    Active, Binding, Constant, Described, Edge, Figures, Kit, MacroPort, Mask, Output, Pin, PortKind, Views,
+    Active, Binding, ClockEdge, Constant, Described, Figures, Kit, MacroPort, Mask, Output, Pin, PortKind, Views,
 };
 pub use clock_gate::ClockGate;
 pub use memory::TileSram;

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_files::{Diagnostic, replace_identifiers};
 
 use crate::assembly::Assembly;
-use crate::binding::{Active, Binding, Edge, Kit, Output, Pin};
+use crate::binding::{Active, Binding, ClockEdge, Kit, Output, Pin};
 use crate::clock_gate::ClockGate;
 
 /// The most iterations of a loop that Verilator unrolls, unless it is told otherwise.
@@ -208,7 +208,7 @@ impl Model<'_> {
         let ports = self.binding.ports.iter();
         let clocks = ports.clone().map(|port| (port.clock.as_str(), port.edge)).unique_by(|clock| clock.0);
         let of = |name: &str| ports.clone().filter(|port| port.clock == name).map(|port| ModelPort { port }).collect();
-        let edge = |edge| if edge == Edge::Rising { "posedge" } else { "negedge" };
+        let edge = |edge| if edge == ClockEdge::Rising { "posedge" } else { "negedge" };
         clocks.map(|(name, which)| (name, edge(which), of(name))).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::shape::Shape;
+use crate::shape::MemoryShape;
 
 /// A bit of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Fault {
     }
 
     /// All faults of a memory; their number grows with the square of its bits.
-    pub fn all(shape: Shape) -> Vec<Fault> {
+    pub fn all(shape: MemoryShape) -> Vec<Fault> {
         let cells = (0..shape.rows).flat_map(|row| (0..shape.width).map(move |bit| BitCell { row, bit }));
         let mut faults = Vec::new();
         for victim in cells.clone() {
@@ -124,7 +124,7 @@ impl Fault {
     }
 
     /// The decoders that can be wrong: of a port that writes, of one that reads, of both, and of all ports.
-    fn decoders(shape: Shape) -> Vec<(u32, u32)> {
+    fn decoders(shape: MemoryShape) -> Vec<(u32, u32)> {
         let all = (1 << shape.ports) - 1;
         let one = (0..shape.ports).map(|port| 1 << port);
         let mut decoders: Vec<(u32, u32)> = one.flat_map(|port| [(port, 0), (0, port), (port, port)]).collect();
@@ -135,7 +135,7 @@ impl Fault {
     }
 
     /// A random fault. All classes are as likely, and of coupled cells every second pair is in one row.
-    pub fn random(shape: Shape, rng: &mut impl Rng) -> Fault {
+    pub fn random(shape: MemoryShape, rng: &mut impl Rng) -> Fault {
         let cell = |rng: &mut dyn rand::RngCore| BitCell {
             row: rng.random_range(0..shape.rows),
             bit: rng.random_range(0..shape.width),

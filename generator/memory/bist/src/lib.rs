@@ -9,7 +9,7 @@ mod row;
 mod shape;
 
 pub use fault::{BitCell, Fault};
-pub use march::{Action, Element, MARCH_C_MINUS, Operation, Verdict, background, march, operations, run};
+pub use march::{Action, Element, MARCH_C_MINUS, MarchOperation, Verdict, background, march, operations, run};
 pub use memory::FaultyMemory;
 pub use row::{MAX_WIDTH, Row};
-pub use shape::Shape;
+pub use shape::MemoryShape;

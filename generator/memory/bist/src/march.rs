@@ -7,7 +7,7 @@
 
 use crate::memory::FaultyMemory;
 use crate::row::Row;
-use crate::shape::Shape;
+use crate::shape::MemoryShape;
 
 /// A march element: the accesses to each row before the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub const MARCH_C_MINUS: [Element; 6] = [
     Element { down: true, read: Some(false), write: None },
 ];
 
-impl Shape {
+impl MemoryShape {
     /// Cycles in which the self-test is busy: one for each read and write, and the latency of the last.
     pub fn cycles(&self) -> u64 {
         let accesses = |element: &Element| u64::from(element.read.is_some()) + u64::from(element.write.is_some());
@@ -56,7 +56,7 @@ pub enum Action {
 
 /// A read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct MarchOperation {
     /// Port of the memory that reads, or that writes.
     pub port: u32,
     /// The row.
@@ -70,17 +70,17 @@ pub struct Operation {
 }
 
 /// The reads and writes of the self-test, one for each cycle.
-pub fn operations(shape: Shape) -> impl Iterator<Item = Operation> {
+pub fn operations(shape: MemoryShape) -> impl Iterator<Item = MarchOperation> {
     let passes = (0..shape.ports).flat_map(move |port| (0..shape.backgrounds()).map(move |number| (port, number)));
     passes.flat_map(move |(port, background)| march(&MARCH_C_MINUS, shape.rows, port, background))
 }
 
 /// The reads and writes of a march test with one background, through one port.
-pub fn march(elements: &[Element], rows: u32, port: u32, background: u32) -> impl Iterator<Item = Operation> {
+pub fn march(elements: &[Element], rows: u32, port: u32, background: u32) -> impl Iterator<Item = MarchOperation> {
     elements.iter().flat_map(move |element| {
         let Element { down, read, write } = *element;
         (0..rows).map(move |step| if down { rows - 1 - step } else { step }).flat_map(move |address| {
-            let of = move |action| move |ones| Operation { port, address, background, ones, action };
+            let of = move |action| move |ones| MarchOperation { port, address, background, ones, action };
             read.map(of(Action::Read)).into_iter().chain(write.map(of(Action::Write)))
         })
     })
@@ -99,10 +99,10 @@ pub struct Verdict {
 
 impl Verdict {
     /// Does these reads and writes. Cycles are left at 0.
-    pub fn of(shape: Shape, operations: impl Iterator<Item = Operation>, memory: &mut FaultyMemory) -> Self {
+    pub fn of(shape: MemoryShape, operations: impl Iterator<Item = MarchOperation>, memory: &mut FaultyMemory) -> Self {
         let mut verdict = Verdict::default();
         let all = Row::of(shape.width, |_| true);
-        for Operation { port, address, background: number, ones, action } in operations {
+        for MarchOperation { port, address, background: number, ones, action } in operations {
             let row = background(shape.width, number) ^ if ones { all } else { Row::default() };
             match action {
                 Action::Write => memory.write(port, address, row),
@@ -120,6 +120,6 @@ impl Verdict {
 }
 
 /// Runs the self-test on a memory, as the RTL does.
-pub fn run(shape: Shape, memory: &mut FaultyMemory) -> Verdict {
+pub fn run(shape: MemoryShape, memory: &mut FaultyMemory) -> Verdict {
     Verdict { cycles: shape.cycles(), ..Verdict::of(shape, operations(shape), memory) }
 }

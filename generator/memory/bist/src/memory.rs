@@ -2,7 +2,7 @@
 
 use crate::fault::{BitCell, Fault};
 use crate::row::Row;
-use crate::shape::Shape;
+use crate::shape::MemoryShape;
 
 /// A memory that has one fault, or none.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct FaultyMemory {
 
 impl FaultyMemory {
     /// A memory whose rows hold the values of a function of their numbers.
-    pub fn new(shape: Shape, fault: Option<Fault>, row: impl FnMut(u32) -> Row) -> Self {
+    pub fn new(shape: MemoryShape, fault: Option<Fault>, row: impl FnMut(u32) -> Row) -> Self {
         FaultyMemory { width: shape.width, rows: (0..shape.rows).map(row).collect(), fault }
     }
 

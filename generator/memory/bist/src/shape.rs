@@ -4,7 +4,7 @@ use pushmem_tile::{TileSpec, address_bits_for};
 
 /// The sizes that the self-test of a memory depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct MemoryShape {
     /// Bits of a row.
     pub width: u32,
     /// Rows.
@@ -15,10 +15,10 @@ pub struct Shape {
     pub latency: u32,
 }
 
-impl Shape {
+impl MemoryShape {
     /// The SRAM of a tile that has a self-test.
     pub fn of(spec: &TileSpec) -> Option<Self> {
-        spec.bist.then(|| Shape {
+        spec.bist.then(|| MemoryShape {
             width: spec.word_bits * spec.kind.row_words(),
             rows: spec.rows,
             ports: spec.kind.memory_ports(),

@@ -1,22 +1,24 @@
 //! Fault coverage of the march test.
 
-use pushmem_bist::{Element, Fault, FaultyMemory, MARCH_C_MINUS, Row, Shape, Verdict, march, operations, run};
+use pushmem_bist::{Element, Fault, FaultyMemory, MARCH_C_MINUS, MemoryShape, Row, Verdict, march, operations, run};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const SMALL: Shape = Shape { width: 5, rows: 4, ports: 1, latency: 1 };
-const TWO_PORTS: Shape = Shape { width: 4, rows: 3, ports: 2, latency: 2 };
+const SMALL: MemoryShape = MemoryShape { width: 5, rows: 4, ports: 1, latency: 1 };
+const TWO_PORTS: MemoryShape = MemoryShape { width: 4, rows: 3, ports: 2, latency: 2 };
 /// The SRAM of `amber`, and one whose sizes are no powers of two.
-const LARGE: [Shape; 2] =
-    [Shape { width: 64, rows: 512, ports: 1, latency: 1 }, Shape { width: 100, rows: 300, ports: 2, latency: 1 }];
+const LARGE: [MemoryShape; 2] = [
+    MemoryShape { width: 64, rows: 512, ports: 1, latency: 1 },
+    MemoryShape { width: 100, rows: 300, ports: 2, latency: 1 },
+];
 
 /// A memory with arbitrary contents.
-fn memory(shape: Shape, fault: Option<Fault>, rng: &mut ChaCha8Rng) -> FaultyMemory {
+fn memory(shape: MemoryShape, fault: Option<Fault>, rng: &mut ChaCha8Rng) -> FaultyMemory {
     FaultyMemory::new(shape, fault, |_| Row::of(shape.width, |_| rng.random()))
 }
 
 /// The faults that a march test with some backgrounds does not find.
-fn missed(shape: Shape, elements: &[Element], backgrounds: u32, faults: &[Fault]) -> Vec<Fault> {
+fn missed(shape: MemoryShape, elements: &[Element], backgrounds: u32, faults: &[Fault]) -> Vec<Fault> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let passes = |port| (0..backgrounds).map(move |number| (port, number));
     let finds = |fault: &Fault, rng: &mut ChaCha8Rng| {

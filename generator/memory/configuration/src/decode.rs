@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_registers::{Access, Contents, Meaning, Register, RegisterMap, WORD_BYTES};
+use pushmem_registers::{Contents, Meaning, Register, RegisterMap, SoftwareAccess, WORD_BYTES};
 use pushmem_tile::{Controller, Mode, Style, TileSpec};
 
 use crate::file::{Chain, Configuration, ControllerConfiguration};
@@ -140,7 +140,7 @@ fn check_write(
     let Some(register) = map.registers.iter().find(|register| register.offset == address) else {
         return Err(format!("the tile `{}` has no register at {address:08x}", spec.name));
     };
-    if register.access == Access::ReadOnly {
+    if register.access == SoftwareAccess::ReadOnly {
         let expected = register.fields[0].reset;
         if data != expected {
             return Err(format!(

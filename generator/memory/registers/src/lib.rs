@@ -8,4 +8,4 @@ mod map;
 mod print;
 
 pub use map::{Contents, Field, Meaning, Register, RegisterMap};
-pub use pushmem_csr::{Access, WORD_BYTES};
+pub use pushmem_csr::{SoftwareAccess, WORD_BYTES};

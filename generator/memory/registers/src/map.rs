@@ -1,6 +1,6 @@
 //! Derivation of the register map from the specification.
 
-use pushmem_csr::{Access, WORD_BITS, WORD_BYTES};
+use pushmem_csr::{SoftwareAccess, WORD_BITS, WORD_BYTES};
 use pushmem_tile::{Controller, Mode, Style, TileSpec};
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ impl RegisterMap {
         layout.group(
             "spec_digest",
             "Identifies the specification this tile was generated from; compare it before loading a configuration.",
-            Access::ReadOnly,
+            SoftwareAccess::ReadOnly,
             vec![Field {
                 reset: spec.digest_word(),
                 ..Field::new("digest", 32, "First 32 bits of the digest", Meaning::SpecDigest)
@@ -156,11 +156,16 @@ impl RegisterMap {
             layout.group(
                 "commit",
                 "Asks that the next flush take what all other registers hold, and is cleared by it.",
-                Access::Request,
+                SoftwareAccess::Request,
                 vec![Field::new("commit", 1, description, Meaning::Commit)],
             );
         }
-        layout.group("control", "Which controllers run, and chaining.", Access::ReadWrite, control(spec, &controllers));
+        layout.group(
+            "control",
+            "Which controllers run, and chaining.",
+            SoftwareAccess::ReadWrite,
+            control(spec, &controllers),
+        );
         for (index, controller) in controllers.iter().enumerate() {
             add_controller(&mut layout, spec.style, index, controller);
         }
@@ -203,12 +208,16 @@ impl RegisterMap {
 
     /// The register that brings the others into force, where they are shadow registers.
     pub fn commit(&self) -> Option<&Register> {
-        self.registers.iter().find(|register| register.access == Access::Request)
+        self.registers.iter().find(|register| register.access == SoftwareAccess::Request)
     }
 
     /// Bits of configuration that can be written, contents excluded. With shadow registers the tile holds each twice.
     pub fn configuration_bits(&self) -> u32 {
-        self.registers.iter().filter(|register| register.access == Access::ReadWrite).map(Register::used_bits).sum()
+        self.registers
+            .iter()
+            .filter(|register| register.access == SoftwareAccess::ReadWrite)
+            .map(Register::used_bits)
+            .sum()
     }
 }
 
@@ -256,7 +265,7 @@ fn add_controller(layout: &mut Layout, style: Style, index: usize, controller: &
     layout.group(
         &format!("{name}_extent"),
         &format!("Extents of {name}, which {}.", controller.role.purpose()),
-        Access::ReadWrite,
+        SoftwareAccess::ReadWrite,
         extents,
     );
 
@@ -279,7 +288,7 @@ fn add_controller(layout: &mut Layout, style: Style, index: usize, controller: &
     layout.group(
         &format!("{name}_cycle"),
         &format!("Schedule of {name}."),
-        Access::ReadWrite,
+        SoftwareAccess::ReadWrite,
         std::iter::once(start).chain(steps).collect(),
     );
 
@@ -302,7 +311,7 @@ fn add_controller(layout: &mut Layout, style: Style, index: usize, controller: &
         layout.group(
             &format!("{name}_{memory}"),
             &format!("Addresses of {name} in `{memory}`, modulo {}.", generator.modulus),
-            Access::ReadWrite,
+            SoftwareAccess::ReadWrite,
             std::iter::once(start).chain(steps).collect(),
         );
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use pushmem_csr::{Access, AddressMap, WORD_BYTES, upper};
+use pushmem_csr::{AddressMap, SoftwareAccess, WORD_BYTES, upper};
 
 use crate::map::{Contents, RegisterMap};
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use proptest::prelude::*;
-use pushmem_registers::{Access, Meaning, RegisterMap};
+use pushmem_registers::{Meaning, RegisterMap, SoftwareAccess};
 use pushmem_tile::{Style, TileSpec};
 use serde_json::{Value, json};
 
@@ -64,8 +64,8 @@ fn layout_holds(spec: &TileSpec, map: &RegisterMap) {
         assert_eq!(register.used_bits(), next);
         all_different("field", register.fields.iter().map(|field| &field.name));
         let has = |meaning| register.fields.iter().any(|field| field.meaning == meaning);
-        assert_eq!(register.access == Access::ReadOnly, has(Meaning::SpecDigest), "{}", register.name);
-        assert_eq!(register.access == Access::Request, has(Meaning::Commit), "{}", register.name);
+        assert_eq!(register.access == SoftwareAccess::ReadOnly, has(Meaning::SpecDigest), "{}", register.name);
+        assert_eq!(register.access == SoftwareAccess::Request, has(Meaning::Commit), "{}", register.name);
     }
     all_different("register", map.registers.iter().map(|register| &register.name));
 

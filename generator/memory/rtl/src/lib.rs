@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use pushmem_files::replace_identifiers;
 use pushmem_registers::RegisterMap;
 use pushmem_tile::{Reset, TileSpec};
-use pushmem_veryl::{CompileError, Emitted, Source};
+use pushmem_veryl::{CompileError, Emitted, SourceFile};
 
 pub use names::{checker_module, configuration_outputs, levels_constant, package_of, registers_module, tile_module};
 
@@ -46,7 +46,7 @@ pub fn clock_gate() -> Emitted {
 ///
 /// # Errors
 /// As there.
-pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+pub fn compile(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
     let reset = match reset {
         Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
         Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
@@ -73,17 +73,17 @@ pub fn name_resets(modules: &mut [Emitted], reset: Reset) {
 }
 
 /// The Veryl sources of a controller in recurrence form, without clock gates, for other hardware that follows a schedule.
-pub fn controller_sources() -> Vec<Source> {
+pub fn controller_sources() -> Vec<SourceFile> {
     library::schedule()
 }
 
 /// The Veryl sources of an address generator in recurrence form and of an SRAM, which need those of [`controller_sources`] before them.
-pub fn address_sources() -> Vec<Source> {
+pub fn address_sources() -> Vec<SourceFile> {
     library::addresses()
 }
 
 /// The Veryl sources that [`generate`] compiles, for debugging.
-pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
+pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<SourceFile> {
     let view = view::TileView::of(spec, map);
     let mut sources = library::modules(spec, &view.names);
     sources.push(registers::package(&view));

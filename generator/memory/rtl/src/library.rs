@@ -2,13 +2,13 @@
 
 use askama::Template;
 use pushmem_tile::{Kind, Reset, Style, TileSpec};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::names::{ControllerNames, Names};
 
 macro_rules! library {
     ($name:literal) => {
-        Source {
+        SourceFile {
             name: concat!("pushmem_", $name).to_owned(),
             text: include_str!(concat!("../../../../templates/rtl/library/", $name, ".veryl")).to_owned(),
         }
@@ -55,13 +55,13 @@ struct TransposeBuffer<'a> {
     gated: bool,
 }
 
-pub(crate) fn render(name: &str, template: &impl Template) -> Source {
+pub(crate) fn render(name: &str, template: &impl Template) -> SourceFile {
     let text = template.render().expect("templates write to memory");
-    Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+    SourceFile { name: name.to_owned(), text: format!("{}\n", text.trim()) }
 }
 
 /// Library modules, used ones before their users.
-pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
+pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<SourceFile> {
     let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
     let gated = spec.clock_gating;
 
@@ -109,19 +109,19 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
 }
 
 /// A controller in recurrence form with what it needs, where there are no addresses and no clock gates.
-pub(crate) fn schedule() -> Vec<Source> {
+pub(crate) fn schedule() -> Vec<SourceFile> {
     let mut sources = vec![library!("one_hot_mux"), library!("schedule_generator")];
     sources.extend(nest(Style::Recurrence, false, Reset::default()));
     sources
 }
 
 /// An address generator in recurrence form, and an SRAM, for other hardware that addresses rows.
-pub(crate) fn addresses() -> Vec<Source> {
+pub(crate) fn addresses() -> Vec<SourceFile> {
     vec![library!("modular_adder"), library!("address_generator"), library!("sram")]
 }
 
 /// The iteration domain, and the controller around it.
-fn nest(style: Style, gated: bool, reset: Reset) -> [Source; 2] {
+fn nest(style: Style, gated: bool, reset: Reset) -> [SourceFile; 2] {
     let names = &ControllerNames::of(style, gated);
     let iteration_domain = IterationDomain { names, indices: style == Style::Multiplier };
     let controller = Controller { names, style, gated, synchronous: reset == Reset::Synchronous };

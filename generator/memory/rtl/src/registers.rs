@@ -2,9 +2,9 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_registers::{Access, Field, Meaning, Register, RegisterMap, WORD_BYTES};
+use pushmem_registers::{Field, Meaning, Register, RegisterMap, SoftwareAccess, WORD_BYTES};
 use pushmem_tile::{Kind, Reset, Role, TileSpec};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::library::render;
 use crate::names::{Names, bits_for};
@@ -45,7 +45,7 @@ struct Registers<'a> {
 }
 
 /// The types of the controllers' configurations, and the constants they need.
-pub(crate) fn package(view: &TileView) -> Source {
+pub(crate) fn package(view: &TileView) -> SourceFile {
     let template = Package {
         spec: view.spec,
         names: &view.names,
@@ -56,7 +56,7 @@ pub(crate) fn package(view: &TileView) -> Source {
     render(&view.names.package, &template)
 }
 
-pub(crate) fn source(view: &TileView) -> Source {
+pub(crate) fn source(view: &TileView) -> SourceFile {
     let writable = writable(view.map);
     let widest = writable.iter().map(|register| register.used_bits()).max().unwrap_or(0);
     let registers = view.map.registers.len() as u32;
@@ -94,12 +94,12 @@ impl Registers<'_> {
     /// The value of a read of the register, 32 bits wide.
     fn read_value(&self, register: &Register) -> String {
         let value = match register.access {
-            Access::ReadOnly => {
+            SoftwareAccess::ReadOnly => {
                 let value = register.fields.iter().map(|field| field.reset << field.low).sum::<u32>();
                 return format!("32'h{value:08x}");
             }
-            Access::ReadWrite if !self.spec.clock_gating => self.places(register),
-            Access::ReadWrite | Access::Request => vec![format!("{}_q", register.name)],
+            SoftwareAccess::ReadWrite if !self.spec.clock_gating => self.places(register),
+            SoftwareAccess::ReadWrite | SoftwareAccess::Request => vec![format!("{}_q", register.name)],
         };
         let unused = Some(32 - register.used_bits()).filter(|unused| *unused > 0).map(|unused| format!("{unused}'d0"));
         match (unused, value.as_slice()) {

@@ -6,7 +6,7 @@ use askama::Template;
 use itertools::{Itertools, iproduct};
 use pushmem_registers::WORD_BYTES;
 use pushmem_tile::{Kind, Memory, Mode, Role, Style, TileSpec, timing};
-use pushmem_veryl::Source;
+use pushmem_veryl::SourceFile;
 
 use crate::library::render;
 use crate::names::{Names, bits_for};
@@ -196,7 +196,7 @@ struct Bounded<'a> {
 }
 
 /// The tile's module and its checker.
-pub(crate) fn sources(view: &TileView) -> Vec<Source> {
+pub(crate) fn sources(view: &TileView) -> Vec<SourceFile> {
     let tile = match view.spec.kind {
         Kind::WideFetch { .. } => wide_fetch_tile(view),
         Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => direct_tile(view),
@@ -205,7 +205,7 @@ pub(crate) fn sources(view: &TileView) -> Vec<Source> {
     vec![tile, checker(view)]
 }
 
-fn wide_fetch_tile(view: &TileView) -> Source {
+fn wide_fetch_tile(view: &TileView) -> SourceFile {
     let spec = view.spec;
     let (fetch_width, agg_rows, tb_rows) = wide_fetch(spec).expect("called for wide-fetch tiles only");
     let lane_bits = fetch_width.ilog2();
@@ -308,7 +308,7 @@ fn tile_id(view: &TileView) -> String {
     }
 }
 
-fn direct_tile(view: &TileView) -> Source {
+fn direct_tile(view: &TileView) -> SourceFile {
     let spec = view.spec;
     let (write_role, read_role) = spec.kind.direct_roles().expect("called for direct tiles only");
     let (writer, reader) = (view.role(write_role), view.role(read_role));
@@ -347,7 +347,7 @@ fn ports(before: &str, after: &str, count: &u32) -> String {
     }
 }
 
-fn rom_tile(view: &TileView) -> Source {
+fn rom_tile(view: &TileView) -> SourceFile {
     let template = RomTile {
         spec: view.spec,
         names: &view.names,
@@ -359,7 +359,7 @@ fn rom_tile(view: &TileView) -> Source {
     render(&view.names.tile, &template)
 }
 
-fn checker(view: &TileView) -> Source {
+fn checker(view: &TileView) -> SourceFile {
     let spec = view.spec;
     let exclusive = exclusive(view);
     let mut bounded = Vec::new();
@@ -383,9 +383,9 @@ fn checker(view: &TileView) -> Source {
             .map(|words| spec.word_bits - words.ilog2())
             .filter(|&bits| bits > 0),
     };
-    let Source { name, text } = render(&view.names.checker, &template);
+    let SourceFile { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.
-    Source { name, text: spec.reset.of_system_verilog(&text) }
+    SourceFile { name, text: spec.reset.of_system_verilog(&text) }
 }
 
 /// Accesses to a port of a memory by several controllers.

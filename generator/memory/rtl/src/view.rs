@@ -1,6 +1,6 @@
 //! View of a tile for templates.
 
-use pushmem_registers::{Access, Register, RegisterMap};
+use pushmem_registers::{Register, RegisterMap, SoftwareAccess};
 use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
 
 use crate::names::{Names, bits_for, upper_camel_case};
@@ -207,7 +207,7 @@ impl AddressView {
 
 /// The registers that hold configuration.
 pub(crate) fn writable(map: &RegisterMap) -> Vec<&Register> {
-    map.registers.iter().filter(|register| register.access == Access::ReadWrite).collect()
+    map.registers.iter().filter(|register| register.access == SoftwareAccess::ReadWrite).collect()
 }
 
 /// Words of an SRAM row and rows of the buffers, for the wide-fetch tile.

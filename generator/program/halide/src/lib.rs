@@ -67,7 +67,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, read_bytes};
-use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
+use pushmem_nest::{Checked, Language, Policy, Program, SourceText, Type};
 
 use crate::fault::{Fault, Result};
 use crate::lower::Lowering;
@@ -130,7 +130,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
             .with_help("write it anew, by `halide.serialize_pipeline` of Halide 21")
     })?;
     let (text, names) = print::text(&mut pipeline);
-    let source = Source::new(name, &text, Language::Halide);
+    let source = SourceText::new(name, &text, Language::Halide);
     floats::check(&pipeline, floats).map_err(|fault| located(&source, fault))?;
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
     let made = made(&sizes, loops).map_err(|fault| located(&source, fault))?;
@@ -163,7 +163,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     Ok(checked)
 }
 
-fn located(source: &Source, fault: Fault) -> Diagnostic {
+fn located(source: &SourceText, fault: Fault) -> Diagnostic {
     let diagnostic = source.diagnostic(fault.span, fault.message);
     let diagnostic = match fault.is_ours {
         true => diagnostic.as_fault("pipeline"),

@@ -66,7 +66,7 @@ pub use program::{
 pub use pushmem_affine::{LARGEST_BOUND, MOST_ITERATIONS};
 pub use random_access::LARGEST_RANDOM_ACCESS;
 pub use read::{Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS};
-pub use source::{Language, Source, Span};
+pub use source::{Language, SourceText, Span};
 pub use syntax::is_reserved;
 pub use types::{Type, Word};
 pub use witness::{ArrayOrigin, StatementOrigin, Witness};

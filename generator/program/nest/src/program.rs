@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::expression::{Expression, ExpressionKind};
 use crate::index::{AffineIndex, Index};
 use crate::operators::Binary;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::types::Type;
 
 /// A loop nest over arrays.
@@ -29,7 +29,7 @@ pub struct Program {
     /// Loops and operations, in the order of execution.
     pub nest: Vec<Node>,
     /// The text that the places refer to.
-    pub source: Source,
+    pub source: SourceText,
 }
 
 /// The kind of a program, which decides how it is scheduled.

@@ -16,7 +16,7 @@ use crate::check::check;
 use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Policy, Program, Share, Table, ranges};
 use crate::reductions::recognize;
 use crate::resolve::{Scope, operation};
-use crate::source::{Language, PlacedText, Problem, Source, Span};
+use crate::source::{Language, PlacedText, Problem, SourceText, Span};
 use crate::syntax::{self, Name, RESERVED, Syntax};
 use crate::types::Type;
 
@@ -366,7 +366,7 @@ pub(crate) fn checked(
 /// Reads a program with what is wrong and what is probably not meant, except for what needs the whole program to be found.
 pub(crate) fn read_unchecked(document: &Document) -> Result<(Program, Vec<Problem>, Vec<Problem>), Diagnostic> {
     let file: ProgramFile = document.deserialize()?;
-    let source = Source::new(document.name(), document.text(), Language::Nest);
+    let source = SourceText::new(document.name(), document.text(), Language::Nest);
     let mut reader =
         Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0, has_unknown_type: false };
     let program = reader.program(&file, source);
@@ -383,7 +383,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn program(&mut self, file: &ProgramFile, source: Source) -> Program {
+    fn program(&mut self, file: &ProgramFile, source: SourceText) -> Program {
         let root = FieldPath::root();
         let mut arrays = Vec::new();
         for (section, kind, declared) in [

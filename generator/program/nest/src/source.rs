@@ -31,13 +31,13 @@ pub enum Language {
 
 /// The text that a program was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     name: String,
     text: Arc<str>,
     language: Language,
 }
 
-impl Source {
+impl SourceText {
     /// A text, with the name of its file for messages.
     pub fn new(name: &str, text: &str, language: Language) -> Self {
         Self { name: name.to_owned(), text: Arc::from(text), language }

@@ -5,7 +5,7 @@ use pushmem_files::{Diagnostic, Document};
 use crate::expression::Expression;
 use crate::program::{Node, Program};
 use crate::read::{Checked, checked, read_unchecked};
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 
 impl Program {
     /// Reads a program that was translated from another text, which messages then point into. `place` gives, for a place
@@ -15,7 +15,7 @@ impl Program {
     /// As [`Program::read`].
     pub fn translated(
         document: &Document,
-        source: Source,
+        source: SourceText,
         place: impl Fn(Span) -> Span,
     ) -> Result<Checked, Diagnostic> {
         let (mut program, mut problems, mut warnings) = read_unchecked(document)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A word by its origin: the cycle in which it was on the wire of a write port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum WordOrigin {
     /// It was on the wire of the write port so named in this cycle.
     Written {
         /// Name of the write port.
@@ -16,18 +16,18 @@ pub enum Word {
     Undefined,
 }
 
-impl fmt::Display for Word {
+impl fmt::Display for WordOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Word::Written { port, cycle } => write!(formatter, "the word of {port} in cycle {cycle}"),
-            Word::Undefined => write!(formatter, "a word that was never written"),
+            WordOrigin::Written { port, cycle } => write!(formatter, "the word of {port} in cycle {cycle}"),
+            WordOrigin::Undefined => write!(formatter, "a word that was never written"),
         }
     }
 }
 
 /// Kind of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ErrorKind {
     /// The configurations or their wiring are not those of a mapped buffer.
     Malformed(String),
     /// The buffer asks for an element before it is written, or for one that never is.
@@ -35,14 +35,14 @@ pub enum Fault {
     /// The output shows another word.
     WrongWord {
         /// The word expected on the read port.
-        expected: Word,
+        expected: WordOrigin,
         /// The word on the read port.
-        found: Word,
+        found: WordOrigin,
     },
     /// The output shows nothing.
     MissingWord {
         /// The word expected on the read port.
-        expected: Word,
+        expected: WordOrigin,
     },
     /// The output shows a word in a cycle in which the port reads nothing.
     UnexpectedWord,
@@ -79,7 +79,7 @@ pub struct ReplayError {
     /// The read that goes wrong.
     pub read: Option<Box<ReadIteration>>,
     /// The error.
-    pub fault: Fault,
+    pub fault: ErrorKind,
 }
 
 impl fmt::Display for ReplayError {
@@ -95,13 +95,15 @@ impl fmt::Display for ReplayError {
             write!(formatter, ", read port {}, iteration {:?}", read.port, read.index)?;
         }
         match &self.fault {
-            Fault::Malformed(reason) => write!(formatter, ": {reason}"),
-            Fault::NeverWritten => write!(formatter, ": reads an element that has not been written"),
-            Fault::WrongWord { expected, found } => write!(formatter, ": shows {found}, not {expected}"),
-            Fault::MissingWord { expected } => write!(formatter, ": shows nothing, not {expected}"),
-            Fault::UnexpectedWord => write!(formatter, ": shows a word although the port reads nothing"),
-            Fault::PortConflict { memory } => write!(formatter, ": uses the {memory} together with another controller"),
-            Fault::Overrun { address } => {
+            ErrorKind::Malformed(reason) => write!(formatter, ": {reason}"),
+            ErrorKind::NeverWritten => write!(formatter, ": reads an element that has not been written"),
+            ErrorKind::WrongWord { expected, found } => write!(formatter, ": shows {found}, not {expected}"),
+            ErrorKind::MissingWord { expected } => write!(formatter, ": shows nothing, not {expected}"),
+            ErrorKind::UnexpectedWord => write!(formatter, ": shows a word although the port reads nothing"),
+            ErrorKind::PortConflict { memory } => {
+                write!(formatter, ": uses the {memory} together with another controller")
+            }
+            ErrorKind::Overrun { address } => {
                 write!(formatter, ": overwrites aggregator word {address} before it was moved on")
             }
         }

@@ -16,6 +16,6 @@ mod simulation;
 mod tile;
 mod walker;
 
-pub use error::{Fault, ReadIteration, ReplayError, Word};
+pub use error::{ErrorKind, ReadIteration, ReplayError, WordOrigin};
 pub use replay::{replay, replay_all};
 pub use report::ReplayReport;

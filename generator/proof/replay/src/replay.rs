@@ -6,7 +6,7 @@ use pushmem_tile::{Kind, TileSpec};
 use rayon::prelude::*;
 
 use crate::chained::folded;
-use crate::error::{Fault, ReplayError};
+use crate::error::{ErrorKind, ReplayError};
 use crate::parts;
 use crate::report::ReplayReport;
 use crate::simulation::Simulation;
@@ -49,7 +49,7 @@ fn run(
 }
 
 fn malformed(reason: String) -> ReplayError {
-    ReplayError { cycle: 0, tile: None, controller: None, read: None, fault: Fault::Malformed(reason) }
+    ReplayError { cycle: 0, tile: None, controller: None, read: None, fault: ErrorKind::Malformed(reason) }
 }
 
 /// Runs all tiles together.

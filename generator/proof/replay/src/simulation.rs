@@ -5,7 +5,7 @@ use pushmem_buffers::{Port, UnifiedBuffer};
 use pushmem_tile::TileSpec;
 
 use crate::chained::Folded;
-use crate::error::{Fault, ReadIteration, ReplayError, Word};
+use crate::error::{ErrorKind, ReadIteration, ReplayError, WordOrigin};
 use crate::expectation::{Expectation, Numbering};
 use crate::memory::{CHAINED, Token, UNDEFINED};
 use crate::recurrence::Search;
@@ -157,12 +157,12 @@ impl Simulation {
         if reader.walker.next != now {
             return match shown {
                 None => Ok(()),
-                Some(_) => Err(self.fault(number, now, Fault::UnexpectedWord)),
+                Some(_) => Err(self.fault(number, now, ErrorKind::UnexpectedWord)),
             };
         }
         let expected = self.expectation.expected(number, reader.walker.value(0), now);
         if expected == UNDEFINED {
-            return Err(self.fault(number, now, Fault::NeverWritten));
+            return Err(self.fault(number, now, ErrorKind::NeverWritten));
         }
         match shown {
             Some(token) if token == expected => {
@@ -171,24 +171,24 @@ impl Simulation {
             }
             Some(token) => {
                 let (expected, found) = (self.word(expected), self.word(token));
-                Err(self.fault(number, now, Fault::WrongWord { expected, found }))
+                Err(self.fault(number, now, ErrorKind::WrongWord { expected, found }))
             }
             None => {
                 let expected = self.word(expected);
-                Err(self.fault(number, now, Fault::MissingWord { expected }))
+                Err(self.fault(number, now, ErrorKind::MissingWord { expected }))
             }
         }
     }
 
-    fn word(&self, token: Token) -> Word {
+    fn word(&self, token: Token) -> WordOrigin {
         if token >= CHAINED {
-            return Word::Undefined;
+            return WordOrigin::Undefined;
         }
         let (cycle, writer) = self.expectation.origin(token);
-        Word::Written { port: self.writer_names[writer].as_str().into(), cycle }
+        WordOrigin::Written { port: self.writer_names[writer].as_str().into(), cycle }
     }
 
-    fn fault(&self, number: usize, cycle: u64, fault: Fault) -> ReplayError {
+    fn fault(&self, number: usize, cycle: u64, fault: ErrorKind) -> ReplayError {
         let Reader { port, walker, tile, output } = &self.readers[number];
         let index = port.iteration(walker.fired);
         let tile_of_reader = &self.tiles[*tile];

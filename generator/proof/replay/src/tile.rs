@@ -11,7 +11,7 @@ use pushmem_configuration::Configuration;
 use pushmem_tile::{AddressGenerator, Controller, Kind, Memory as Place, Role, TileSpec};
 
 use crate::chained::Folded;
-use crate::error::Fault;
+use crate::error::ErrorKind;
 use crate::memory::{CHAINED, Token, TracedMemory, UNDEFINED, later};
 use crate::walker::{Advance, Mark, NEVER, Walker};
 
@@ -50,7 +50,7 @@ enum Datapath {
 }
 
 /// A fault, and the controller that causes it. In a folded chain it may be none: two accesses in a cycle, of different tiles.
-pub(crate) type Faulty = (usize, Fault);
+pub(crate) type Faulty = (usize, ErrorKind);
 
 pub(crate) struct ReplayedTile {
     /// Names of the controllers, in the order of the walkers.
@@ -219,7 +219,7 @@ impl ReplayedTile {
         };
         let width = *width;
         let conflict = |controller: usize, busy: &mut bool| {
-            let fault = Fault::PortConflict { memory: Place::Sram.name() };
+            let fault = ErrorKind::PortConflict { memory: Place::Sram.name() };
             if std::mem::replace(busy, true) { Err((controller, fault)) } else { Ok(()) }
         };
         let mut busy = false;
@@ -270,7 +270,7 @@ impl ReplayedTile {
             if walker.next == cycle {
                 let address = walker.value(0);
                 if aggregator.write(address as usize, wires(port)) {
-                    return Err((port, Fault::Overrun { address: address as u64 }));
+                    return Err((port, ErrorKind::Overrun { address: address as u64 }));
                 }
             }
         }
@@ -287,7 +287,7 @@ impl ReplayedTile {
                 if walker.next == cycle && self.ownership.row(walker.value(0)).is_some() {
                     let bit = 1 << kind.memory_port(port as u32);
                     if busy & bit != 0 {
-                        return Err((first + port, Fault::PortConflict { memory: place.name() }));
+                        return Err((first + port, ErrorKind::PortConflict { memory: place.name() }));
                     }
                     busy |= bit;
                 }

@@ -14,14 +14,14 @@ use pushmem_fabric::{ArraySpec, Direction, Layer, Place, Side, TileKind};
 use pushmem_registers::{Field as RegisterField, Register, RegisterMap};
 use pushmem_resources::{Common, Feature, Node, TileLayout};
 use pushmem_rtl::{levels_constant, registers_module, tile_module as memory_module};
-use pushmem_systemverilog::{File, Port, header, ports_of};
+use pushmem_systemverilog::{File, ModulePort, header, ports_of};
 use pushmem_tile::TileSpec;
 
 use self::text::{
     Vector, only, renamed, unrolled, with_item, with_name, with_parameter, with_signals, without_hop, without_statement,
 };
 use self::wires::{Wire, Wires};
-use crate::configuration::Configuration as ConfigurationModule;
+use crate::configuration::ConfigurationModule;
 use crate::switch_box::switch_box_module;
 use crate::tile::{memory_instance, slice, tracks};
 use crate::{array_module, block_module, io_block_module, tile_module};
@@ -298,11 +298,11 @@ impl Frozen<'_> {
         let name = format!("{}_{}_{}", layout.kind.name(), place.column, place.row);
         let word = spec.word_bits();
         let tracks = tracks(spec, layout);
-        let is_track = |port: &Port| {
+        let is_track = |port: &ModulePort| {
             let name = port.name.strip_suffix("_i").or(port.name.strip_suffix("_o"));
             tracks.iter().any(|tracks| name == Some(tracks.port.as_str()))
         };
-        let signal = |port: &Port| {
+        let signal = |port: &ModulePort| {
             Some(match port.name.as_str() {
                 _ if is_track(port) => return None,
                 "clk_i" | "rst_ni" | "test_enable_i" => port.name.clone(),

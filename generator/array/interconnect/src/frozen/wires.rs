@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pushmem_bitstream::TileConfiguration;
 use pushmem_fabric::{Layer, Side};
-use pushmem_resources::{Choice, Local, Node, TileLayout};
+use pushmem_resources::{Local, MultiplexerInput, Node, TileLayout};
 
 use super::text::Vector;
 
@@ -27,11 +27,11 @@ impl Wires {
             let Some(choice) = chosen(local, tile) else { continue };
             match (*choice, local.node) {
                 // The register says whether it takes anything.
-                (Choice::Register, _) => continue,
-                (Choice::Incoming { side, track }, _) => {
+                (MultiplexerInput::Register, _) => continue,
+                (MultiplexerInput::Incoming { side, track }, _) => {
                     wires.taken.insert((local.layer, side, track));
                 }
-                (Choice::Core { .. }, _) => {}
+                (MultiplexerInput::Core { .. }, _) => {}
             }
             if let Node::Register { side, track } | Node::Segment { side, track } = local.node {
                 wires.driven.insert((local.layer, side, track));
@@ -64,6 +64,6 @@ fn numbers(wires: &BTreeSet<Wire>, layer: Layer, side: Side) -> Vec<u32> {
 }
 
 /// The choice that the configuration makes.
-pub fn chosen<'a>(local: &'a Local, tile: &TileConfiguration) -> Option<&'a Choice> {
+pub fn chosen<'a>(local: &'a Local, tile: &TileConfiguration) -> Option<&'a MultiplexerInput> {
     local.choice(tile.fields[local.field?])
 }

@@ -10,7 +10,7 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_graph::{BitDriver, WordDriver};
 use pushmem_netlist::{CellId, Core, Port, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation};
+use pushmem_pe::{Mode, Operand, Operation, PeConfiguration};
 use pushmem_selection::BitSource;
 
 use super::holds::later;

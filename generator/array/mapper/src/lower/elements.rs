@@ -1,6 +1,6 @@
 //! Configurations of processing elements before nets are joined to them.
 
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
+use pushmem_pe::{Mode, Operand, Operation, PeConfiguration, PeSpec};
 
 /// The entries of a table whose result is its first bit.
 const FIRST_BIT: u8 = 0b1010_1010;

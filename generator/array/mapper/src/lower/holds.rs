@@ -11,7 +11,7 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_graph::WordId;
 use pushmem_netlist::{CellId, Core, Port, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode, Operation};
+use pushmem_pe::{ENABLE, Mode, Operation, PeConfiguration};
 
 use super::elements::element;
 use super::{Lowering, PREDICATE_DELAY, Parts, Signal, word_port};

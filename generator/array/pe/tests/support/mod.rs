@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use pushmem_pe::{Configuration, Mode, Operand, Operation, Pe, PeSpec, generate, module};
+use pushmem_pe::{Mode, Operand, Operation, Pe, PeConfiguration, PeSpec, generate, module};
 use pushmem_systemverilog::files_of;
 use pushmem_testing::{Sources, quiet, verilator};
 use rand::Rng;
@@ -36,7 +36,7 @@ pub fn spec(
 #[derive(Clone, Copy)]
 struct Cycle {
     step: bool,
-    configuration: Configuration,
+    configuration: PeConfiguration,
     words: [u32; 3],
     bits: [bool; 3],
 }
@@ -77,7 +77,7 @@ impl Bench {
                 let direct = |constant: u32| Operand { mode: Mode::Direct, constant };
                 let words = [direct(0); 3];
                 let bits = [Operand { mode: Mode::Direct, constant: false }; 3];
-                let configuration = Configuration { operation, words, bits, lut: None };
+                let configuration = PeConfiguration { operation, words, bits, lut: None };
                 let bits = std::array::from_fn(|_| random.random());
                 Cycle { step: true, configuration, words: [a, b, random.random_range(0..most)], bits }
             });
@@ -109,12 +109,12 @@ impl Bench {
         self.spec.operations[random.random_range(0..self.spec.operations.len())]
     }
 
-    fn configuration(&self, random: &mut ChaCha8Rng) -> Configuration {
+    fn configuration(&self, random: &mut ChaCha8Rng) -> PeConfiguration {
         let modes = self.spec.modes();
         // Of numbers, those of no mode are there as well.
         let number = |random: &mut ChaCha8Rng| random.random_range(0..1u32 << self.spec.mode_bits());
         let word = |place: u32, random: &mut ChaCha8Rng| modes.of_word(place, number(random));
-        Configuration {
+        PeConfiguration {
             operation: self.operation(random),
             words: [0, 1, 2].map(|place| Operand { mode: word(place, random), constant: self.word(random) }),
             bits: [(); 3].map(|_| Operand { mode: modes.of_bit(number(random)), constant: random.random() }),
@@ -164,7 +164,7 @@ impl Bench {
 
     /// A cycle as the harness reads it.
     fn record(&self, cycle: &Cycle) -> Vec<u8> {
-        let Configuration { operation, words, bits, lut } = cycle.configuration;
+        let PeConfiguration { operation, words, bits, lut } = cycle.configuration;
         let modes = words.map(|operand| operand.mode).into_iter().chain(bits.map(|operand| operand.mode));
         let packed = |bits: [bool; 3]| bits.into_iter().rev().fold(0, |all, bit| 2 * all + u8::from(bit));
         let mut record = vec![cycle.step.into(), self.spec.opcode(operation).unwrap() as u8];

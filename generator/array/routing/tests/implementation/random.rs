@@ -1,6 +1,6 @@
 //! Random netlists on random arrays.
 
-use pushmem_netlists::{Shape, harris, random};
+use pushmem_netlists::{NetlistSize, harris, random};
 use pushmem_routing::{FlowError, Options};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,13 +11,13 @@ use crate::support::Array;
 const SIZES: [(u32, u32); 6] = [(2, 2), (4, 2), (4, 4), (6, 5), (8, 8), (16, 12)];
 
 /// A netlist that fills this share of an array.
-fn filling(array: &Array, share: f64, random_source: &mut ChaCha8Rng) -> (Shape, pushmem_netlist::Netlist) {
+fn filling(array: &Array, share: f64, random_source: &mut ChaCha8Rng) -> (NetlistSize, pushmem_netlist::Netlist) {
     let full = |count: u32| (f64::from(count) * share).floor() as usize;
     let spec = &array.spec;
     let tiles = spec.columns * spec.rows;
     let pes = full(tiles / 2).max(1);
     let streams = full(spec.columns).max(1);
-    let shape = Shape { pes, memories: full(tiles / 2), inputs: streams, outputs: streams, loops: pes / 8 };
+    let shape = NetlistSize { pes, memories: full(tiles / 2), inputs: streams, outputs: streams, loops: pes / 8 };
     (shape, random(spec, shape, random_source))
 }
 

@@ -3,7 +3,7 @@
 use pushmem_bitstream::{Configuration, decode};
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_netlist::{Core, Netlist};
-use pushmem_netlists::{Builder, Operand, Word, copies, harris};
+use pushmem_netlists::{Builder, Operand, Tap, copies, harris};
 use pushmem_pe::Operation;
 use pushmem_resources::Meaning;
 use pushmem_routing::{FlowError, Options, check, configure};
@@ -35,11 +35,11 @@ fn too_few_tiles_are_counted_first() {
 fn accumulator(cycles: i64) -> Netlist {
     let mut builder = Builder::new("accumulator");
     let input = builder.cell("input", Core::Input);
-    let sum = builder.pe(Operation::Add, &[Operand::Word(Word::of(input)), Operand::Constant(0)], &[], None);
-    let pass = builder.pe(Operation::Pass, &[Operand::Word(Word::of(sum))], &[], None);
-    builder.close(Word::of(pass).before(cycles), sum, 1);
+    let sum = builder.pe(Operation::Add, &[Operand::Tap(Tap::of(input)), Operand::Constant(0)], &[], None);
+    let pass = builder.pe(Operation::Pass, &[Operand::Tap(Tap::of(sum))], &[], None);
+    builder.close(Tap::of(pass).before(cycles), sum, 1);
     let output = builder.cell("output", Core::Output);
-    builder.connect(Layer::Word, Word::of(sum), output, 0);
+    builder.connect(Layer::Word, Tap::of(sum), output, 0);
     builder.finish()
 }
 
@@ -63,12 +63,12 @@ fn tight_loops_stay_together_on_a_full_array() {
     let array = array();
     let mut builder = Builder::new("accumulators");
     let input = builder.cell("input", Core::Input);
-    let mut last = Word::of(input);
+    let mut last = Tap::of(input);
     for _ in 0..23 {
-        let sum = builder.pe(Operation::Add, &[Operand::Word(last), Operand::Constant(0)], &[], None);
-        let pass = builder.pe(Operation::Pass, &[Operand::Word(Word::of(sum))], &[], None);
-        builder.close(Word::of(pass).before(2), sum, 1);
-        last = Word::of(sum);
+        let sum = builder.pe(Operation::Add, &[Operand::Tap(last), Operand::Constant(0)], &[], None);
+        let pass = builder.pe(Operation::Pass, &[Operand::Tap(Tap::of(sum))], &[], None);
+        builder.close(Tap::of(pass).before(2), sum, 1);
+        last = Tap::of(sum);
     }
     let output = builder.cell("output", Core::Output);
     builder.connect(Layer::Word, last, output, 0);
@@ -81,10 +81,10 @@ fn odd_differences_before_inputs_that_cannot_be_late_are_named() {
     let array = array();
     let mut builder = Builder::new("odd");
     let input = builder.cell("input", Core::Input);
-    let pe = builder.pe(Operation::Pass, &[Operand::Word(Word::of(input))], &[], None);
+    let pe = builder.pe(Operation::Pass, &[Operand::Tap(Tap::of(input))], &[], None);
     let output = builder.cell("output", Core::Output);
-    builder.connect(Layer::Word, Word::of(pe), output, 0);
-    builder.connect(Layer::Bit, Word::of(pe).before(1), output, 0);
+    builder.connect(Layer::Word, Tap::of(pe), output, 0);
+    builder.connect(Layer::Bit, Tap::of(pe).before(1), output, 0);
     let netlist = builder.finish();
     let message = refused(&array, &netlist);
     assert!(
@@ -101,10 +101,10 @@ fn delays_beyond_all_tracks_are_refused_at_once() {
     let array = array();
     let mut builder = Builder::new("long");
     let input = builder.cell("input", Core::Input);
-    let words = [Operand::Word(Word::of(input)), Operand::Word(Word::of(input).before(2000))];
+    let words = [Operand::Tap(Tap::of(input)), Operand::Tap(Tap::of(input).before(2000))];
     let sum = builder.pe(Operation::Add, &words, &[], None);
     let output = builder.cell("output", Core::Output);
-    builder.connect(Layer::Word, Word::of(sum), output, 0);
+    builder.connect(Layer::Word, Tap::of(sum), output, 0);
     let message = refused(&array, &builder.finish());
     assert!(message.contains("the longest is from input_0 to pe_1: 200"), "{message}");
     assert!(message.contains("memory tile"), "{message}");

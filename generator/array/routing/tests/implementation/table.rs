@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pushmem_netlist::Netlist;
-use pushmem_netlists::{Shape, copies, random};
+use pushmem_netlists::{NetlistSize, copies, random};
 use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +18,7 @@ fn figures() {
     let arrays = [amber(5, 1), amber(5, 4), amber(3, 1)];
     let filled = |seed: u64, share: f64| {
         let full = |count: f64| (count * share) as usize;
-        let shape = Shape { pes: full(384.0), memories: full(128.0), inputs: 16, outputs: 16, loops: 4 };
+        let shape = NetlistSize { pes: full(384.0), memories: full(128.0), inputs: 16, outputs: 16, loops: 4 };
         random(&arrays[0].spec, shape, &mut ChaCha8Rng::seed_from_u64(seed))
     };
     let netlists: Vec<(String, Netlist)> = [

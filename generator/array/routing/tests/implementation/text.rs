@@ -2,7 +2,7 @@
 
 use pushmem_files::{Diagnostic, Document};
 use pushmem_netlist::Netlist;
-use pushmem_netlists::{Shape, harris, random};
+use pushmem_netlists::{NetlistSize, harris, random};
 use pushmem_placement::Placement;
 use pushmem_routing::{Implementation, Options, Routing};
 use rand::SeedableRng;
@@ -19,7 +19,7 @@ fn texts_lose_nothing() {
     for (number, hop_limit) in [1, 2, 4, 1, 2, 4].into_iter().enumerate() {
         let array = Array::new(8, 8, 5, hop_limit, "memory: {tile: small, every: 2}\n");
         let Array { spec, graph, .. } = &array;
-        let shape = Shape { pes: 20, memories: 8, inputs: 3, outputs: 3, loops: 2 };
+        let shape = NetlistSize { pes: 20, memories: 8, inputs: 3, outputs: 3, loops: 2 };
         let netlist = random(spec, shape, &mut ChaCha8Rng::seed_from_u64(number as u64));
         netlist.check(spec).unwrap();
         let Implementation { placement, routing, .. } = array.implement(&netlist, Options::default()).unwrap();

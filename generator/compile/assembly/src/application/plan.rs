@@ -8,7 +8,7 @@ use pushmem_extraction::Origin;
 use pushmem_files::{Diagnostic, counted};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Access, Boundary, Loop, Stage, Subscript, is_outside, takes_own_results};
+use pushmem_schedule::{Access, Boundary, Stage, StageLoop, Subscript, is_outside, takes_own_results};
 use pushmem_tile::TileSpec;
 use rayon::prelude::*;
 
@@ -397,7 +397,7 @@ fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), U
     let stage_loops = &scheduled.extraction.pipeline.stages[stage].loops;
     let divided = access.subscripts.iter().find_map(|subscript| divided_loop(subscript, stage_loops));
     let help = match divided {
-        Some((Loop { name, extent, .. }, by)) => format!(
+        Some((StageLoop { name, extent, .. }, by)) => format!(
             "divide the loop `{name}` in place of its index: `for {name} in 0..{}:`, and in it `for {name}_{by} in 0..{by}:`, with `{by}*{name} + \
              {name}_{by}` for what `{name}` was, and `{name}` for `{name}/{by}`",
             extent / by.unsigned_abs()
@@ -412,7 +412,7 @@ fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), U
 }
 
 /// The loop whose index a subscript divides, and by how much, if two loops in its place have no quotient.
-fn divided_loop<'a>(subscript: &Subscript, loops: &'a [Loop]) -> Option<(&'a Loop, i64)> {
+fn divided_loop<'a>(subscript: &Subscript, loops: &'a [StageLoop]) -> Option<(&'a StageLoop, i64)> {
     let level = subscript.single_loop().ok()??;
     let (of, by) = (&loops[level], subscript.divisor);
     let is_plain = subscript.coefficients[level] == 1 && subscript.boundary == Boundary::None && of.min == 0;

@@ -1,7 +1,7 @@
 //! Memories that share tiles: the accelerator computes the same as the interpreter, and the proof covers it.
 
 use pushmem_graph::Driver;
-use pushmem_replay::{Fault, replay};
+use pushmem_replay::{ErrorKind, replay};
 
 use crate::common::{app, compare, compiled};
 
@@ -55,10 +55,10 @@ fn streams_that_meet_in_a_tile_are_found() {
     assert_ne!(first.as_ref().unwrap().start, second.unwrap().start);
     controllers.get_mut("agg2sram_1").unwrap().sram.as_mut().unwrap().start = first.unwrap().start;
     let error = replay(&memory.buffer, &mapped, compiled.accelerator.target.memory()).unwrap_err();
-    assert!(matches!(error.fault, Fault::WrongWord { .. }), "{error}");
+    assert!(matches!(error.fault, ErrorKind::WrongWord { .. }), "{error}");
     let mut mapped = memory.mapped.clone();
     let controllers = &mut mapped.tiles[0].configuration.controllers;
     controllers.get_mut("agg2sram_1").unwrap().cycle.start += 1;
     let error = replay(&memory.buffer, &mapped, compiled.accelerator.target.memory()).unwrap_err();
-    assert!(matches!(error.fault, Fault::PortConflict { .. } | Fault::WrongWord { .. }), "{error}");
+    assert!(matches!(error.fault, ErrorKind::PortConflict { .. } | ErrorKind::WrongWord { .. }), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::CompileError;
-use pushmem_graph::{Mode, Target};
+use pushmem_graph::{Target, TileUse};
 use pushmem_proof::{RomFault, prove_roms};
 use pushmem_realization::{Dedicated, Report, build};
 use pushmem_tile::TileSpec;
@@ -87,7 +87,7 @@ fn faults_of_roms_are_noticed() {
     let contents = |compiled: &mut Dedicated| compiled.accelerator.roms[0].configuration.contents[77] += 1;
     assert_eq!(found(contents), Some(RomFault::Contents));
     let latency = |compiled: &mut Dedicated| {
-        compiled.accelerator.target.spec_mut(Mode::Table).unwrap().sram_latency = 2;
+        compiled.accelerator.target.spec_mut(TileUse::Table).unwrap().sram_latency = 2;
     };
     assert_eq!(found(latency), Some(RomFault::Latency { expected: 1, found: 2 }));
     let early = |compiled: &mut Dedicated| {

@@ -5,6 +5,7 @@ mod common;
 mod expressions;
 mod functions;
 mod operators;
+mod pipeline;
 mod properties;
 mod shapes;
 mod verilator;

@@ -2,7 +2,7 @@
 
 use pushmem_files::Document;
 use pushmem_kernels::{Datapath, DedicatedOperators, NodeKind, TableMemories};
-use pushmem_nest::{Binary, Language, Program, Source, Type};
+use pushmem_nest::{Binary, Language, Program, SourceText, Type};
 
 use crate::common::read;
 use crate::expressions::{of_numbers, program};
@@ -177,7 +177,7 @@ nest:
 ";
     let document = Document::parse("test.yaml", nest).unwrap();
     let pipeline = "output(x) = (uint16(input(r.x + 1)) * 2) + input(x)";
-    let source = Source::new("test.hlpipe", pipeline, Language::Halide);
+    let source = SourceText::new("test.hlpipe", pipeline, Language::Halide);
     let program = Program::translated(&document, source, |span| span).unwrap().program;
     let operation = program.operations()[0].1;
     let module = Datapath::of(&program, operation).module(&program, operation, "kernel");

@@ -9,15 +9,16 @@ use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use pushmem_kernels::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Pipeline, Ports, TableMemories};
+use pushmem_kernels::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Ports, TableMemories};
 use pushmem_nest::{Operation, Program, Type};
 use pushmem_testing::verilator;
-use pushmem_veryl::{Reset, Source};
+use pushmem_veryl::{Reset, SourceFile};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::{apps, random_value, read};
 use crate::expressions;
+use crate::pipeline::Pipeline;
 
 const CYCLES: usize = 1500;
 
@@ -267,7 +268,7 @@ fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
 fn write_modules(folder: &Path, kernels: &[Kernel], bench: &str) -> Vec<String> {
     let (divider, text) = DIVIDER;
     let numbers = pushmem_float::used(|name| kernels.iter().any(|of| of.datapath.float_modules().contains(name)));
-    let numbers = numbers.into_iter().map(|module| Source { name: module.name, text: module.text });
+    let numbers = numbers.into_iter().map(|module| SourceFile { name: module.name, text: module.text });
     let numbers = pushmem_veryl::compile(numbers.collect(), Reset::Asynchronous).unwrap();
     let mut files = vec![(divider.to_owned(), text), ("bench".to_owned(), bench)];
     files.extend(numbers.iter().map(|module| (module.name.clone(), module.text.as_str())));

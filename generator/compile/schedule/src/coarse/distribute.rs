@@ -8,7 +8,7 @@ use super::CoarseOptions;
 use super::arrays::{Touch, touches, writes_meeting};
 use super::nest::nest;
 use super::tree::{Group, Tree};
-use pushmem_stages::{Boundary, Loop, Pipeline, Subscript};
+use pushmem_stages::{Boundary, Pipeline, StageLoop, Subscript};
 
 /// The pipeline with fewer loops shared; nothing if all stay.
 pub(crate) fn distributed(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Option<Pipeline> {
@@ -167,12 +167,13 @@ fn carried(early: Touch<'_>, late: Touch<'_>, loops: std::ops::Range<usize>) -> 
 
 /// Whether two subscripts may be equal, in iterations that agree on the loops around `differs`, of which the second has a
 /// greater index.
-fn meets(early: (&[Loop], &Subscript), late: (&[Loop], &Subscript), differs: usize) -> bool {
+fn meets(early: (&[StageLoop], &Subscript), late: (&[StageLoop], &Subscript), differs: usize) -> bool {
     let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
     if !plain(early.1) || !plain(late.1) {
         return true;
     }
-    let number = |(_, subscript): (&[Loop], &Subscript)| i128::from(subscript.constant) + i128::from(subscript.offset);
+    let number =
+        |(_, subscript): (&[StageLoop], &Subscript)| i128::from(subscript.constant) + i128::from(subscript.offset);
     let mut low = number(late) - number(early);
     let mut high = low;
     let mut add = |ends: &[i128]| {
@@ -180,7 +181,7 @@ fn meets(early: (&[Loop], &Subscript), late: (&[Loop], &Subscript), differs: usi
         high = high.saturating_add(ends.iter().copied().max().unwrap_or(0));
     };
     // First and last index and coefficient of a loop, by number from the outermost.
-    let term = |(loops, subscript): (&[Loop], &Subscript), outer: usize| {
+    let term = |(loops, subscript): (&[StageLoop], &Subscript), outer: usize| {
         let level = loops.len() - 1 - outer;
         let first = i128::from(loops[level].min);
         (first, first + i128::from(loops[level].extent) - 1, i128::from(subscript.coefficients[level]))

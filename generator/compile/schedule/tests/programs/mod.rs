@@ -1,6 +1,6 @@
 //! Pipelines for tests, from a few words each.
 
-use pushmem_schedule::{Access, Array, Boundary, CoarseOptions, Loop, Pipeline, Stage, Subscript, Transport};
+use pushmem_schedule::{Access, Array, Boundary, CoarseOptions, Pipeline, Stage, StageLoop, Subscript, Transport};
 
 /// Makes pipelines.
 #[derive(Default)]
@@ -12,12 +12,12 @@ impl Builder {
     /// Adds an operation as a group of its own: its loops, `y:63 x:64`, the outermost first; how many of these it shares
     /// with the operation before; its reads, as `a[2*x+1,y]`, and its write.
     pub fn operation(&mut self, name: &str, loops: &str, shared: usize, reads: &[&str], write: &str) {
-        let loops: Vec<Loop> = loops
+        let loops: Vec<StageLoop> = loops
             .split_whitespace()
             .rev()
             .map(|text| {
                 let (name, extent) = text.split_once(':').unwrap();
-                Loop { name: name.to_owned(), min: 0, extent: extent.parse().unwrap() }
+                StageLoop { name: name.to_owned(), min: 0, extent: extent.parse().unwrap() }
             })
             .collect();
         let reads = reads.iter().map(|text| self.access(text, &loops)).collect();
@@ -32,7 +32,7 @@ impl Builder {
         (last.group, last.shared) = (before.group, before.shared);
     }
 
-    fn access(&mut self, text: &str, loops: &[Loop]) -> Access {
+    fn access(&mut self, text: &str, loops: &[StageLoop]) -> Access {
         let (name, subscripts) = text.strip_suffix(']').unwrap().split_once('[').unwrap();
         let known = self.pipeline.arrays.iter().position(|array| array.name == name);
         let array = known.unwrap_or_else(|| {
@@ -87,13 +87,13 @@ impl Random {
 pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
     let mut random = Random(seed);
     let mut program = Builder::default();
-    let mut before: Vec<Loop> = Vec::new();
+    let mut before: Vec<StageLoop> = Vec::new();
     let (mut loops_made, mut written) = (0, 0_usize);
     let operations = 2 + random.below(5);
     for number in 0..operations {
         let shared = random.below(before.len().min(3) as u64 + 1) as usize;
         // Innermost first: those shared are the last.
-        let mut loops: Vec<Loop> = before[before.len() - shared..].to_vec();
+        let mut loops: Vec<StageLoop> = before[before.len() - shared..].to_vec();
         // Some have the same loops as the one before, to follow it iteration by iteration.
         let alike = number > 0 && random.one_in(3);
         let own = match alike {
@@ -105,7 +105,7 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
                 true => (before[own as usize - 1 - inner].min, before[own as usize - 1 - inner].extent),
                 false => (random.below(2) as i64, 1 + random.below(5)),
             };
-            loops.insert(0, Loop { name: format!("v{loops_made}"), min, extent });
+            loops.insert(0, StageLoop { name: format!("v{loops_made}"), min, extent });
             loops_made += 1;
         }
         // The loops that run along the two dimensions where accesses are plain.

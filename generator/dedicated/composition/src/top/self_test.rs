@@ -1,7 +1,7 @@
 //! The self-tests of memory tiles, which all run at once.
 
 use itertools::Itertools;
-use pushmem_bist::Shape;
+use pushmem_bist::MemoryShape;
 use pushmem_graph::Accelerator;
 
 use super::{Context, Section};
@@ -9,9 +9,9 @@ use crate::instance::Instance;
 use crate::text::{bits_for, literal, range};
 
 /// Places, on the configuration bus, of the tiles that have a self-test, with their SRAMs.
-pub(crate) fn self_tested(accelerator: &Accelerator) -> Vec<(usize, Shape)> {
+pub(crate) fn self_tested(accelerator: &Accelerator) -> Vec<(usize, MemoryShape)> {
     let configured = accelerator.configured();
-    configured.iter().enumerate().filter_map(|(place, tile)| Some((place, Shape::of(tile.spec)?))).collect()
+    configured.iter().enumerate().filter_map(|(place, tile)| Some((place, MemoryShape::of(tile.spec)?))).collect()
 }
 
 /// The widest row of the memories with a self-test, in bits, and the bits of the longest address of a row; nothing when no tile

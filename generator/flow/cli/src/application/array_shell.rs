@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream};
 use pushmem_bus::{
-    Array, BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, INTERFACE, Lane, Memory, Program, ProgramError,
-    ProgramImage, array_axi, array_axis, buffered_axi,
+    ArrayModule, BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, INTERFACE, IoStream, Memory, Program,
+    ProgramError, ProgramImage, array_axi, array_axis, buffered_axi,
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
@@ -14,7 +14,7 @@ use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_images::Image;
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, with_global_buffer_module};
-use pushmem_lockstep::{LaneWords, Run, RunOfBanks, buffered_testbench, driver_check, testbench};
+use pushmem_lockstep::{LaneWords, RunOfBanks, StandaloneRun, buffered_testbench, driver_check, testbench};
 use pushmem_mapper::{ArrayTarget, BankImage, ImageRows, Mapped, Occupant, StreamLane, bank_images, split};
 use pushmem_nest::ArrayKind;
 use pushmem_report::ShellPart;
@@ -32,7 +32,7 @@ const STREAMS: u32 = 4;
 
 /// Options of the shell of an array.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct ShellOptions {
     /// The bus to memory; without it streams are AXI4-Stream.
     pub memory: Option<Memory>,
     /// Streams into the array, if they were asked for.
@@ -52,10 +52,10 @@ pub struct Work<'a> {
     pub outputs: &'a BTreeMap<String, Image>,
 }
 
-impl Shape {
+impl ShellOptions {
     /// The array with these streams.
-    fn array<'a>(&self, spec: &'a ArraySpec, module: &'a str, rtl: &'a [File]) -> Array<'a> {
-        let array = Array {
+    fn array<'a>(&self, spec: &'a ArraySpec, module: &'a str, rtl: &'a [File]) -> ArrayModule<'a> {
+        let array = ArrayModule {
             name: &spec.name,
             module,
             rtl,
@@ -70,7 +70,7 @@ impl Shape {
             identity: 0,
             version: env!("CARGO_PKG_VERSION"),
         };
-        Array { identity: identity(spec, &array, *self), ..array }
+        ArrayModule { identity: identity(spec, &array, *self), ..array }
     }
 
     /// Whether the array has a shell with these streams, which needs no program.
@@ -96,7 +96,7 @@ impl Shape {
     }
 }
 
-impl Shape {
+impl ShellOptions {
     /// Whether the options are those of the shell of an array with a global buffer.
     fn check_buffered(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
         let name = &spec.name;
@@ -159,7 +159,12 @@ fn no_shell(spec: &ArraySpec, error: &BusError) -> Diagnostic {
 ///
 /// # Errors
 /// At the image of which a stream does not.
-pub fn check(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, shape: Shape) -> Result<(), Diagnostic> {
+pub fn check(
+    compiled: &Compiled,
+    mapped: &Mapped,
+    target: &ArrayTarget,
+    shape: ShellOptions,
+) -> Result<(), Diagnostic> {
     if target.spec.global_buffer.is_some() {
         let found = buffered_program(compiled, mapped, target, 0).check();
         return found.map_err(|error| not_behind(compiled, &target.spec, &error));
@@ -184,11 +189,11 @@ fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Di
 /// Returns what a report tells of the shell.
 ///
 /// # Errors
-/// As [`Shape::check`], [`check`] and those of packages.
+/// As [`ShellOptions::check`], [`check`] and those of packages.
 pub fn add(
     folder: &mut OutputFolder,
     work: &Work,
-    shape: Shape,
+    shape: ShellOptions,
     cycles: u64,
     chip: &Package,
 ) -> Result<ShellPart, Diagnostic> {
@@ -266,7 +271,7 @@ fn help(error: &ProgramError) -> String {
 }
 
 /// The identity of a shell: of the array, its streams and the bus.
-fn identity(spec: &ArraySpec, array: &Array, shape: Shape) -> u32 {
+fn identity(spec: &ArraySpec, array: &ArrayModule, shape: ShellOptions) -> u32 {
     let bus = if shape.memory.is_some() { "axi" } else { "axis" };
     first_word(&format!("{} {bus} {} {} {INTERFACE}", spec.digest(), array.readers, array.writers))
 }
@@ -307,7 +312,7 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         cycles,
     };
     let buffered = buffered_testbench(spec, &run_of_banks);
-    let run = Run {
+    let run = StandaloneRun {
         is_buffered: buffered.is_some(),
         needs_banks: !mapped.lowered.netlist.banks.is_empty(),
         program: &mapped.lowered.netlist.name,
@@ -389,12 +394,12 @@ fn program_images(compiled: &Compiled) -> Vec<ProgramImage> {
 }
 
 /// The streams at IO tiles of images.
-fn lanes(compiled: &Compiled, mapped: &Mapped, images: &[ProgramImage]) -> Vec<Lane> {
+fn lanes(compiled: &Compiled, mapped: &Mapped, images: &[ProgramImage]) -> Vec<IoStream> {
     let graph = &compiled.graph;
     let lane = |lane: &StreamLane, direction: Direction| {
         let name = &compiled.program.arrays[lane.array(graph, direction)].name;
         let image = images.iter().position(|image| image.name == *name).expect("streams are of images");
-        Lane {
+        IoStream {
             image,
             column: mapped.place(lane.cell).column,
             elements: elements(compiled, lane, direction, &images[image]),
@@ -415,7 +420,7 @@ fn buffered_program<'a>(
 ) -> BufferedProgram<'a> {
     let images = program_images(compiled);
     let in_banks = bank_images(compiled, mapped, &target.spec).into_iter();
-    let lane = |(lane, place): (Lane, BankImage)| BankLane {
+    let lane = |(lane, place): (IoStream, BankImage)| BankLane {
         image: lane.image,
         bank: place.bank,
         first_word: place.first_word,

@@ -10,7 +10,7 @@ use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
 use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
-use pushmem_packaging::Block;
+use pushmem_packaging::AddressBlock;
 use pushmem_realization::{Dedicated, Report};
 use pushmem_registers::RegisterMap;
 use pushmem_report::{Build, Contents, ShellPart};
@@ -127,11 +127,12 @@ pub fn origin(compiled: &Dedicated) -> Origin<'_> {
 ///
 /// # Errors
 /// When 32 bits of address are not enough.
-pub fn blocks(compiled: &Dedicated) -> Result<Vec<Block>, Diagnostic> {
+pub fn blocks(compiled: &Dedicated) -> Result<Vec<AddressBlock>, Diagnostic> {
     let bytes = tile_bytes(&compiled.accelerator).map_err(|error| refused(&compiled.program, &error))?;
     let tiles = compiled.accelerator.configured().into_iter().zip(0..);
-    let block =
-        |(tile, number): (Configured, u64)| Block::of_tile(tile.name, number * bytes, RegisterMap::of(tile.spec));
+    let block = |(tile, number): (Configured, u64)| {
+        AddressBlock::of_tile(tile.name, number * bytes, RegisterMap::of(tile.spec))
+    };
     Ok(tiles.map(block).collect())
 }
 

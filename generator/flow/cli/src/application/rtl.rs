@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pushmem_composition::{Files, SimulationSources, TileModule};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 use pushmem_simulation::{BenchError, LibrarySources, ModelSources, SimulationError, Verilator};
 use pushmem_waves::View;
 use serde::Serialize;
@@ -161,7 +161,7 @@ pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, Stri
 fn simulate(command: &mut Command, said: impl Fn(usize)) -> Result<String, Diagnostic> {
     said(0);
     let mut ended = 0;
-    let run = Run::of(command).named("the testbench").lines(|_| {
+    let run = Invocation::of(command).named("the testbench").lines(|_| {
         ended += 1;
         said(ended);
     });

@@ -131,9 +131,9 @@ impl Build {
     }
 
     /// Options of the shell of an array.
-    pub(super) fn array_shape(&self, shell: &ShellOptions) -> array_shell::Shape {
+    pub(super) fn array_shape(&self, shell: &ShellOptions) -> array_shell::ShellOptions {
         let MemoryBus { bus_readers: readers, bus_writers: writers, .. } = self.memory;
-        array_shell::Shape { memory: shell.memory, readers, writers, of_managers: self.memory.given() }
+        array_shell::ShellOptions { memory: shell.memory, readers, writers, of_managers: self.memory.given() }
     }
 
     /// Adds the tiles of an image of a program for the driver of a shell, after a run of some of them in a model.

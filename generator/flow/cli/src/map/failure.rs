@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_mapping::{MappingError, map};
-use pushmem_replay::{Fault, ReadIteration, ReplayError, Word};
+use pushmem_replay::{ErrorKind, ReadIteration, ReplayError, WordOrigin};
 use pushmem_tile::{Kind, TileSpec};
 
 /// The place of a port in the file.
@@ -61,7 +61,7 @@ pub fn unproven(document: &Document, buffer: &UnifiedBuffer, error: &ReplayError
         Some((place(number).key("schedule"), element(port, read)))
     });
     match (&error.fault, reader, &error.read) {
-        (Fault::NeverWritten, Some((path, element)), Some(read)) => {
+        (ErrorKind::NeverWritten, Some((path, element)), Some(read)) => {
             let message = format!(
                 "port {} reads element {element} in cycle {}, and it has not been written by then",
                 read.port, error.cycle
@@ -69,7 +69,10 @@ pub fn unproven(document: &Document, buffer: &UnifiedBuffer, error: &ReplayError
             document.error(&path, message).with_help("let the port read later, or write the element before")
         }
         (
-            Fault::WrongWord { expected: Word::Written { port: last, .. }, found: Word::Written { port: taken, .. } },
+            ErrorKind::WrongWord {
+                expected: WordOrigin::Written { port: last, .. },
+                found: WordOrigin::Written { port: taken, .. },
+            },
             Some((path, element)),
             Some(read),
         ) if last != taken => {

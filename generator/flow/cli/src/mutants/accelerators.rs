@@ -9,7 +9,7 @@ use pushmem_assembly::Constraints;
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_nest::Program;
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 use pushmem_realization::build;
 use pushmem_regression::{Catch, MutantResult, Progress, Replacement, in_parallel};
 use pushmem_simulation::Verilator;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::application::tiles::{self, Named};
 use crate::application::{folder, images, rtl, run_model};
-use crate::mutants::choice::Choice;
+use crate::mutants::choice::MutantFilter;
 use crate::progress::Bar;
 
 /// The runs of a testbench: as it does by itself, then many runs with stalls.
@@ -92,7 +92,7 @@ impl AcceleratorList {
     ///
     /// # Errors
     /// A located message when the list or a program is wrong, or a fault does not fit the RTL.
-    pub fn read(path: &Path, choice: &Choice) -> Result<Self, Diagnostic> {
+    pub fn read(path: &Path, choice: &MutantFilter) -> Result<Self, Diagnostic> {
         let document = Document::read(path)?;
         let file: ListFile = document.deserialize()?;
         let mut list = AcceleratorList { mutants: Vec::new(), built: Vec::new(), document };
@@ -192,7 +192,7 @@ impl Built {
             let mut command = Command::new(&executable);
             command.arg("--folder").arg(self.folder.path().join("accelerator"));
             command.arg("--output").arg(found.path()).args(arguments);
-            let finished = Run::of(&mut command).named("the testbench").finish()?;
+            let finished = Invocation::of(&mut command).named("the testbench").finish()?;
             if !finished.status.success() {
                 let failure = finished.log().lines().take(20).join("\n");
                 return Ok(Some(Catch { test: format!("{}, {run}", self.name), clock: None, failure }));

@@ -10,7 +10,7 @@ use pushmem_bus::{Memory, tile_files};
 use pushmem_files::{Code, Diagnostic, OutputFolder, write_file};
 use pushmem_images::{Element, Image};
 use pushmem_nest::Program;
-use pushmem_process::Run;
+use pushmem_process::Invocation;
 use pushmem_realization::Dedicated;
 use pushmem_simulation::Verilator;
 use pushmem_tiling::{TiledImage, Tiling};
@@ -56,7 +56,7 @@ pub(super) fn run(
     let mut make = Command::new("make");
     make.args(["-s", "CHECK=run.c"]).arg(format!("BYTES={}", bytes + SPARE_BYTES));
     make.arg(format!("VERILATOR={}", verilator.program().display())).arg("../build/driver/simulation_run");
-    Run::of(make.current_dir(&driver)).named("`make` of the driver").success()?;
+    Invocation::of(make.current_dir(&driver)).named("`make` of the driver").success()?;
     drop(spinner);
     let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.elements", image.name))).collect_vec();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| !image.output) {
@@ -67,7 +67,8 @@ pub(super) fn run(
     let bar = Bar::new(tiling.count() as usize);
     let mut simulation = Command::new(built.join("build/driver/simulation_run"));
     let tiles = |line: &str| line.strip_prefix("tile ").into_iter().for_each(|_| bar.end());
-    let finished = Run::of(simulation.args(&paths)).named("the simulation of the peripheral").lines(tiles).success()?;
+    let finished =
+        Invocation::of(simulation.args(&paths)).named("the simulation of the peripheral").lines(tiles).success()?;
     bar.clear();
     let text = finished.text();
     let figure = |key: &str| {

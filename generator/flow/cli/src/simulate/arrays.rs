@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_emulator::{Beat, Emulator, Inputs, Run, RunError, RunStreams, StreamOutputs};
+use pushmem_emulator::{Beat, Emulator, Inputs, RunError, RunStreams, StreamOutputs, Trace};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
 use pushmem_lockstep::{Agreement, Lockstep};
@@ -80,7 +80,7 @@ impl Simulate {
         };
         output::result(self.json, &report, || {
             let (taken, shown) = (counts(&report.beats_taken), counts(&report.beats_shown));
-            let Run { cycles, stalled, .. } = run;
+            let Trace { cycles, stalled, .. } = run;
             let mut text = format!(
                 "{}: {cycles} cycles, {stalled} of them stalled; beats taken: {taken}; beats shown: {shown}\n",
                 spec.name
@@ -150,7 +150,7 @@ impl Simulate {
     }
 
     /// Writes the words of the beats that left: all files, or none.
-    fn write_beats(&self, spec: &ArraySpec, run: &Run) -> Result<(), Diagnostic> {
+    fn write_beats(&self, spec: &ArraySpec, run: &Trace) -> Result<(), Diagnostic> {
         let paths: Vec<&Path> = self.outputs.iter().map(|(_, path)| path.as_path()).collect();
         write_all_through(&paths, |temporaries| {
             for ((output, path), temporary) in self.outputs.iter().zip(temporaries) {

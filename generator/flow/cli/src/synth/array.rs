@@ -8,7 +8,7 @@ use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, OperationPaths, TileKind, TilePath, TilePaths, TimingModel};
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_report::Synthesized;
-use pushmem_synthesis::{BlockKind, Design, Library, Path, Report, Tools, run as synthesize};
+use pushmem_synthesis::{BlockKind, Design, Library, Path, SynthesisReport, Tools, run as synthesize};
 use serde::Serialize;
 
 use super::Synth;
@@ -23,7 +23,7 @@ struct OfKind {
     /// Tiles of the kind.
     tiles: u32,
     #[serde(flatten)]
-    report: Report,
+    report: SynthesisReport,
 }
 
 /// An array: its tiles, without the registers of the control tree between blocks.
@@ -73,7 +73,7 @@ impl Synth {
 
 /// The longest paths of all kinds of tiles.
 fn timing_model(spec: &ArraySpec, kinds: &[OfKind]) -> Option<TimingModel> {
-    let longest = |path: fn(&Report) -> Option<&Path>| {
+    let longest = |path: fn(&SynthesisReport) -> Option<&Path>| {
         let paths = kinds.iter().filter_map(|kind| Some((kind.kind, path(&kind.report)?)));
         let (kind, path) = paths.max_by(|(_, one), (_, other)| one.period_ps().total_cmp(&other.period_ps()))?;
         let ps = path.period_ps().ceil() as u32;

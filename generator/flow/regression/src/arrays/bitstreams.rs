@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use pushmem_bitstream::{Configuration, Net, Source};
+use pushmem_bitstream::{Configuration, Driver, Net};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place, Side, TileKind};
 use pushmem_files::Document;
 use pushmem_pe::Mode;
-use pushmem_resources::{Choice, Field, Graph, Meaning, Node, NodeId, Resource};
+use pushmem_resources::{Field, Graph, Meaning, MultiplexerInput, Node, NodeId, Resource};
 use pushmem_tile::{Kind, TileSpec};
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -53,7 +53,8 @@ pub fn isolated(graph: &Graph, configuration: &Configuration, columns: &BTreeSet
         for local in &layout.locals {
             let Some(field) = local.field else { continue };
             let index = tile.fields[field].checked_sub(local.first_value);
-            if let Some(Choice::Incoming { side, .. }) = index.and_then(|index| local.choices.get(index as usize))
+            if let Some(MultiplexerInput::Incoming { side, .. }) =
+                index.and_then(|index| local.choices.get(index as usize))
                 && is_theirs(*side)
             {
                 tile.fields[field] = 0;
@@ -81,7 +82,7 @@ pub fn routed_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng
                 configuration.connect(graph, pair[0], pair[1]).expect("steps follow edges");
             }
             used.extend(steps.iter().skip(1));
-            nets.insert(input, Net { input, source: Source::Output(source), registers });
+            nets.insert(input, Net { input, source: Driver::Output(source), registers });
         }
     }
     for input in nets.keys().copied() {

@@ -54,7 +54,7 @@ pub(super) struct Inferred {
 pub(super) struct Routed {
     fmax: BTreeMap<String, Fmax>,
     critical_paths: Vec<CriticalPath>,
-    utilization: BTreeMap<String, Utilization>,
+    utilization: BTreeMap<String, Capacity>,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +63,7 @@ struct Fmax {
 }
 
 #[derive(Deserialize)]
-struct Utilization {
+struct Capacity {
     available: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct Throughput {
 
 /// A part of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resource {
+pub struct Utilization {
     /// Of the accelerator.
     pub used: u64,
     /// Of the device.
@@ -131,13 +131,13 @@ pub struct FpgaReport {
     /// Whether the configuration is constants.
     pub constant_configuration: bool,
     /// LUTs of four inputs, those in carry chains and memories included.
-    pub luts: Resource,
+    pub luts: Utilization,
     /// Flip-flops.
-    pub flip_flops: Resource,
+    pub flip_flops: Utilization,
     /// Block RAMs of 18 kbit.
-    pub block_rams: Resource,
+    pub block_rams: Utilization,
     /// Multipliers of 18 x 18 bits; smaller ones count as one.
-    pub multipliers: Resource,
+    pub multipliers: Utilization,
     /// After placement and routing.
     pub maximum_mhz: f64,
     /// The path that says so.
@@ -185,7 +185,7 @@ impl FpgaReport {
         let available = |name: &str| routed.utilization.get(name).map_or(0, |found| found.available);
         let weighted = |weights: Weights, name: &str| {
             let count = |(kind, weight): &(&str, u64)| cells.get(*kind).map_or(0, |count| count * weight);
-            Resource { used: weights.iter().map(count).sum(), available: available(name) }
+            Utilization { used: weights.iter().map(count).sum(), available: available(name) }
         };
         let registers = cells.iter().filter(|(kind, _)| kind.starts_with(FLIP_FLOPS[family]));
         let maximum = routed.fmax.values().map(|found| found.achieved).reduce(f64::min);
@@ -199,7 +199,7 @@ impl FpgaReport {
             device: design.family.device().to_owned(),
             constant_configuration: !design.writes.is_empty(),
             luts: weighted(LUTS[family], luts),
-            flip_flops: Resource { used: registers.map(|(_, count)| count).sum(), available: available(flip_flops) },
+            flip_flops: Utilization { used: registers.map(|(_, count)| count).sum(), available: available(flip_flops) },
             block_rams: weighted(BLOCK_RAMS[family], block_rams),
             multipliers: weighted(MULTIPLIERS[family], multipliers),
             maximum_mhz,
@@ -237,7 +237,7 @@ impl Display for FpgaReport {
             ("block RAMs", &self.block_rams),
             ("multipliers", &self.multipliers),
         ];
-        for (name, Resource { used, available }) in resources {
+        for (name, Utilization { used, available }) in resources {
             let share = 100.0 * *used as f64 / (*available).max(1) as f64;
             writeln!(formatter, "{name:<18} {used:>7} of {available:>6} {share:>5.1} %")?;
         }

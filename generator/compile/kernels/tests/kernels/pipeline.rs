@@ -1,9 +1,7 @@
 //! The cycle-accurate model of a datapath.
 
+use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::Table;
-
-use crate::datapath::Datapath;
-use crate::evaluate::Evaluator;
 
 /// A running datapath, one step a cycle.
 ///
