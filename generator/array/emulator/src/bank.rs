@@ -1,12 +1,14 @@
 //! A bank of a global buffer in cycles: the load DMA, the store DMA, the two halves, the registers and the host.
 
-use pushmem_configuration::{RegisterWrite, ScheduleRegisters};
+mod transfers;
+
+use pushmem_configuration::RegisterWrite;
 use pushmem_csr::SoftwareAccess;
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_resources::{Address, BANK_FEATURE, BankMap, BankMeaning, BitstreamState, WHOLE_ARRAY};
 
 use crate::load_bitstream::{ConfigurationDma, ConfigurationDmaInputs};
-use crate::schedule::Schedule;
+use transfers::Transfer;
 
 /// An access to a register of a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,31 +74,6 @@ pub struct BankOutputs {
     pub column: Option<RegisterWrite>,
     /// Whether a bitstream is loaded.
     pub configures: bool,
-}
-
-/// A DMA as its registers say, in progress.
-#[derive(Debug, Default)]
-struct Transfer {
-    schedule: Schedule,
-    /// Words of the current point of the loop nest, before they wrap.
-    address: u64,
-    deltas: Vec<u64>,
-    /// Whether points of the loop nest are left.
-    is_active: bool,
-}
-
-impl Transfer {
-    fn fires(&self) -> bool {
-        self.is_active && self.schedule.fires()
-    }
-
-    /// Goes to the next point of the loop nest; the schedule goes on by itself.
-    fn step(&mut self) {
-        match self.schedule.increments() {
-            Some(level) => self.address = self.address.wrapping_add(self.deltas[level]),
-            None => self.is_active = false,
-        }
-    }
 }
 
 /// The cycle-accurate model of a bank.
@@ -181,11 +158,6 @@ impl Bank {
     /// Whether a half is the array's.
     pub fn is_granted(&self, half: usize) -> bool {
         self.grants[half]
-    }
-
-    /// The half of the current run, or of the last one.
-    pub fn half_of_run(&self) -> usize {
-        self.half
     }
 
     /// Whether a run is not over.
@@ -369,121 +341,6 @@ impl Bank {
         self.load.is_active = false;
         self.store.is_active = false;
         self.registers.fill(0);
-    }
-
-    /// A DMA at the beginning of its loop nest.
-    fn transfer(&self, direction: Direction) -> Transfer {
-        let value = |meaning: BankMeaning| u64::from(self.value(meaning));
-        let levels = 0..self.levels;
-        let registers = ScheduleRegisters {
-            extents: levels.clone().map(|level| value(BankMeaning::Extent { direction, level })).collect(),
-            start: value(BankMeaning::CycleStart { direction }),
-            gaps: levels.clone().map(|level| value(BankMeaning::CycleGap { direction, level })).collect(),
-        };
-        let mut schedule = Schedule::new(registers);
-        let is_active = value(BankMeaning::Enable { direction }) != 0;
-        if is_active {
-            schedule.flush();
-        }
-        Transfer {
-            schedule,
-            address: value(BankMeaning::AddressStart { direction }),
-            deltas: levels.map(|level| value(BankMeaning::AddressDelta { direction, level })).collect(),
-            is_active,
-        }
-    }
-
-    /// The value of a field.
-    fn value(&self, meaning: BankMeaning) -> u32 {
-        let (register, field) = self.map.field(meaning);
-        (self.registers[register as usize] & field.mask()) >> field.low
-    }
-
-    /// The address of the current word of a DMA.
-    fn wrapped(&self, transfer: &Transfer) -> u32 {
-        (transfer.address & ((1 << self.address_bits) - 1)) as u32
-    }
-
-    /// Whether both DMAs count one time.
-    fn has_common_time(&self) -> bool {
-        self.value(BankMeaning::CommonTime) != 0
-    }
-
-    /// Whether the load DMA has room for a word.
-    fn is_free(&self, inputs: &BankInputs) -> bool {
-        self.grant() && (self.offers.is_none() || inputs.load_ready)
-    }
-
-    /// Whether the time of the load DMA goes on.
-    fn can_fetch(&self, inputs: &BankInputs) -> bool {
-        let lacks = self.is_due() && inputs.store.is_none();
-        self.is_free(inputs) && !(self.has_common_time() && (lacks || self.stores_first()))
-    }
-
-    /// Whether the load DMA goes on to its next word.
-    fn fetches(&self, inputs: &BankInputs) -> bool {
-        self.load.fires() && self.can_fetch(inputs)
-    }
-
-    /// The row of the next word of the load DMA.
-    fn load_row(&self) -> u32 {
-        self.wrapped(&self.load) / self.words_per_row
-    }
-
-    /// Whether that row is not the one that the SRAM shows.
-    fn wants_row(&self) -> bool {
-        self.load.fires() && self.shown.as_ref().is_none_or(|(shown, _)| *shown != self.load_row())
-    }
-
-    /// Whether the load DMA reads the SRAM.
-    fn reads(&self, inputs: &BankInputs) -> bool {
-        self.wants_row() && self.can_fetch(inputs)
-    }
-
-    /// Whether the gathered row goes first, in a time of both DMAs: a load is of it, or both want the SRAM.
-    fn stores_first(&self) -> bool {
-        let is_of_gathered = self.load.fires() && self.has_gathered() && self.load_row() == self.gathered_row;
-        let meet = self.wants_row() && self.is_due() && self.has_gathered() && self.is_other_row();
-        self.has_common_time() && (is_of_gathered || meet)
-    }
-
-    /// Whether the load DMA holds the time of the store DMA.
-    fn holds_store(&self, inputs: &BankInputs) -> bool {
-        self.has_common_time() && (!self.is_free(inputs) || self.stores_first())
-    }
-
-    /// Whether the store DMA has a word to take, if one is offered and there is room.
-    fn is_due(&self) -> bool {
-        self.store.fires() && self.grant()
-    }
-
-    fn has_gathered(&self) -> bool {
-        self.gathered.iter().any(Option::is_some)
-    }
-
-    fn is_other_row(&self) -> bool {
-        self.wrapped(&self.store) / self.words_per_row != self.gathered_row
-    }
-
-    /// Whether the store DMA wants to write the row that it gathered.
-    fn writes(&self) -> bool {
-        let is_full = self.gathered.iter().all(Option::is_some);
-        let is_wanted = self.is_due() && self.is_other_row() || !self.store.is_active || self.stores_first();
-        self.has_gathered() && (is_full || is_wanted)
-    }
-
-    /// Whether the store DMA takes a word that is offered.
-    fn can_store(&self, inputs: &BankInputs) -> bool {
-        let is_room = !self.has_gathered() || !self.is_other_row() || self.writes() && !self.reads(inputs);
-        self.is_due() && !self.holds_store(inputs) && is_room
-    }
-
-    fn load_is_busy(&self) -> bool {
-        self.load.is_active || self.offers.is_some()
-    }
-
-    fn store_is_busy(&self) -> bool {
-        self.store.is_active || self.has_gathered()
     }
 
     fn control(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! Specifications as YAML.
 
+mod document;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -7,9 +9,9 @@ use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_pe::{PeSpec, check_stem};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_tile::{ControllerSpec, Kind, TileSpec};
-use serde::{Deserialize, Serialize};
 
-use crate::spec::{ArraySpec, BlockShape, GlobalBufferSpec, IoSpec, MemoryColumns, Topology, Tracks};
+use crate::spec::{ArraySpec, BlockShape, GlobalBufferSpec, IoSpec, MemoryColumns, Tracks};
+use document::{ArrayFile, GlobalBufferFile, IoFile, MemoryFile};
 
 /// Most columns and most rows. Numbers of both have 8 bits in addresses, and the last one names the array itself.
 const MAX_SIDE: u32 = 255;
@@ -38,10 +40,6 @@ const DEFAULT_CYCLE_BITS: u32 = 16;
 
 /// Beats of a buffer beyond those that arrive before a stall does: one that is taken, and one that comes in.
 const LEAST_SPARE_BEATS: u32 = 2;
-
-const DEFAULT_TRACKS: Tracks = Tracks { word: 5, bit: 5 };
-const DEFAULT_HOP_LIMIT: u32 = 1;
-const DEFAULT_CONTROL_DEPTH: u32 = 2;
 
 /// The global buffer of the Amber chip: 16 banks of 256 kB (unified-buffer paper, Fig. 12; dissertation, §7.1).
 const DEFAULT_BANKS: u32 = 16;
@@ -81,86 +79,6 @@ impl Blocks for Folder {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ArrayFile {
-    name: String,
-    kind: KindName,
-    columns: u32,
-    rows: u32,
-    pe: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    register_file: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    memory: Option<MemoryFile>,
-    #[serde(default)]
-    io: IoFile,
-    #[serde(default = "default_tracks")]
-    tracks: Tracks,
-    #[serde(default)]
-    topology: Topology,
-    #[serde(default = "default_hop_limit")]
-    hop_limit: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    block: Option<BlockShape>,
-    #[serde(default = "default_control_depth")]
-    control_depth: u32,
-    #[serde(default, skip_serializing_if = "is_false")]
-    clock_gating: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    global_buffer: Option<GlobalBufferFile>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GlobalBufferFile {
-    banks: Option<u32>,
-    bank_bytes: Option<u32>,
-    columns: Option<u32>,
-    levels: Option<u32>,
-    extent_bits: Option<u32>,
-    cycle_bits: Option<u32>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MemoryFile {
-    tile: String,
-    every: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IoFile {
-    buffer: Option<u32>,
-    levels: Option<u32>,
-    extent_bits: Option<u32>,
-    cycle_bits: Option<u32>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KindName {
-    Array,
-}
-
-fn default_tracks() -> Tracks {
-    DEFAULT_TRACKS
-}
-
-fn default_hop_limit() -> u32 {
-    DEFAULT_HOP_LIMIT
-}
-
-/// A key that has its default is not printed.
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-fn default_control_depth() -> u32 {
-    DEFAULT_CONTROL_DEPTH
-}
-
 impl ArraySpec {
     /// Reads a specification from a document; `blocks` has those that it names.
     ///
@@ -171,65 +89,6 @@ impl ArraySpec {
         let file: ArrayFile = document.deserialize()?;
         check_stem(document, &file.name)?;
         Reader { document }.resolve(file, blocks).map_err(|problem| problem.or_code(Code::Specification))
-    }
-
-    /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
-    pub fn to_yaml(&self) -> String {
-        let Self {
-            name,
-            columns,
-            rows,
-            pe,
-            register_file,
-            memory,
-            io,
-            tracks,
-            topology,
-            hop_limit,
-            block,
-            control_depth,
-            clock_gating,
-            global_buffer,
-        } = self.clone();
-        let register_file = register_file.map(|tile| tile.name);
-        let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
-        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
-        let io = IoFile {
-            buffer: Some(io.buffer),
-            levels: Some(levels),
-            extent_bits: Some(extent_bits),
-            cycle_bits: Some(cycle_bits),
-        };
-        let global_buffer = global_buffer.map(|GlobalBufferSpec { banks, bank_bytes, columns, controller }| {
-            let ControllerSpec { levels, extent_bits, cycle_bits, .. } = controller;
-            GlobalBufferFile {
-                banks: Some(banks),
-                bank_bytes: Some(bank_bytes),
-                columns: Some(columns),
-                levels: Some(levels),
-                extent_bits: Some(extent_bits),
-                cycle_bits: Some(cycle_bits),
-            }
-        });
-        let (kind, pe, block) = (KindName::Array, pe.name, Some(block));
-        let file = ArrayFile {
-            name,
-            kind,
-            columns,
-            rows,
-            pe,
-            register_file,
-            memory,
-            io,
-            tracks,
-            topology,
-            hop_limit,
-            block,
-            control_depth,
-            clock_gating,
-            global_buffer,
-        };
-        serde_yaml::to_string(&file).expect("a specification is plain data")
     }
 }
 

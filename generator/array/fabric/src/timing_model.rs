@@ -177,11 +177,6 @@ impl TimingModel {
         Some(slowest)
     }
 
-    /// The least clock period in picoseconds for a program with these operations; that for all programs, where the model does not know them all.
-    pub fn period_with_ps<'a>(&self, spec: &ArraySpec, operations: impl IntoIterator<Item = &'a str>) -> u32 {
-        self.slowest(spec, operations).map_or_else(|| self.period_ps(spec), |(_, period)| period)
-    }
-
     /// Checks that an array can have a clock period in picoseconds for a program with these operations, and gives the least one.
     ///
     /// # Errors

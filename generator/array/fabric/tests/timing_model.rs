@@ -34,12 +34,12 @@ fn periods_follow_operations() {
     for (operations, period) in
         [(&[][..], 900), (&["add"], 1600), (&["multiply"], 2400), (&["add", "multiply"], 2400), (&["xor", "add"], 2500)]
     {
-        assert_eq!(known.period_with_ps(&spec, operations.iter().copied()), period, "{operations:?}");
+        assert_eq!(known.check_period(&spec, u32::MAX, operations.iter().copied()).unwrap(), period, "{operations:?}");
     }
-    assert_eq!(model(&spec, "").unwrap().period_with_ps(&spec, ["add"]), 2500);
+    assert_eq!(model(&spec, "").unwrap().check_period(&spec, u32::MAX, ["add"]).unwrap(), 2500);
     // Past three registers.
     let spec = array("hop_limit: 4");
-    assert_eq!(model(&spec, OPERATIONS).unwrap().period_with_ps(&spec, ["add"]), 100 + 3 * 150 + 1500);
+    assert_eq!(model(&spec, OPERATIONS).unwrap().check_period(&spec, u32::MAX, ["add"]).unwrap(), 100 + 3 * 150 + 1500);
 }
 
 #[test]
