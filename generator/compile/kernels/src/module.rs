@@ -1,22 +1,21 @@
 //! A datapath as a module of SystemVerilog.
 
+mod expressions;
+mod instances;
+
 use std::collections::BTreeSet;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_float::Format;
-use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Unary, Word};
+use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Word};
 
 use crate::copies::Copies;
 use crate::datapath::Datapath;
 use crate::names::{Names, identifier, of_access};
 use crate::node::{DatapathNode, NodeKind};
 use crate::tables::{Fetch, MemoryRead};
-
-/// The width of the port for a load or a result of a type: that of all its words.
-fn port_bits(value: Type) -> u32 {
-    value.words().len() as u32 * Word::BITS
-}
+use expressions::{bit_range, declaration, is_port, literal, mask, port_bits, stem};
+use instances::{Instance, lowest_unused};
 
 /// Entries of a table on one line.
 const ENTRIES_PER_ROW: usize = 8;
@@ -244,139 +243,6 @@ fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, 
     declared.into_iter().map(port).collect()
 }
 
-/// Whether a number of this type is the bits of its port as they are.
-fn is_port(value: Type) -> bool {
-    !value.is_signed() && value.bits() == port_bits(value)
-}
-
-/// The range of a vector: nothing for a single bit.
-fn bit_range(bits: u32) -> String {
-    if bits == 1 { String::new() } else { format!("[{}:0]", bits - 1) }
-}
-
-/// `logic signed [7:0] name`
-fn declaration(value: Type, name: &str) -> String {
-    let sign = if value.is_signed() { "signed " } else { "" };
-    match value.bits() {
-        1 => format!("logic {sign}{name}"),
-        bits => format!("logic {sign}[{}:0] {name}", bits - 1),
-    }
-}
-
-fn literal(number: i64, value: Type) -> String {
-    let bits = value.bits();
-    match number {
-        _ if value == Type::Bool => format!("1'b{number}"),
-        _ if !value.is_signed() => format!("{bits}'d{number}"),
-        // Its magnitude is beyond the type.
-        _ if number == value.min() => format!("{bits}'sh{:x}", value.unsigned().wrap(number)),
-        ..0 => format!("-{bits}'sd{}", -number),
-        _ => format!("{bits}'sd{number}"),
-    }
-}
-
-/// A literal whose bits matter.
-fn mask(number: i64, value: Type) -> String {
-    let (bits, digits) = (value.bits(), value.bits() as usize / 4);
-    let sign = if value.is_signed() { "s" } else { "" };
-    match value {
-        Type::Bool => literal(number, value),
-        _ => format!("{bits}'{sign}h{:0digits$x}", value.unsigned().wrap(number)),
-    }
-}
-
-/// The prefix of a value's name.
-fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
-    match kind {
-        NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => "value",
-        NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "entry",
-        NodeKind::Read { .. } => "element",
-        NodeKind::Select { .. } => "selected",
-        NodeKind::Cast(_) => match value {
-            Type::U8 => "u8",
-            Type::I8 => "i8",
-            Type::U16 => "u16",
-            Type::I16 => "i16",
-            Type::U32 => "u32",
-            Type::I32 => "i32",
-            Type::Bf16 | Type::F16 => "number",
-            Type::Bool => "truth",
-        },
-        NodeKind::Unary { operator, .. } => match operator {
-            Unary::Negate | Unary::FloatNegate(_) => "negative",
-            Unary::Not => "inverse",
-            Unary::Absolute | Unary::FloatAbsolute(_) => "magnitude",
-            Unary::FloatFromInteger(_) | Unary::FloatFunction(..) => "number",
-            Unary::FloatToInteger(_) => "integer",
-        },
-        NodeKind::Binary { operator, .. } => match operator {
-            Binary::Add | Binary::FloatAdd(_) => "sum",
-            Binary::Subtract | Binary::FloatSubtract(_) => "difference",
-            Binary::Multiply | Binary::FloatMultiply(_) => "product",
-            Binary::Divide => "quotient",
-            Binary::Modulo => "remainder",
-            Binary::ShiftLeft | Binary::ShiftRight => "shifted",
-            Binary::And if constant => "masked",
-            Binary::And => "both",
-            Binary::Or => "either",
-            Binary::Xor => "exclusive",
-            Binary::Equal | Binary::FloatEqual(_) => "equal",
-            Binary::NotEqual => "unequal",
-            Binary::Less | Binary::FloatLess(_) => "less",
-            Binary::LessEqual | Binary::FloatLessEqual(_) => "at_most",
-            Binary::Greater => "greater",
-            Binary::GreaterEqual => "at_least",
-            Binary::Minimum | Binary::FloatMinimum(_) => "minimum",
-            Binary::Maximum | Binary::FloatMaximum(_) => "maximum",
-            Binary::AbsoluteDifference => "distance",
-        },
-    }
-}
-
-/// How a module of the library computes an operator of numbers with a fraction.
-struct Instance {
-    module: String,
-    /// The ports of the operands.
-    operands: &'static [&'static str],
-    /// Whether the last operand changes its sign.
-    negates: bool,
-    /// Bits that are always the same.
-    constants: &'static [(&'static str, bool)],
-    result: &'static str,
-}
-
-impl Instance {
-    fn of(kind: &NodeKind) -> Option<Instance> {
-        const BOTH: &[&str] = &["a_i", "b_i"];
-        let plain = |format: Format, operation, operands, result| Instance {
-            module: format.module(operation),
-            operands,
-            negates: false,
-            constants: &[],
-            result,
-        };
-        let add = |format| plain(format, "add_pipelined", BOTH, "sum_o");
-        let compare = |format, constants| Instance { constants, ..plain(format, "compare", BOTH, "holds_o") };
-        match kind {
-            NodeKind::Unary { operator, .. } => match *operator {
-                Unary::FloatFromInteger(format) => Some(plain(format, "from_integer", &["word_i"], "number_o")),
-                Unary::FloatToInteger(format) => Some(plain(format, "to_integer", &["number_i"], "word_o")),
-                _ => None,
-            },
-            NodeKind::Binary { operator, .. } => match *operator {
-                Binary::FloatAdd(format) => Some(add(format)),
-                Binary::FloatSubtract(format) => Some(Instance { negates: true, ..add(format) }),
-                Binary::FloatMultiply(format) => Some(plain(format, "multiply_pipelined", BOTH, "product_o")),
-                Binary::FloatEqual(format) => Some(compare(format, &[("equal_i", true), ("less_i", false)])),
-                Binary::FloatLess(format) => Some(compare(format, &[("equal_i", false), ("less_i", true)])),
-                Binary::FloatLessEqual(format) => Some(compare(format, &[("equal_i", true), ("less_i", true)])),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
 /// Writes the body of a module.
 struct Writer<'a> {
     datapath: &'a Datapath,
@@ -583,163 +449,11 @@ impl<'a> Writer<'a> {
         lines
     }
 
-    fn expression(&self, kind: &NodeKind, value: Type, stage: u64) -> String {
-        let nodes = &self.datapath.nodes;
-        let read = |node: usize| self.read(node, stage);
-        match *kind {
-            NodeKind::Lookup { table, index } => {
-                let of = nodes[index].value;
-                let function = self.functions.iter().find(|(known, index, _)| (*known, *index) == (table, of));
-                let function = function.map(|(.., name)| name.as_str()).unwrap_or_default();
-                let index = match of.is_signed() {
-                    true => format!("$unsigned({})", read(index)),
-                    false => read(index),
-                };
-                match value.is_signed() {
-                    true => format!("$signed({function}({index}))"),
-                    false => format!("{function}({index})"),
-                }
-            }
-            NodeKind::Select { condition, then, otherwise } => {
-                format!("{} ? {} : {}", read(condition), read(then), read(otherwise))
-            }
-            NodeKind::Cast(operand) => cast(&read(operand), nodes[operand].value, value),
-            NodeKind::Unary { operator, operand } => {
-                let (text, operands) = (read(operand), nodes[operand].value);
-                match operator {
-                    Unary::Negate => format!("-{text}"),
-                    Unary::Not => format!("~{text}"),
-                    Unary::Absolute => {
-                        format!("$unsigned({text} < {} ? -{text} : {text})", literal(0, operands))
-                    }
-                    _ => unreachable!("operators of numbers with a fraction are instances or operations of bits"),
-                }
-            }
-            NodeKind::Binary { operator, left, right } => {
-                let operands = nodes[left].value;
-                if let NodeKind::Constant(number) = nodes[right].kind {
-                    return binary_with_constant(operator, &read(left), operands, number);
-                }
-                binary(operator, &read(left), &read(right), operands)
-            }
-            NodeKind::Constant(number) => literal(number, value),
-            NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Fetch { .. } | NodeKind::Read { .. } => String::new(),
-        }
-    }
-
-    /// The value of a type at the port of a load.
-    fn of_port(&self, load: usize, value: Type) -> String {
-        let port = &self.ports.loads[load];
-        let whole = value.bits() == port_bits(value);
-        let bits = if whole { String::new() } else { format!("[{}:0]", value.bits() - 1) };
-        if value.is_signed() { format!("$signed({port}{bits})") } else { format!("{port}{bits}") }
-    }
-
-    /// The statements that pass an address of a random-access memory out and, unless the port is the value, its element in.
-    fn memory_read(&self, number: usize, load: usize, address: usize, address_bits: u32) -> Vec<String> {
-        let node = self.datapath.nodes[number];
-        let before = &self.datapath.nodes[..number];
-        let place = before.iter().filter(|node| matches!(node.kind, NodeKind::Read { .. })).count();
-        let port = &self.ports.addresses[place];
-        let mut lines = vec![format!("assign {port} = {};", self.address(address, node.stage, address_bits))];
-        if !is_port(node.value) {
-            let name = &self.names[number][0];
-            lines.push(format!("{};", declaration(node.value, name)));
-            lines.push(format!("assign {name} = {};", self.of_port(load, node.value)));
-        }
-        lines
-    }
-
     /// The low bits of a value, as an address.
     fn address(&self, node: usize, stage: u64, bits: u32) -> String {
         let (text, from) = (self.read(node, stage), self.datapath.nodes[node].value);
         let sized = if from.bits() == bits { text } else { format!("{bits}'({text})") };
         if from.is_signed() { format!("$unsigned({sized})") } else { sized }
-    }
-
-    /// The instance of a module of the library for an operator of numbers with a fraction.
-    fn instance(&self, number: usize, instance: &Instance) -> Vec<String> {
-        let node = self.datapath.nodes[number];
-        let name = &self.names[number][0];
-        let read = |operand: usize| match self.datapath.nodes[operand].kind {
-            NodeKind::Constant(number) => mask(number, self.datapath.nodes[operand].value),
-            _ => self.read(operand, node.stage),
-        };
-        let clocked = [("clk_i", "clk_i".to_owned()), ("step_i", "step_i".to_owned())];
-        let clocked = clocked.into_iter().filter(|_| node.latency > 0);
-        let operands = instance.operands.iter().zip(node.kind.operands()).map(|(port, operand)| (*port, read(operand)));
-        let constants = instance.constants.iter().map(|(port, bit)| (*port, format!("1'b{}", u8::from(*bit))));
-        let mut ports = clocked.chain(operands).chain(constants).collect_vec();
-        if instance.negates
-            && let Some((_, text)) = ports.last_mut()
-        {
-            *text = format!("{text} ^ {}", mask(pushmem_float::SIGN.into(), Type::U16));
-        }
-        ports.push((instance.result, name.clone()));
-        // Of a word with sign, the module knows the bits.
-        let unsigned = |(port, text): (&'static str, String)| match port {
-            "word_i" => (port, format!("$unsigned({text})")),
-            _ => (port, text),
-        };
-        let width = ports.iter().map(|(port, _)| port.len()).max().unwrap_or_default();
-        let mut lines = vec![format!("{};", declaration(node.value, name)), format!("{} u_{name} (", instance.module)];
-        let last = ports.len() - 1;
-        lines.extend(ports.into_iter().map(unsigned).enumerate().map(|(place, (port, text))| {
-            format!("    .{port:width$} ({text}){}", if place < last { "," } else { "" })
-        }));
-        lines.push(");".to_owned());
-        lines
-    }
-
-    /// The statements that pass an address out and, of signed numbers, its entry in.
-    fn fetch(&self, number: usize, index: usize, address_bits: u32) -> Vec<String> {
-        let node = self.datapath.nodes[number];
-        let FetchPorts { address, word } = &self.ports.fetches[self.datapath.fetch(number)];
-        let mut lines = vec![format!("assign {address} = {};", self.address(index, node.stage, address_bits))];
-        if node.value.is_signed() {
-            let name = &self.names[number][0];
-            lines.push(format!("{};", declaration(node.value, name)));
-            lines.push(format!("assign {name} = $signed({word});"));
-        }
-        lines
-    }
-
-    /// The instance for a division or modulo; both of the same operands have one.
-    fn divider(&self, number: usize, left: usize, right: usize) -> Vec<String> {
-        let node = self.datapath.nodes[number];
-        let is_quotient = matches!(node.kind, NodeKind::Binary { operator: Binary::Divide, .. });
-        let other = self.datapath.other_division(number);
-        let name = &self.names[number][0];
-        let declared = format!("{};", declaration(node.value, name));
-        if other.is_some() && !is_quotient {
-            return vec![declared];
-        }
-        let mut lines = vec![declared];
-        let other = match other {
-            Some(other) => self.names[other][0].clone(),
-            None => {
-                let found = self.unused_results.iter().find(|(known, _)| *known == number);
-                let unused = found.map(|(_, name)| name.clone()).unwrap_or_default();
-                lines.push(format!("{};", declaration(node.value.unsigned(), &unused)));
-                unused
-            }
-        };
-        let (quotient, remainder) = if is_quotient { (name, &other) } else { (&other, name) };
-        let operand = |node: usize| self.read(node, self.datapath.nodes[number].stage);
-        lines.extend([
-            "pushmem_divider #(".to_owned(),
-            format!("    .Width  ({}),", node.value.bits()),
-            format!("    .Signed (1'b{})", u8::from(node.value.is_signed())),
-            format!(") u_{name} ("),
-            "    .clk_i       (clk_i),".to_owned(),
-            "    .step_i      (step_i),".to_owned(),
-            format!("    .dividend_i  ({}),", operand(left)),
-            format!("    .divisor_i   ({}),", operand(right)),
-            format!("    .quotient_o  ({quotient}),"),
-            format!("    .remainder_o ({remainder})"),
-            ");".to_owned(),
-        ]);
-        lines
     }
 }
 
@@ -747,58 +461,4 @@ impl<'a> Writer<'a> {
 fn broken(assignment: &str) -> Vec<String> {
     let choices = assignment.replace(" ? ", "\n    ? ").replace(" : ", "\n    : ");
     choices.lines().map(str::to_owned).collect()
-}
-
-/// The lowest bit of a node that nothing uses in its last stage, if all that uses it there takes its low bits only.
-fn lowest_unused(datapath: &Datapath, number: usize, last: u64) -> Option<u32> {
-    if number == datapath.result && last == datapath.latency {
-        return None;
-    }
-    let users = datapath.nodes.iter().filter(|node| node.stage == last && node.kind.operands().contains(&number));
-    let used = users.map(|user| match user.kind {
-        NodeKind::Cast(_) => user.value.bits(),
-        NodeKind::Fetch { address_bits, .. } | NodeKind::Read { address_bits, .. } => address_bits,
-        _ => u32::MAX,
-    });
-    used.max().filter(|used| *used < datapath.nodes[number].value.bits())
-}
-
-fn cast(text: &str, from: Type, to: Type) -> String {
-    let (from_bits, to_bits) = (from.bits(), to.bits());
-    let sized = if to_bits == from_bits { text.to_owned() } else { format!("{to_bits}'({text})") };
-    match (from.is_signed(), to.is_signed()) {
-        (false, true) => format!("$signed({sized})"),
-        (true, false) => format!("$unsigned({sized})"),
-        _ => sized,
-    }
-}
-
-fn binary_with_constant(operator: Binary, left: &str, operands: Type, number: i64) -> String {
-    match operator {
-        Binary::ShiftLeft => format!("{left} << {number}"),
-        Binary::ShiftRight if operands.is_signed() => format!("{left} >>> {number}"),
-        Binary::ShiftRight => format!("{left} >> {number}"),
-        Binary::And | Binary::Or | Binary::Xor => format!("{left} {} {}", operator.symbol(), mask(number, operands)),
-        _ => binary(operator, left, &literal(number, operands), operands),
-    }
-}
-
-fn binary(operator: Binary, left: &str, right: &str, operands: Type) -> String {
-    let zero = literal(0, operands);
-    match operator {
-        Binary::Minimum => format!("{left} < {right} ? {left} : {right}"),
-        Binary::Maximum => format!("{left} < {right} ? {right} : {left}"),
-        Binary::AbsoluteDifference => {
-            let distance = format!("{left} < {right} ? {right} - {left} : {left} - {right}");
-            if operands.is_signed() { format!("$unsigned({distance})") } else { distance }
-        }
-        // A negative amount shifts the other way: by ~amount, which is one less than -amount, and by one.
-        Binary::ShiftLeft if operands.is_signed() => {
-            format!("{right} < {zero} ? ({left} >>> $unsigned(~{right})) >>> 1 : {left} << $unsigned({right})")
-        }
-        Binary::ShiftRight if operands.is_signed() => {
-            format!("{right} < {zero} ? ({left} << $unsigned(~{right})) << 1 : {left} >>> $unsigned({right})")
-        }
-        _ => format!("{left} {} {right}", operator.symbol()),
-    }
 }
