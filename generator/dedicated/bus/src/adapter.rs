@@ -6,8 +6,10 @@ use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
+use crate::library::{OF_APB, OF_AXI_LITE, OF_TILELINK};
+use crate::shell::Channel;
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{BusError, Channel, OF_APB, OF_AXI_LITE, OF_TILELINK, compiled, free_name, render, text_of};
+use crate::{BusError, compiled, free_name, render, text_of};
 
 /// The beginning of the names of the ports of a configuration port.
 const CONFIGURATION: &str = "config_";

@@ -10,11 +10,11 @@ use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
+use crate::description::Description;
 use crate::managers::{Memory, check_walks};
-use crate::{
-    Accelerator, BusError, Description, Shell, Traffic, View, WORD_BITS, compiled, manager_registers, registers,
-    render, shell, window,
-};
+use crate::registers::window;
+use crate::shell::View;
+use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, manager_registers, registers, render, shell};
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
 pub(crate) const OF_STREAM: [&str; 7] =

@@ -8,10 +8,12 @@ use pushmem_csr::upper;
 use pushmem_systemverilog::File;
 
 use crate::array::{ArrayModule, stream_offset};
+use crate::description::Description;
 use crate::managers::Image;
 use crate::program::ProgramImage;
+use crate::render;
 use crate::rows::{GlobalBuffer, ROW_BYTES};
-use crate::{Description, View, render};
+use crate::shell::View;
 
 macro_rules! templates {
     ($($name:ident: $path:literal),* $(,)?) => {

@@ -20,41 +20,41 @@
 
 mod adapter;
 mod array;
+mod description;
 mod driver;
 mod image;
+mod library;
 mod litex;
 mod managers;
 mod model;
 mod program;
 mod registers;
 mod rows;
+mod shell;
+mod streams;
 mod subordinate;
 mod tiles;
 
-use std::ops::Deref;
-
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::{Register, WORD_BYTES, upper};
+use pushmem_csr::Register;
 use pushmem_images::Element;
 use pushmem_rtl::name_resets;
-use pushmem_systemverilog::{FILE_LIST, File, ModulePort, file_list, files_of, ports_of};
+use pushmem_systemverilog::{File, files_of, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, SourceFile};
 
 pub use adapter::{Adapter, Block, adapter};
 pub use array::{ArrayModule, array_axi, array_axis};
+use description::{Buffer, Description, Interfaces};
 pub use image::{Elements, WalkError};
-use managers::Image;
 pub use managers::Memory;
 pub use model::{Manager, Placed};
 pub use program::{IoStream, Program, ProgramError, ProgramImage};
-use registers::DataPath;
 pub use registers::{manager_registers, registers, window};
-use rows::Rows;
 pub use rows::{BankLane, BufferedProgram, GlobalBuffer, buffered_axi};
+use shell::View;
 pub use subordinate::RegisterBus;
-use subordinate::Subordinate;
 pub use tiles::tile_files;
 
 /// The accelerator that a shell is for.
@@ -208,57 +208,6 @@ impl Shell {
     }
 }
 
-/// A stream of the accelerator.
-struct Stream {
-    name: String,
-    /// The ports of the shell begin with it.
-    port: String,
-    output: bool,
-    /// Its number among those of its direction.
-    number: usize,
-    /// Bits of a beat at the accelerator.
-    bits: u32,
-    traffic: Traffic,
-}
-
-impl Stream {
-    fn beats(&self) -> u64 {
-        self.traffic.beats
-    }
-
-    /// Words of a beat.
-    fn lanes(&self) -> u32 {
-        self.bits / WORD_BITS
-    }
-
-    /// Whether words have an upper byte that nothing outside of the accelerator has.
-    fn is_narrow(&self) -> bool {
-        self.traffic.element.bits() < WORD_BITS
-    }
-
-    fn is_signed(&self) -> bool {
-        self.traffic.element.is_signed()
-    }
-
-    /// Bits of a beat in TDATA.
-    fn data_bits(&self) -> u32 {
-        self.lanes() * self.traffic.element.bits()
-    }
-
-    /// The signals of a beat: outside, as words of the accelerator, and the one that the accelerator connects to.
-    fn data(&self) -> String {
-        format!("{}_tdata", self.port)
-    }
-
-    fn words(&self) -> String {
-        format!("stream_{}_words", self.name)
-    }
-
-    fn connected_to(&self) -> String {
-        if self.is_narrow() { self.words() } else { self.data() }
-    }
-}
-
 /// The number of the interface between shells and drivers: another one where firmware of the one is not for hardware of the other. It is a
 /// part of the identity.
 pub const INTERFACE: u32 = 2;
@@ -268,202 +217,6 @@ const ROWS: &str = "rows_";
 
 /// Bits of a word at the ports of accelerators.
 pub(crate) const WORD_BITS: u32 = 16;
-
-/// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
-type Channel = (String, u32, String, String, String);
-
-/// A shell, as templates print it.
-struct View<'a> {
-    accelerator: &'a str,
-    module: String,
-    address_bits: u32,
-    config_bits: u32,
-    config_latency: u32,
-    /// Cycles from an access to the configuration port to its error.
-    error_latency: u32,
-    identity: u32,
-    /// Widths of the vectors of streams by direction.
-    inputs: usize,
-    outputs: usize,
-    streams: Vec<Stream>,
-    passed: Vec<ModulePort>,
-    reset: Reset,
-    /// The bus to memory, if streams are images there, and the image of each stream.
-    memory: Memory,
-    images: Vec<Image>,
-    /// Words of the arguments of a run.
-    argument_words: usize,
-    /// Whether beats and walks are registers, those of the host of an array.
-    programmed: bool,
-    /// The global buffer, of an array that has one.
-    rows: Option<Rows>,
-}
-
-/// The shell with streams, in Veryl.
-#[derive(Template)]
-#[template(path = "axis.veryl", escape = "none")]
-struct Axis<'a>(&'a View<'a>);
-
-/// The shell with images, in Veryl.
-#[derive(Template)]
-#[template(path = "axi.veryl", escape = "none")]
-struct Axi<'a>(&'a View<'a>);
-
-impl<'a> Deref for Axis<'a> {
-    type Target = View<'a>;
-
-    fn deref(&self) -> &View<'a> {
-        self.0
-    }
-}
-
-impl<'a> Deref for Axi<'a> {
-    type Target = View<'a>;
-
-    fn deref(&self) -> &View<'a> {
-        self.0
-    }
-}
-
-/// The control of runs.
-#[derive(Template)]
-#[template(path = "control.veryl", escape = "none")]
-struct Control {
-    path: DataPath,
-}
-
-/// An argument of a kernel of Vitis.
-struct KernelArgument {
-    name: String,
-    /// Whether it is the address of an image; else it is a number.
-    address: bool,
-    /// The type in C.
-    c_type: String,
-    port: String,
-    offset: u32,
-}
-
-/// The contents of the files that tools read.
-struct Description<'a> {
-    shell: &'a View<'a>,
-    registers: Vec<Register<()>>,
-    ports: Vec<ModulePort>,
-    sources: Vec<String>,
-    version: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "interfaces.xml")]
-struct Interfaces<'a>(&'a Description<'a>);
-
-#[derive(Template)]
-#[template(path = "global_buffer.xml")]
-struct Buffer<'a> {
-    rows: &'a Rows,
-}
-
-#[derive(Template)]
-#[template(path = "kernel.xml")]
-struct Kernel<'a>(&'a Description<'a>);
-
-#[derive(Template)]
-#[template(path = "registers.h", escape = "none")]
-struct Header<'a>(&'a Description<'a>);
-
-/// The modules of managers, whose beats and walks are parameters or registers.
-macro_rules! managers {
-    ($($template:ident: $path:literal, $end:literal);*) => {
-        $(
-            #[derive(Template)]
-            #[template(path = $path, escape = "none")]
-            struct $template {
-                programmed: bool,
-            }
-
-            impl $template {
-                fn module(&self) -> String {
-                    format!("pushmem_axi_{}{}", style(self.programmed), $end)
-                }
-            }
-        )*
-    };
-}
-
-managers! {
-    Bursts: "library/axi_bursts.veryl", "bursts";
-    Reader: "library/axi_reader.veryl", "reader";
-    Writer: "library/axi_writer.veryl", "writer"
-}
-
-impl Bursts {
-    fn lasts(&self) -> &'static str {
-        if self.programmed { "lasts_i" } else { "Lasts" }
-    }
-
-    fn sizes(&self) -> &'static str {
-        if self.programmed { "sizes_i" } else { "Sizes" }
-    }
-}
-
-/// The words of a beat of the stream, as an expression of a manager.
-fn lanes(programmed: bool) -> &'static str {
-    if programmed { "lanes_i as RoomBits" } else { "Lanes as RoomBits" }
-}
-
-/// The beats of a run, as an expression of a manager.
-fn beats(programmed: bool) -> &'static str {
-    if programmed { "beats_q" } else { "Beats as BeatBits" }
-}
-
-impl Reader {
-    fn bursts(&self) -> String {
-        Bursts { programmed: self.programmed }.module()
-    }
-
-    fn beats(&self) -> &'static str {
-        beats(self.programmed)
-    }
-
-    fn lanes(&self) -> &'static str {
-        lanes(self.programmed)
-    }
-}
-
-impl Writer {
-    fn bursts(&self) -> String {
-        Bursts { programmed: self.programmed }.module()
-    }
-
-    fn beats(&self) -> &'static str {
-        beats(self.programmed)
-    }
-
-    fn lanes(&self) -> &'static str {
-        lanes(self.programmed)
-    }
-}
-
-/// A part of the names of managers.
-fn style(programmed: bool) -> &'static str {
-    if programmed { "programmed_" } else { "" }
-}
-
-macro_rules! library {
-    ($($name:literal),*) => {
-        [$((concat!("pushmem_", $name), include_str!(concat!("../../../../templates/bus/library/", $name, ".veryl")))),*]
-    };
-}
-
-/// Modules of every shell, of one with streams, and of one with images beside the managers: name and Veryl text.
-const LIBRARY: [(&str, &str); 3] = library!("channel_rules", "axi_lite", "configuration_access");
-const OF_STREAMS: [(&str, &str); 2] = library!("stream_in_frame", "stream_out_frame");
-const OF_IMAGES: [(&str, &str); 1] = library!("fifo");
-const OF_ROWS: [(&str, &str); 3] = library!("fifo", "axi_burst", "axi_rows");
-
-/// Modules of an adapter to each bus.
-const OF_APB: [(&str, &str); 3] = library!("apb_rules", "apb", "configuration_access");
-const OF_AXI_LITE: [(&str, &str); 3] = LIBRARY;
-const OF_TILELINK: [(&str, &str); 3] = library!("channel_rules", "tilelink", "configuration_access");
 
 /// The shell of an accelerator with AXI4-Stream for its streams.
 ///
@@ -521,272 +274,6 @@ fn compiled(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<File>, BusErro
     Ok(files_of(modules).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect())
 }
 
-impl<'a> View<'a> {
-    /// The shell with streams, of this name if no module of the accelerator has it.
-    fn of(accelerator: &Accelerator<'a>, name: &str) -> Result<Self, BusError> {
-        let (inputs, outputs) = (accelerator.inputs.len(), accelerator.outputs.len());
-        let module = accelerator.module;
-        let wrong = || BusError::Ports { module: module.to_owned(), inputs, outputs };
-        let text = text_of(accelerator.rtl, module).ok_or_else(wrong)?;
-        let ports = ports_of(module, text).ok_or_else(wrong)?;
-        let streams = streams(&ports, accelerator);
-        let of = |output: bool| streams.iter().filter(|stream| stream.output == output).count();
-        let has_rows = ports.iter().any(|port| port.name.starts_with(ROWS));
-        if of(false) != inputs || of(true) != outputs || outputs == 0 && !has_rows {
-            return Err(wrong());
-        }
-        let config_bits = ports.iter().find(|port| port.name == "config_address_i").map_or(0, |port| port.bits);
-        if config_bits >= u32::BITS {
-            return Err(BusError::Addresses { module: module.to_owned(), bits: config_bits });
-        }
-        Ok(View {
-            accelerator: module,
-            module: free_name(accelerator.rtl, name),
-            address_bits: window(config_bits).ilog2() + 1,
-            config_bits,
-            config_latency: accelerator.config_latency,
-            error_latency: 1,
-            identity: accelerator.identity,
-            inputs: inputs.max(1),
-            outputs,
-            passed: ports.into_iter().filter(|port| !is_known(&port.name, &streams)).collect(),
-            streams,
-            reset: accelerator.reset,
-            memory: Memory::default(),
-            images: Vec::new(),
-            argument_words: 0,
-            programmed: false,
-            rows: None,
-        })
-    }
-
-    /// Veryl of the library, the control, and the shell.
-    fn sources(&self) -> Vec<SourceFile> {
-        let programmed = self.programmed;
-        let path = self.path();
-        let library: &[(&str, &str)] = match path {
-            DataPath::Rows => &OF_ROWS,
-            DataPath::Images => &OF_IMAGES,
-            DataPath::Streams if programmed => &[],
-            DataPath::Streams => &OF_STREAMS,
-        };
-        let source = |(name, text): &(&str, &str)| SourceFile { name: (*name).to_owned(), text: (*text).to_owned() };
-        let mut sources = LIBRARY.iter().chain(library).map(source).collect_vec();
-        let mut printed = Vec::new();
-        if path == DataPath::Images {
-            let (bursts, reader, writer) = (Bursts { programmed }, Reader { programmed }, Writer { programmed });
-            printed.push((bursts.module(), render(&bursts)));
-            printed.push((reader.module(), render(&reader)));
-            printed.push((writer.module(), render(&writer)));
-        }
-        let control = Control { path };
-        printed.push((control.module(), render(&control)));
-        let text = match path {
-            DataPath::Streams => render(&Axis(self)),
-            DataPath::Images => render(&Axi(self)),
-            DataPath::Rows => self.rows_text(),
-        };
-        printed.push((self.module.clone(), text));
-        sources.extend(printed.into_iter().map(|(name, text)| SourceFile { name, text }));
-        sources
-    }
-
-    /// How the words of runs reach it.
-    fn path(&self) -> DataPath {
-        match (&self.rows, self.images.is_empty()) {
-            (Some(_), _) => DataPath::Rows,
-            (None, false) => DataPath::Images,
-            (None, true) => DataPath::Streams,
-        }
-    }
-
-    /// A part of the names of its managers.
-    fn style(&self) -> &'static str {
-        style(self.programmed)
-    }
-
-    fn reset_type(&self) -> &'static str {
-        reset_type(self.reset)
-    }
-
-    /// The hardware that it is of, for people.
-    fn of_hardware(&self) -> String {
-        match self.accelerator.strip_suffix("_host").filter(|_| self.programmed) {
-            Some(array) if self.rows.is_some() => format!("array `{array}` with its global buffer"),
-            Some(array) => format!("array `{array}`"),
-            None => format!("accelerator `{}`", self.accelerator),
-        }
-    }
-
-    /// The registers of the shell, with the window to the configuration.
-    fn subordinate(&self) -> Subordinate {
-        Subordinate {
-            bus: RegisterBus::AxiLite,
-            port: "s_axi_control",
-            clock: "ap_clk",
-            reset: "ap_rst_n",
-            address_bits: self.address_bits,
-        }
-    }
-
-    /// The channels whose rules are watched: those that the shell offers, and those that others do. They have the names of their
-    /// ports: a stream may be called `b` as well as a channel of AXI4-Lite.
-    fn channels(&self) -> Vec<Channel> {
-        let lite = self.subordinate().channels();
-        if !self.images.is_empty() {
-            return lite.into_iter().chain(self.image_channels()).collect();
-        }
-        if let Some(rows) = &self.rows {
-            return lite.into_iter().chain(rows.channels()).collect();
-        }
-        let streams = self.streams.iter().map(|stream| {
-            let (port, bits) = (&stream.port, stream.data_bits());
-            let payload = format!("{{{port}_tlast, {port}_tkeep, {port}_tdata}}");
-            (port.clone(), bits + bits / 8 + 1, format!("{port}_tvalid"), format!("{port}_tready"), payload)
-        });
-        lite.into_iter().chain(streams).collect()
-    }
-}
-
-impl Control {
-    fn module(&self) -> String {
-        format!("pushmem_{}_control", self.path.control())
-    }
-
-    fn managers(&self) -> bool {
-        self.path == DataPath::Images
-    }
-
-    fn streams(&self) -> bool {
-        self.path == DataPath::Streams
-    }
-
-    fn rows(&self) -> bool {
-        self.path == DataPath::Rows
-    }
-
-    /// Bits of the number of a register: those of images have a page for their arguments.
-    fn number_bits(&self) -> u32 {
-        if self.managers() { 10 } else { 6 }
-    }
-
-    /// Number of a register as a literal.
-    fn at(&self, name: &str) -> String {
-        format!("{}'d{}", self.number_bits(), registers::word(name, self.path))
-    }
-
-    /// Number of the first argument.
-    fn arguments(&self) -> u32 {
-        registers::ARGUMENTS / WORD_BYTES
-    }
-
-    /// Interrupts that there are.
-    fn interrupts(&self) -> usize {
-        registers::interrupts("", self.path).len()
-    }
-}
-
-impl Description<'_> {
-    fn files(&self) -> Vec<File> {
-        let module = &self.shell.module;
-        vec![
-            (FILE_LIST.to_owned(), file_list(self.sources.iter().map(String::as_str))),
-            ("kernel.xml".to_owned(), render(&Kernel(self))),
-            (format!("{module}_registers.h"), render(&Header(self))),
-        ]
-    }
-
-    /// Byte address of the window, if there is one.
-    fn window(&self) -> Option<u64> {
-        (self.shell.config_bits > 0).then(|| window(self.shell.config_bits))
-    }
-
-    fn window_bytes(&self) -> u64 {
-        1 << self.shell.config_bits
-    }
-
-    /// Bytes of the address space.
-    fn bytes(&self) -> u64 {
-        1 << self.shell.address_bits
-    }
-
-    /// The interface of the registers.
-    fn control_interface(&self) -> String {
-        self.shell.subordinate().bus_interface().expect("AXI4-Lite has a definition")
-    }
-
-    /// The signals of a stream, or of the manager of an image, by their names in the standard.
-    fn of_stream(&self, port: &str) -> Vec<(String, &str)> {
-        self.signals(&format!("{port}_"))
-    }
-
-    /// The arguments of a kernel of Vitis: addresses are pointers, strides numbers.
-    fn kernel_arguments(&self) -> Vec<KernelArgument> {
-        let argument = |name: String, address: bool, c_type: String, port: String, word: usize| {
-            let offset = registers::ARGUMENTS + WORD_BYTES * word as u32;
-            KernelArgument { name, address, c_type, port, offset }
-        };
-        let of_image = |image: &Image| {
-            let pointer = format!("{}*", image.c_type());
-            let address = argument(image.name.clone(), true, pointer, self.shell.port(image), image.address_word);
-            let strides = image.strides.iter().map(|stride| {
-                let name = format!("{}_stride_{}", image.name, stride.dimension);
-                argument(name, false, "int".to_owned(), "s_axi_control".to_owned(), stride.word)
-            });
-            [address].into_iter().chain(strides).collect_vec()
-        };
-        self.shell.images.iter().flat_map(of_image).collect()
-    }
-
-    /// The hardware that the shell is of, for people.
-    fn of_hardware(&self) -> String {
-        let of = self.shell.of_hardware();
-        of[..1].to_uppercase() + &of[1..]
-    }
-
-    /// The bus that the shell connects to, for people.
-    fn buses(&self) -> &'static str {
-        match self.shell.path() {
-            DataPath::Streams => "AXI4-Lite and AXI4-Stream",
-            DataPath::Images | DataPath::Rows => "AXI4-Lite and AXI4",
-        }
-    }
-
-    /// Signals by their names in the standard, and the ports.
-    fn signals(&self, prefix: &str) -> Vec<(String, &str)> {
-        let of = |port: &'_ ModulePort| port.name.strip_prefix(prefix).map(upper);
-        self.ports.iter().filter_map(|port| Some((of(port)?, port.name.as_str()))).collect()
-    }
-}
-
-/// The streams of an accelerator, by its ports.
-fn streams(ports: &[ModulePort], accelerator: &Accelerator) -> Vec<Stream> {
-    let data = |port: &'_ ModulePort| {
-        let name = port.name.strip_suffix(if port.output { "_data_o" } else { "_data_i" })?.to_owned();
-        let [valid, ready] = if port.output { ["_valid_o", "_ready_i"] } else { ["_valid_i", "_ready_o"] };
-        let has = |end: &str| ports.iter().any(|other| other.name == format!("{name}{end}"));
-        (has(valid) && has(ready)).then_some((name, port.output, port.bits))
-    };
-    let (mut inputs, mut outputs) = (accelerator.inputs.iter().enumerate(), accelerator.outputs.iter().enumerate());
-    let found = ports.iter().filter_map(data).filter_map(|(name, output, bits)| {
-        let (number, &traffic) = if output { outputs.next()? } else { inputs.next()? };
-        let port = format!("{}_axis_{name}", if output { "m" } else { "s" });
-        Some(Stream { port, name, output, number, bits, traffic })
-    });
-    found.collect()
-}
-
-/// Whether the shell connects a port to something of its own.
-fn is_known(port: &str, streams: &[Stream]) -> bool {
-    const CONTROL: [&str; 8] = ["clk_i", "rst_ni", "start_i", "busy_o", "done_o", "accepts_i", "half_i", "loads_o"];
-    let of_stream = |stream: &Stream| {
-        let ends =
-            ["_valid_i", "_valid_o", "_ready_i", "_ready_o", "_data_i", "_data_o"].into_iter().chain(array::OF_STREAM);
-        port.strip_prefix(stream.name.as_str()).is_some_and(|end| ends.clone().contains(&end))
-    };
-    CONTROL.contains(&port) || port.starts_with("config_") || port.starts_with(ROWS) || streams.iter().any(of_stream)
-}
-
 /// A name for the shell that no module of what is in it has.
 fn free_name(rtl: &[File], name: &str) -> String {
     let mut name = name.to_owned();
@@ -802,11 +289,6 @@ fn reset_type(reset: Reset) -> &'static str {
         Reset::Asynchronous => "reset_async_low",
         Reset::Synchronous => "reset_sync_low",
     }
-}
-
-/// The name of a macro of the C header.
-fn macro_name(prefix: &str, name: &str) -> String {
-    format!("{prefix}_{name}")
 }
 
 fn render(template: &impl Template) -> String {

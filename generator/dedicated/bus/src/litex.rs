@@ -4,9 +4,10 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_systemverilog::{File, ModulePort};
 
+use crate::description::Description;
 use crate::managers::{ADDRESS_BITS, Image};
+use crate::render;
 use crate::rows::Rows;
-use crate::{Description, render};
 
 #[derive(Template)]
 #[template(path = "litex.py", escape = "none")]

@@ -5,7 +5,9 @@ use pushmem_images::Element;
 
 use crate::array::{COUNT_BITS, LINE_BITS};
 use crate::image::{Elements, Walk, have_addresses};
-use crate::{BusError, Channel, Stream, View, WORD_BITS};
+use crate::shell::{Channel, View};
+use crate::streams::Stream;
+use crate::{BusError, WORD_BITS};
 
 /// Bits of an address, and of a stride when it is added to one.
 pub(crate) const ADDRESS_BITS: u32 = 64;

@@ -13,8 +13,10 @@ use crate::driver::{ARRAY_DIMENSIONS, BANK_LEVELS};
 use crate::image::Elements;
 use crate::program::{ProgramError, ProgramImage, ProgramNames, bitstream_writes, list, window_writes};
 use crate::registers::rows_registers;
+use crate::registers::window;
+use crate::shell::{Channel, View};
 use crate::subordinate::channel;
-use crate::{Accelerator, BusError, Channel, Shell, View, compiled, render, reset_type, shell, window};
+use crate::{Accelerator, BusError, Shell, compiled, render, reset_type, shell};
 
 /// Bytes of a row.
 pub(crate) const ROW_BYTES: u32 = 8;

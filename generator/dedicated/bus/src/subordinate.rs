@@ -3,7 +3,7 @@
 use askama::Template;
 use pushmem_csr::upper;
 
-use crate::Channel;
+use crate::shell::Channel;
 
 /// Bits of the source of a request of TileLink: the default of its module.
 const SOURCE_BITS: u32 = 8;
