@@ -2,6 +2,7 @@
 
 mod activity;
 mod array;
+mod equivalence;
 mod fpga;
 mod page;
 
@@ -13,7 +14,7 @@ use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::encode;
 use pushmem_fabric::ArraySpec;
-use pushmem_files::{Code, Diagnostic, read_text, write_file};
+use pushmem_files::{Code, Diagnostic, write_file};
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
@@ -21,7 +22,7 @@ use pushmem_regression::{FailureKind, run_files};
 use pushmem_report::Synthesized;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
-    Activity, Application, Design, Library, Optimize, Synthesis, SynthesisReport, Tools, Words, measure, prove,
+    Activity, Application, Design, Library, Optimize, Synthesis, SynthesisReport, Tools, Words, measure,
     run as synthesize,
 };
 use pushmem_technology::Technology;
@@ -33,6 +34,7 @@ use crate::application::{arrays, folder, images, program, run_model, tiles};
 use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
+use equivalence::{Checked, Proven};
 
 /// The commands that run Yosys and OpenSTA, those that run nextpnr, and those that run Verilator, for `doctor`.
 pub const WITH_SYNTHESIS: &str = "synth";
@@ -101,9 +103,6 @@ pub struct Synth {
     #[arg(long)]
     json: bool,
 }
-
-/// How many signals without a proof are named, of a block.
-const UNPROVEN_SHOWN: usize = 5;
 
 /// Seed of the random configurations that a netlist is checked with.
 const SEED: u64 = 1;
@@ -267,35 +266,6 @@ impl Synth {
         technology::read(specs, &named, self.clock_gate.as_deref())
     }
 
-    /// Proves the netlist, if that is wanted.
-    fn prove(&self, design: &Design, synthesis: &Synthesis, tools: &Tools) -> Result<Option<Proven>, Diagnostic> {
-        let Some(other) = &self.equivalence else { return Ok(None) };
-        let netlist = match other {
-            None => synthesis.netlist.last().map(|(_, text)| text.clone()).unwrap_or_default(),
-            Some(path) => read_text(path)?,
-        };
-        let spinner = Spinner::new();
-        let proven = prove(design, synthesis, &netlist, tools, |step| spinner.say(step));
-        drop(spinner);
-        let blocks = proven?;
-        let unproven = blocks.iter().filter(|block| !block.unproven.is_empty());
-        let mut lines = unproven.map(|block| {
-            let shown = block.unproven.iter().take(UNPROVEN_SHOWN).join(", ");
-            let more = block.unproven.len().saturating_sub(UNPROVEN_SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{} of {} signals of {}: {shown}{more}", block.unproven.len(), block.signals, block.module)
-        });
-        let described = lines.join("\n");
-        if !described.is_empty() {
-            return Err(Diagnostic::new(format!(
-                "there is no proof that the netlist does what the RTL does: {described}"
-            ))
-            .or_code(Code::Difference)
-            .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
-        }
-        Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
-    }
-
     /// The clock: the report has the delays themselves.
     fn timing(&self) -> Timing {
         let default = Timing::default();
@@ -371,20 +341,6 @@ type Simulate<'a> = dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diag
 struct Run<'a> {
     application: Application<'a>,
     simulate: Box<Simulate<'a>>,
-}
-
-/// The part of a netlist that was proven equivalent to the RTL.
-#[derive(Serialize)]
-struct Proven {
-    blocks: usize,
-    signals: u32,
-}
-
-/// The extent of a check of the netlist.
-#[derive(Serialize)]
-struct Checked {
-    configurations: u64,
-    cycles: u64,
 }
 
 /// All that was found.

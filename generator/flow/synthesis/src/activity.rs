@@ -1,5 +1,7 @@
 //! Power of a netlist that runs an application: Verilator says what switches, OpenSTA what that takes.
 
+mod macros;
+
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -8,7 +10,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_cache::Kept;
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_technology::{Active, Binding, MacroPort, Pin, Technology};
+use pushmem_technology::{Binding, Technology};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
@@ -17,8 +19,9 @@ use crate::liberty::voltage;
 use crate::path::{figure, section};
 use crate::process::run_opensta;
 use crate::run::Synthesis;
-use crate::toggles::{self, Access, Pulses, Toggles, Window};
+use crate::toggles::{self, Pulses, Toggles, Window};
 use crate::tools::Tools;
+use macros::{accesses, placed, uses};
 
 /// The application that a netlist runs.
 #[derive(Clone, Debug)]
@@ -307,26 +310,6 @@ fn clock_gates<'a>(job: &Job, synthesis: &'a Synthesis, toggles: &Toggles) -> Ve
     paths.map(clock_gate).collect()
 }
 
-/// The accesses of all macros of each name, ordered by name; `counts` has how often each use took place.
-fn accesses(uses: &[Use], counts: &[u64]) -> Vec<Accesses> {
-    let of_name = |used: &[(&Use, &u64)]| {
-        let sum =
-            |write: bool| used.iter().filter(|(used, _)| used.writes == write).map(|(_, count)| **count).sum::<u64>();
-        let Binding { name, figures, .. } = used[0].0.binding;
-        let (reads, writes) = (sum(false), sum(true));
-        let energy = |count: u64, energy: Option<u32>| Some(count * u64::from(energy?));
-        let energy_fj = energy(reads, figures.read_energy_fj).zip(energy(writes, figures.write_energy_fj));
-        Accesses { name: name.clone(), reads, writes, energy_fj: energy_fj.map(|(read, write)| read + write) }
-    };
-    let by_name = uses.iter().zip(counts).into_group_map_by(|(used, _)| &used.binding.name);
-    by_name.values().map(|used| of_name(used)).sorted_by(|left, right| left.name.cmp(&right.name)).collect()
-}
-
-/// The block that an instance is in, and its name there.
-fn placed(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
-}
-
 /// The netlist in numbers, the cells, and the models of macros. Waves show what is counted, as each signal takes time to
 /// build: the outputs of cells, the inputs of flip-flops and latches, for their clocks, the pins of macros, and the ports of the top
 /// module.
@@ -372,37 +355,6 @@ fn with_tracing(text: &str, is_shown: impl Fn(&str, &str) -> bool) -> String {
         traced.push('\n');
     }
     traced
-}
-
-/// A use of a port of a macro.
-struct Use<'a> {
-    binding: &'a Binding,
-    writes: bool,
-    access: Access,
-}
-
-/// The uses of all ports of a macro.
-fn uses<'a>(path: &str, binding: &'a Binding) -> Vec<Use<'a>> {
-    binding.ports.iter().flat_map(|port| uses_of_port(path, binding, port)).collect()
-}
-
-/// The uses of a port: when it reads, and when it writes.
-fn uses_of_port<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a>> {
-    let level = |pin: &Pin, active: bool| (pin.port.clone(), (pin.active == Active::High) == active);
-    let selected = || port.select.iter().map(|pin| level(pin, true));
-    let of = |writes: bool, pins: Vec<(String, bool)>| Use {
-        binding,
-        writes,
-        access: Access { instance: path.to_owned(), pins },
-    };
-    let reads = port.reads().then(|| {
-        let enable = port.read.iter().map(|pin| level(pin, true));
-        let not_write = port.write.iter().filter(|_| port.read.is_none()).map(|pin| level(pin, false));
-        of(false, selected().chain(enable).chain(not_write).collect())
-    });
-    let writes =
-        port.writes().then(|| of(true, selected().chain(port.write.iter().map(|pin| level(pin, true))).collect()));
-    reads.into_iter().chain(writes).collect()
 }
 
 /// The power of blocks from OpenSTA, by their kinds.

@@ -1,29 +1,17 @@
 //! Reading a specification, filling in defaults, refusing impossible values.
 
+mod document;
+mod modes;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
-use serde::{Deserialize, Serialize};
 
 use crate::controller::{Memory, Role, narrowest_address};
-use crate::spec::{ControllerSpec, Kind, Reset, Style, TileSpec};
-
-/// Defaults of every optional key. `spec.yaml` beside the generated RTL shows the values in force.
-mod default {
-    pub const WORD_BITS: u32 = 16;
-    pub const FETCH_WIDTH: u32 = 4;
-    pub const INPUTS: u32 = 2;
-    pub const OUTPUTS: u32 = 2;
-    /// Aggregator and transpose buffer hold two SRAM rows: one being filled or emptied, one being moved.
-    pub const BUFFER_ROWS: u32 = 2;
-    pub const SRAM_LATENCY: u32 = 1;
-    pub const LEVELS: u32 = 6;
-    pub const EXTENT_BITS: u32 = 16;
-    pub const CYCLE_BITS: u32 = 16;
-    /// With chaining, SRAM addresses are this wide or one bit wider than a tile needs, whichever is more.
-    pub const CHAINED_ADDRESS_BITS: u32 = 16;
-}
+use crate::spec::{ControllerSpec, Kind, Reset, TileSpec};
+use document::{ALL_ROLES, ControllerFile, KindName, SpecFile, default};
+use modes::AddressedMemory;
 
 /// Version of the rules by which registers are laid out. A change of the rules needs a new number: it is part of the
 /// digest, so that register writes made by one version are not taken for another's.
@@ -40,84 +28,6 @@ pub const MAX_ROWS: u32 = 1 << 20;
 
 /// More tiles than any chip has.
 const MAX_COUNT: u32 = 1 << 20;
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KindName {
-    WideFetch,
-    DualPort,
-    QuadPort,
-    RegisterFile,
-    Rom,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SpecFile {
-    name: String,
-    kind: KindName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    register_layout: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    word_bits: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    fetch_width: Option<u32>,
-    rows: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    inputs: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    outputs: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agg_words: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tb_words: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sram_latency: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    chaining: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    output_chaining: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stencil_valid: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rom_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    fifo_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ram_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    contents: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    style: Option<Style>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bist: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reset: Option<Reset>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    clock_gating: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shadow_registers: Option<bool>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    controllers: BTreeMap<String, ControllerFile>,
-}
-
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ControllerFile {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    levels: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    extent_bits: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cycle_bits: Option<u32>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    address_bits: BTreeMap<String, u32>,
-}
-
-/// The key of [`SpecFile::controllers`] that stands for every role.
-const ALL_ROLES: &str = "all";
 
 impl TileSpec {
     /// Reads a specification file.
@@ -208,35 +118,6 @@ impl TileSpec {
     }
 }
 
-/// The memory of a tile that may have modes in which inputs address it.
-struct AddressedMemory {
-    kind: Kind,
-    word_bits: u32,
-    rows: u32,
-    sram_latency: u32,
-}
-
-/// Why a row of several words cannot be read and written a word at a time through the configuration port.
-fn wide_row_problem(key: &str, memory: &AddressedMemory) -> Option<String> {
-    let AddressedMemory { kind, word_bits, sram_latency, .. } = *memory;
-    match kind {
-        Kind::WideFetch { .. } if word_bits > REGISTER_BITS => {
-            Some(format!("with `{key}`, a word has at most {REGISTER_BITS} bits, not {word_bits}"))
-        }
-        Kind::WideFetch { .. } if sram_latency > 1 => {
-            Some(format!("with `{key}`, the latency of the SRAM is 1, not {sram_latency}"))
-        }
-        _ => None,
-    }
-}
-
-fn help_of(key: &str) -> String {
-    match key {
-        "rom_mode" => "remove `rom_mode`, or use a tile of kind `rom` beside it".to_owned(),
-        _ => format!("remove `{key}`"),
-    }
-}
-
 /// Resolves a parsed file against its document, so that each finding points at its place.
 struct Reader<'a> {
     document: &'a Document,
@@ -306,87 +187,6 @@ impl Reader<'_> {
         spec.controllers = self.controllers(file, &spec)?;
         self.check_tile_id(file, &spec)?;
         Ok(spec)
-    }
-
-    /// In these modes words are at any address that an input gives, and loaded a row after the other, a register for each word.
-    fn addressed_mode(&self, key: &str, wanted: Option<bool>, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
-        if wanted != Some(true) {
-            return Ok(false);
-        }
-        let AddressedMemory { kind, word_bits, rows, .. } = *memory;
-        let words = rows * kind.row_words();
-        if let Some(problem) = wide_row_problem(key, memory) {
-            return Err(self.refuse(key, problem).with_help(help_of(key)));
-        }
-        let problem = match kind {
-            Kind::WideFetch { .. } if !rows.is_power_of_two() => {
-                format!("with `{key}`, rows are a power of two, not {rows}: addresses wrap")
-            }
-            Kind::WideFetch { .. } if words.ilog2() > word_bits => {
-                format!("a word of {word_bits} bits does not address {words} words")
-            }
-            Kind::WideFetch { .. } => return Ok(true),
-            _ => format!("a {} tile has no `{key}`", kind.name()),
-        };
-        Err(self.refuse(key, problem).with_help(help_of(key)))
-    }
-
-    /// A rom always has them.
-    fn contents(&self, wanted: Option<bool>, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
-        let problem = match memory.kind {
-            _ if wanted != Some(true) => return Ok(false),
-            Kind::Rom => Some("the contents of a rom are always loaded through the configuration port".to_owned()),
-            _ => wide_row_problem("contents", memory),
-        };
-        match problem {
-            Some(problem) => Err(self.refuse("contents", problem).with_help(help_of("contents"))),
-            None => Ok(true),
-        }
-    }
-
-    fn output_chaining(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        match kind {
-            Kind::Rom if wanted == Some(true) => Err(self
-                .refuse("output_chaining", "a rom has no `output_chaining`")
-                .with_help("remove `output_chaining`, or let the tile of another kind be the last of the chain")),
-            _ => Ok(wanted == Some(true)),
-        }
-    }
-
-    /// The word to write is on input 1, beside the address.
-    fn ram_mode(&self, wanted: Option<bool>, inputs: u32, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
-        let has_it = self.addressed_mode("ram_mode", wanted, memory)?;
-        if has_it && inputs < 2 {
-            return Err(self
-                .refuse(
-                    "ram_mode",
-                    "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together",
-                )
-                .with_help("set `inputs: 2`, or remove `ram_mode`"));
-        }
-        Ok(has_it)
-    }
-
-    fn fifo_mode(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        match kind {
-            _ if wanted != Some(true) => Ok(false),
-            Kind::WideFetch { .. } => Ok(true),
-            _ => Err(self
-                .refuse("fifo_mode", format!("a {} tile has no `fifo_mode`", kind.name()))
-                .with_help("use a tile of kind `wide_fetch`, or remove `fifo_mode`")),
-        }
-    }
-
-    fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        if kind == Kind::RegisterFile && wanted == Some(true) {
-            return Err(self
-                .refuse(
-                    "bist",
-                    "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
-                )
-                .with_help("remove `bist`"));
-        }
-        Ok(wanted.unwrap_or(false))
     }
 
     fn ranged(&self, key: &str, value: u32, low: u32, high: u32) -> Result<u32, Diagnostic> {
