@@ -14,7 +14,7 @@ pub struct DatapathNode {
     /// The pipeline stage in which the value is computed, combinationally; stage 0 is that of the operands. Of a divider,
     /// its first stage, likewise of a sum or a product of numbers with a fraction, and of a fetch, that of the address: the operands come out of registers there.
     pub stage: u64,
-    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers,
+    /// The number of stages from [`stage`](DatapathNode::stage) to the one in which the value can be used: 0 but for dividers,
     /// operators of numbers with a fraction and fetches, which are pipelines of their own.
     pub latency: u64,
 }
