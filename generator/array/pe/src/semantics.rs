@@ -101,8 +101,6 @@ pub struct TokenElement {
     uses_bit: bool,
     compares: bool,
     lut: Option<u8>,
-    /// Whether it never passes a word on, and its bit follows from the digest of its word.
-    is_digested: bool,
 }
 
 impl Tokens {
@@ -161,12 +159,6 @@ fn simplest(operation: Operation, [a, b, c]: [u64; 3]) -> (Operation, [u64; 3]) 
     }
 }
 
-/// Whether an operation passes a word on for some operands.
-fn is_passing(operation: Operation) -> bool {
-    use Operation::{Add, AddThree, Or, Pass, Select};
-    matches!(operation, Pass | Select | Or | Add | AddThree)
-}
-
 impl Semantics for Tokens {
     type Value = u64;
     type Element = TokenElement;
@@ -180,29 +172,6 @@ impl Semantics for Tokens {
             uses_bit: operation.uses_bit(),
             compares: operation.compares(),
             lut,
-            is_digested: lut.is_none() && !operation.compares() && !is_passing(operation),
-        }
-    }
-
-    fn outcomes(
-        &self,
-        element: &TokenElement,
-        [a, b, c]: [&[u64]; 3],
-        [d, e, f]: [&[u64]; 3],
-        [words, bits]: [&mut [u64]; 2],
-    ) {
-        let pairs = a.iter().zip(b).zip(words.iter_mut()).zip(bits.iter_mut());
-        if let TokenElement { operation, words: 2, uses_bit: false, commutes, is_digested: true, .. } = *element {
-            for (((a, b), word), bit) in pairs {
-                let (least, most) = if commutes && b < a { (b, a) } else { (a, b) };
-                *word = self.digest(operation, [*least, *most]);
-                *bit = Self::bit(*word);
-            }
-            return;
-        }
-        for ((pair, c), ((d, e), f)) in pairs.zip(c).zip(d.iter().zip(e).zip(f)) {
-            let (((a, b), word), bit) = pair;
-            (*word, *bit) = self.outcome(element, [*a, *b, *c], [*d, *e, *f]);
         }
     }
 
