@@ -12,9 +12,9 @@ use crate::nests::around;
 use crate::reduction::{Elementwise, Reduction};
 
 impl Reduction {
-    /// The program whose nest goes block by block, and how it follows from the one of the reduction. Before the block of an operand changes, a copy brings it from the global buffer to the memory
-    /// tiles. Sums begin in memory tiles where all of their products come one after the other, and go from there to the nest that uses them; else
-    /// they come from the global buffer as well, and go back.
+    /// The program whose nest goes block by block, and how it follows from the one of the reduction. Before the block of an operand changes, a
+    /// copy brings it from the global buffer to the memory tiles. Sums begin in memory tiles where all of their products come one after the other,
+    /// and go from there to the nest that uses them; else they come from the global buffer as well, and go back.
     ///
     /// # Errors
     /// As those of a program that is read: for example if it has too many elements. Nothing if an index is beyond the limits.
@@ -66,10 +66,14 @@ struct InBlocks {
     /// The dimension of the whole array that each dimension of a block is.
     layout: Vec<usize>,
     /// The element of the whole array at which a block begins, over the outer loops.
-    corner: Vec<Index>,
+    corner: Vec<AffineIndex>,
     /// The elements of a block.
     origin: ArrayOrigin,
 }
+
+/// Sums in blocks, with the nests that write their first values and take their results, each with its place in the program, if these go block by
+/// block as well.
+type Sums<'a> = (&'a InBlocks, Option<&'a (usize, Elementwise)>, Option<&'a (usize, Elementwise)>);
 
 /// Nodes, and the origins of their statements.
 #[derive(Default)]
@@ -139,33 +143,11 @@ impl Blocked<'_> {
         if result.is_some() {
             update.target.array = reduction.sums();
         }
-        let origin = reduction.origin(reduction.place, &values)?;
-        let mut body =
-            Part { nodes: around(inner, vec![Node::Operation(Box::new(update))]), origins: vec![Some(origin)] };
-        for depth in (0..=outer.len()).rev() {
-            let mut part = Part::default();
-            for operand in operands.iter().filter(|operand| operand.of.depth == depth) {
-                part.push((self.copy(&program, operand, true)?, None));
-            }
-            let here = sums.as_ref().filter(|sums| sums.of.depth == depth);
-            if let Some(sums) = here {
-                part.push(match &reduction.start {
-                    Some((place, start)) if stays => self.elementwise((*place, start), sums, result.is_some())?,
-                    _ => (self.copy(&program, sums, true)?, None),
-                });
-            }
-            part.append(body);
-            if let Some(sums) = here {
-                part.push(match result {
-                    Some((place, result)) => self.elementwise((*place, result), sums, true)?,
-                    None => (self.copy(&program, sums, false)?, None),
-                });
-            }
-            body = match depth.checked_sub(1) {
-                Some(place) => part.within(outer[place].clone()),
-                None => part,
-            };
-        }
+        let origin = reduction.origin(reduction.place, values);
+        let body = Part { nodes: around(inner, vec![Node::Operation(Box::new(update))]), origins: vec![Some(origin)] };
+        let start = reduction.start.as_ref().filter(|_| stays);
+        let body =
+            self.in_outer_loops(&program, &outer, body, &operands, sums.as_ref().map(|sums| (sums, start, result)))?;
         let mut same = Witness::same(&reduction.program);
         same.arrays.extend(operands.iter().chain(&sums).map(|of| of.origin.clone()));
         if result.is_some() {
@@ -174,9 +156,7 @@ impl Blocked<'_> {
             program.arrays.remove(sums.block);
             same.arrays.swap_remove(sums.whole);
         }
-        let is_within = |place: &usize| {
-            sums.is_some() && stays && reduction.start.as_ref().is_some_and(|(start, _)| start == place)
-        };
+        let is_within = |place: &usize| sums.is_some() && start.is_some_and(|(start, _)| start == place);
         let is_after = |place: &usize| result.is_some_and(|(result, _)| result == place);
         let (mut whole, mut body) = (Part::default(), Some(body));
         for (place, node) in std::mem::take(&mut program.nest).into_iter().enumerate() {
@@ -190,6 +170,43 @@ impl Blocked<'_> {
         }
         program.nest = whole.nodes;
         Some((program, Witness { statements: whole.origins, ..same }))
+    }
+
+    /// A nest within a block in the loops from block to block, with what comes before a block and after it: copies of operands, and the first
+    /// values and the results of sums.
+    fn in_outer_loops(
+        &self,
+        program: &Program,
+        outer: &[Loop],
+        mut body: Part,
+        operands: &[InBlocks],
+        sums: Option<Sums>,
+    ) -> Option<Part> {
+        for depth in (0..=outer.len()).rev() {
+            let mut part = Part::default();
+            for operand in operands.iter().filter(|operand| operand.of.depth == depth) {
+                part.push((self.copy(program, operand, true)?, None));
+            }
+            let here = sums.filter(|(sums, ..)| sums.of.depth == depth);
+            if let Some((sums, start, result)) = here {
+                part.push(match start {
+                    Some((place, start)) => self.elementwise((*place, start), sums, result.is_some())?,
+                    None => (self.copy(program, sums, true)?, None),
+                });
+            }
+            part.append(body);
+            if let Some((sums, _, result)) = here {
+                part.push(match result {
+                    Some((place, result)) => self.elementwise((*place, result), sums, true)?,
+                    None => (self.copy(program, sums, false)?, None),
+                });
+            }
+            body = match depth.checked_sub(1) {
+                Some(place) => part.within(outer[place].clone()),
+                None => part,
+            };
+        }
+        Some(body)
     }
 
     /// A name like this that nothing has, and now is taken.
@@ -224,13 +241,13 @@ impl Blocked<'_> {
     }
 
     /// The loops within a block, and the values of the loop variables of the nest over all loops.
-    fn inner_loops(&mut self) -> Option<(Vec<Loop>, Vec<Index>)> {
+    fn inner_loops(&mut self) -> Option<(Vec<Loop>, Vec<AffineIndex>)> {
         let Cut { loops, blocking } = self.cut;
         let mut values = (0..loops.len()).map(|place| self.corner_of(place)).collect::<Option<Vec<_>>>()?;
         let mut inner: Vec<Loop> = Vec::new();
         let mut push = |level: Loop, place: usize, step: i64| {
-            let variable = Index::variable(blocking.outer.len() + inner.len());
-            let moved = variable.plus(&Index::constant(-level.min), 1)?;
+            let variable = AffineIndex::variable(blocking.outer.len() + inner.len());
+            let moved = variable.plus(&AffineIndex::constant(-level.min), 1)?;
             values[place] = values[place].plus(&moved, step)?;
             inner.push(level);
             Some(())
@@ -255,11 +272,11 @@ impl Blocked<'_> {
     }
 
     /// The value of a loop variable of the nest in the first iteration of a block.
-    fn corner_of(&self, place: usize) -> Option<Index> {
+    fn corner_of(&self, place: usize) -> Option<AffineIndex> {
         let Cut { loops, blocking } = self.cut;
-        let first = Index::constant(loops[place].min);
+        let first = AffineIndex::constant(loops[place].min);
         match blocking.outer.iter().position(|cut| *cut == place) {
-            Some(outer) => first.plus(&Index::variable(outer), blocking.tiles[place]),
+            Some(outer) => first.plus(&AffineIndex::variable(outer), blocking.tiles[place]),
             None => Some(first),
         }
     }
@@ -275,9 +292,9 @@ impl Blocked<'_> {
         let corner = |dimension: usize| {
             let (low, _) = self.cut.hull(accesses, dimension);
             let blocking = self.cut.blocking;
-            blocking.outer.iter().enumerate().try_fold(Index::constant(low), |corner, (outer, place)| {
+            blocking.outer.iter().enumerate().try_fold(AffineIndex::constant(low), |corner, (outer, place)| {
                 let step = accesses[0][dimension].coefficient(*place) * blocking.tiles[*place];
-                corner.plus(&Index::variable(outer), step)
+                corner.plus(&AffineIndex::variable(outer), step)
             })
         };
         let corner = (0..of.shape.len()).map(corner).collect::<Option<Vec<_>>>()?;
@@ -299,7 +316,7 @@ impl Blocked<'_> {
         }
         let place_of = |dimension: usize| layout.iter().position(|own| *own == dimension).expect("each has its place");
         let element =
-            |dimension: usize| corner[dimension].affine.plus(&AffineIndex::variable(of.depth + place_of(dimension)), 1);
+            |dimension: usize| corner[dimension].plus(&AffineIndex::variable(of.depth + place_of(dimension)), 1);
         let elements = (0..of.shape.len()).map(element).collect::<Option<_>>()?;
         let origin = ArrayOrigin::held(whole, of.depth, elements);
         Some(InBlocks { whole, block: program.arrays.len() - 1, of, layout, corner, origin })
@@ -344,15 +361,15 @@ impl Blocked<'_> {
         let InBlocks { whole, block, of, layout, corner, .. } = sums;
         let block = if is_in_place { *whole } else { *block };
         let rank = of.shape.len();
-        let variable = |place: usize| Index::variable(of.depth + rank - 1 - place);
-        let mut values = vec![Index::constant(0); rank];
+        let variable = |place: usize| of.depth + rank - 1 - place;
+        let mut values = vec![AffineIndex::constant(0); rank];
         for (own, dimension) in layout.iter().enumerate() {
-            values[each.loop_of[*dimension]] = corner[*dimension].plus(&variable(own), 1)?;
+            values[each.loop_of[*dimension]] = corner[*dimension].plus(&AffineIndex::variable(variable(own)), 1)?;
         }
         let mut operation = each.nest.operation.clone();
         for access in operation.loads.iter_mut().map(|load| &mut load.access).chain([&mut operation.target]) {
             if access.array == *whole {
-                *access = Access::new(block, (0..rank).map(variable).collect(), access.span);
+                *access = Access::new(block, (0..rank).map(variable).map(Index::variable).collect(), access.span);
             } else {
                 *access = in_block(access, &values, None)?;
             }
@@ -365,7 +382,7 @@ impl Blocked<'_> {
         };
         let nest =
             around(layout.iter().rev().map(level).collect(), vec![Node::Operation(Box::new(operation))]).pop()?;
-        Some((nest, Some(self.reduction.origin(place, &values)?)))
+        Some((nest, Some(self.reduction.origin(place, values))))
     }
 }
 
@@ -376,9 +393,8 @@ impl Reduction {
     }
 
     /// The origin of the statement of a nest, whose loop variables have these values.
-    fn origin(&self, place: usize, values: &[Index]) -> Option<StatementOrigin> {
-        let variables = values.iter().map(|value| value.as_affine().cloned()).collect::<Option<_>>()?;
-        Some(StatementOrigin::of(self.number(place), variables))
+    fn origin(&self, place: usize, values: Vec<AffineIndex>) -> StatementOrigin {
+        StatementOrigin::of(self.number(place), values)
     }
 
     /// The words of the innermost dimension of an array that the lanes of the nest use side by side: as many as divide so many.
@@ -395,22 +411,14 @@ impl Reduction {
 }
 
 /// An access of the nest in the new loops, perhaps of a block.
-fn in_block(access: &Access, values: &[Index], of: Option<&InBlocks>) -> Option<Access> {
-    let mut indices = access.indices.iter().map(|index| mapped(index, values)).collect::<Option<Vec<_>>>()?;
+fn in_block(access: &Access, values: &[AffineIndex], of: Option<&InBlocks>) -> Option<Access> {
+    let mut indices = access.indices.iter().map(|index| index.composed(values)).collect::<Option<Vec<_>>>()?;
     let mut array = access.array;
     if let Some(of) = of {
         array = of.block;
-        let within = of.layout.iter().map(|dimension| indices[*dimension].plus(&of.corner[*dimension], -1));
+        let corner = |dimension: usize| Index { affine: of.corner[dimension].clone(), pieces: Vec::new() };
+        let within = of.layout.iter().map(|dimension| indices[*dimension].plus(&corner(*dimension), -1));
         indices = within.collect::<Option<Vec<_>>>()?;
     }
     Some(Access { array, indices, ..access.clone() })
-}
-
-/// An index with other values of its variables.
-fn mapped(index: &Index, values: &[Index]) -> Option<Index> {
-    // Not to replace variables of values, they have numbers beyond all of these meanwhile.
-    let beyond = values.iter().flat_map(Index::variables).max().unwrap_or(0).max(values.len()) + 1;
-    let apart = (0..values.len())
-        .try_fold(index.clone(), |index, variable| index.substituted(variable, &Index::variable(beyond + variable)))?;
-    values.iter().enumerate().try_fold(apart, |index, (variable, value)| index.substituted(beyond + variable, value))
 }
