@@ -37,41 +37,35 @@ impl Bursts {
     }
 }
 
-/// The words of a beat of the stream, as an expression of a manager.
-fn lanes(programmed: bool) -> &'static str {
-    if programmed { "lanes_i as RoomBits" } else { "Lanes as RoomBits" }
-}
+/// Expressions of a manager of a stream.
+trait Manager {
+    fn is_programmed(&self) -> bool;
 
-/// The beats of a run, as an expression of a manager.
-fn beats(programmed: bool) -> &'static str {
-    if programmed { "beats_q" } else { "Beats as BeatBits" }
-}
-
-impl Reader {
+    /// The name of its module of bursts.
     fn bursts(&self) -> String {
-        Bursts { programmed: self.programmed }.module()
+        Bursts { programmed: self.is_programmed() }.module()
     }
 
+    /// The beats of a run.
     fn beats(&self) -> &'static str {
-        beats(self.programmed)
+        if self.is_programmed() { "beats_q" } else { "Beats as BeatBits" }
     }
 
+    /// The words of a beat of the stream.
     fn lanes(&self) -> &'static str {
-        lanes(self.programmed)
+        if self.is_programmed() { "lanes_i as RoomBits" } else { "Lanes as RoomBits" }
     }
 }
 
-impl Writer {
-    fn bursts(&self) -> String {
-        Bursts { programmed: self.programmed }.module()
+impl Manager for Reader {
+    fn is_programmed(&self) -> bool {
+        self.programmed
     }
+}
 
-    fn beats(&self) -> &'static str {
-        beats(self.programmed)
-    }
-
-    fn lanes(&self) -> &'static str {
-        lanes(self.programmed)
+impl Manager for Writer {
+    fn is_programmed(&self) -> bool {
+        self.programmed
     }
 }
 
