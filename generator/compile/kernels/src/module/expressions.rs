@@ -59,14 +59,9 @@ pub(super) fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str
         NodeKind::Read { .. } => "element",
         NodeKind::Select { .. } => "selected",
         NodeKind::Cast(_) => match value {
-            Type::U8 => "u8",
-            Type::I8 => "i8",
-            Type::U16 => "u16",
-            Type::I16 => "i16",
-            Type::U32 => "u32",
-            Type::I32 => "i32",
             Type::Bf16 | Type::F16 => "number",
             Type::Bool => "truth",
+            integer => integer.name(),
         },
         NodeKind::Unary { operator, .. } => match operator {
             Unary::Negate | Unary::FloatNegate(_) => "negative",
