@@ -36,12 +36,12 @@ fn group(graph: &DiGraph<CellId, usize>, nodes: &[NodeIndex], most: usize) -> Gr
     }
     let inside = graph.filter_map(|node, cell| nodes.contains(&node).then_some(*cell), |_, cycles| Some(*cycles));
     let limits = inside.edge_weights().copied().filter(|cycles| *cycles < most).chain([most]);
-    let orders = limits.sorted().rev().dedup().filter(|cycles| *cycles > 0).find_map(|cycles| {
+    let group = limits.sorted().rev().dedup().filter(|cycles| *cycles > 0).find_map(|cycles| {
         let of_turn = inside.filter_map(|_, cell| Some(*cell), |_, other| (*other < cycles).then_some(()));
         let order = toposort(&of_turn, None).ok()?;
         Some(Group { cells: order.into_iter().map(|node| of_turn[node]).collect(), cycles })
     });
-    orders.expect("each loop takes cycles")
+    group.expect("each loop takes cycles")
 }
 
 /// The cells, and the cycles from a value of one to those of another that depend on it.

@@ -140,9 +140,8 @@ impl<S: Semantics> Machine<S> {
     pub(crate) fn run(&mut self, cycles: &Range<usize>) {
         let Machine { semantics, histories, scratch, groups, .. } = self;
         for (workers, length) in groups {
-            let length = *length;
-            for begin in cycles.clone().step_by(length) {
-                let cycles = begin..cycles.end.min(begin + length);
+            for begin in cycles.clone().step_by(*length) {
+                let cycles = begin..cycles.end.min(begin + *length);
                 for worker in &mut *workers {
                     match worker {
                         Worker::Element(element) => element.run(semantics, histories, scratch, cycles.clone()),

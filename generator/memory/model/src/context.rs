@@ -47,9 +47,12 @@ impl Context {
     pub fn new(spec: &TileSpec, parameters: &[Parameters]) -> Self {
         let numbers = parameters.iter().map(|controller| controller.role as usize);
         let mut roles = vec![(0, 0); numbers.clone().max().map_or(0, |last| last + 1)];
-        for (index, number) in numbers.enumerate().collect::<Vec<_>>().into_iter().rev() {
-            let (_, ports) = roles[number];
-            roles[number] = (index, ports << 1 | 1);
+        for (index, number) in numbers.enumerate() {
+            let (first, ports) = &mut roles[number];
+            if *ports == 0 {
+                *first = index;
+            }
+            *ports = *ports << 1 | 1;
         }
         Context {
             controllers: parameters.iter().map(Controller::idle).collect(),

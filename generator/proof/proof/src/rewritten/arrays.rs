@@ -82,9 +82,9 @@ fn holders<'a>(
         let Some(held) = held.filter(|held| held.shape.len() == origin.elements.len()) else {
             return Err(PartError { part: name(), reason: "it holds no elements of the program".to_owned() });
         };
-        let is_declared_alike = |of: &Array| (of.name.clone(), of.kind, of.shape.clone(), of.min.clone());
-        let is_whole =
-            *origin == ArrayOrigin::same(origin.array, held) && is_declared_alike(array) == is_declared_alike(held);
+        let is_declared_alike =
+            (&array.name, array.kind, &array.shape, &array.min) == (&held.name, held.kind, &held.shape, &held.min);
+        let is_whole = *origin == ArrayOrigin::same(origin.array, held) && is_declared_alike;
         require(is_whole || array.kind == ArrayKind::Buffer, name, "it is declared anew")?;
         holders.push(Holder { array, number, origin, held, is_whole });
     }

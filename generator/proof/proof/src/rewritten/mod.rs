@@ -1,9 +1,10 @@
 //! The proof that a program computes what the one does that a pass has rewritten, by the pass's [witness](Witness).
 //!
 //! [Running sums](running_sums) are taken out first: statements join with the elements themselves. An access of an array that [holds elements of
-//! another one](arrays) becomes that of the other one, and the statements that only copy between the two are taken out. Then each statement must be [one of the program](iterations), each iteration once, with the same elements.
-//! And of two iterations that access one element, and one of which writes it, the [order](orders) must be the same, unless one statement adds in
-//! both. Such programs compute the same, whatever made the witness.
+//! another one](arrays) becomes that of the other one, and the statements that only copy between the two are taken out. Then each statement must
+//! be [one of the program](iterations), each iteration once, with the same elements. And of two iterations that access one element, and one of
+//! which writes it, the [order](orders) must be the same, unless one statement adds in both. Such programs compute the same, whatever made the
+//! witness.
 
 mod arrays;
 mod indices;

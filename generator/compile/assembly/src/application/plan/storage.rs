@@ -106,7 +106,7 @@ impl<'a> Keeping<'a> {
         is_large || self.mappings.was_refused(&self.ports.buffer.name)
     }
 
-    /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
+    /// Checks that its tiles can wait as long as its reads do, from the begin of the run or from the first access.
     fn check_time(&self) -> Result<(), Shortage> {
         let buffer = &self.ports.buffer;
         let late = || check_waits(&earlier(buffer, first_start(buffer)), self.spec);
