@@ -34,8 +34,16 @@ pub(crate) fn separated(digits: &mut [Digit], width: i128) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch<'a> {
     pub group: usize,
+    /// The number of the stage, and of the access: of a read its own, of the write the number of reads.
+    pub at: (usize, usize),
     pub stage: &'a Stage,
     pub access: &'a Access,
+}
+
+/// The accesses of a stage of a group: its reads, then the write.
+pub(crate) fn accesses(group: usize, number: usize, stage: &Stage) -> impl Iterator<Item = Touch<'_>> {
+    let all = stage.reads.iter().chain([&stage.write]).enumerate();
+    all.map(move |(place, access)| Touch { group, at: (number, place), stage, access })
 }
 
 /// All reads of an array, or all writes, by a group.
@@ -46,10 +54,10 @@ pub(crate) fn touches<'a>(
     array: usize,
     writes: bool,
 ) -> impl Iterator<Item = Touch<'a>> {
-    tree.groups[group].members(pipeline).iter().flat_map(move |stage| {
-        let reads = stage.reads.iter().filter(move |_| !writes);
-        let accesses = reads.chain(std::iter::once(&stage.write).filter(move |_| writes));
-        accesses.filter(move |access| access.array == array).map(move |access| Touch { group, stage, access })
+    tree.groups[group].stages.clone().flat_map(move |number| {
+        let stage = &pipeline.stages[number];
+        let of_kind = move |touch: &Touch| (touch.at.1 == stage.reads.len()) == writes && touch.access.array == array;
+        accesses(group, number, stage).filter(of_kind)
     })
 }
 
@@ -86,16 +94,19 @@ fn range(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<(i128, i1
 /// The writes of a group that may touch an element of an access.
 pub(crate) fn writes_meeting<'a>(
     pipeline: &'a Pipeline,
-    tree: &Tree,
+    tree: &'a Tree,
     group: usize,
     touch: Touch<'a>,
 ) -> impl Iterator<Item = Touch<'a>> {
+    let writers = tree.writers_meeting(touch).iter().copied();
     let stages = &tree.groups[group].stages;
-    let mut writers = tree.writers.of_access(touch.stage, touch.access);
-    writers.retain(|writer| stages.contains(writer));
-    let write =
-        move |writer: usize| Touch { group, stage: &pipeline.stages[writer], access: &pipeline.stages[writer].write };
-    writers.into_iter().map(write).filter(move |&write| may_meet(write, touch))
+    writers.filter(|writer| stages.contains(writer)).map(move |writer| write_of(pipeline, group, writer))
+}
+
+/// The write of a stage of a group.
+pub(crate) fn write_of(pipeline: &Pipeline, group: usize, number: usize) -> Touch<'_> {
+    let stage = &pipeline.stages[number];
+    Touch { group, at: (number, stage.reads.len()), stage, access: &stage.write }
 }
 
 /// Whether two accesses may touch a common element in any iterations.

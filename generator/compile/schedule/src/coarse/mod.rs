@@ -350,21 +350,18 @@ fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usi
 fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
     for (number, group) in tree.groups.iter().enumerate() {
         for consumer in group.stages.clone() {
-            for (read_number, access) in pipeline.stages[consumer].reads.iter().enumerate() {
+            let stage = &pipeline.stages[consumer];
+            for read in arrays::accesses(number, consumer, stage).take(stage.reads.len()) {
+                let (access, (_, read_number)) = (read.access, read.at);
                 let cycle = |writer: usize| ScheduleError::Cycle {
                     stage: StageName::of(pipeline, consumer),
                     writer: StageName::of(pipeline, writer),
                     array: pipeline.arrays[access.array].name.clone(),
                 };
-                let read = arrays::Touch { group: number, stage: &pipeline.stages[consumer], access };
                 let mut later = None;
                 let mut earlier = false;
-                for writer in tree.writers.of_access(read.stage, access) {
+                for &writer in tree.writers_meeting(read) {
                     let (other, stage) = (tree.group_of(writer), &pipeline.stages[writer]);
-                    let write = arrays::Touch { group: other, stage, access: &stage.write };
-                    if !arrays::may_meet(write, read) {
-                        continue;
-                    }
                     let updates = writer == consumer && *access == stage.write;
                     // A copy of an unrolled loop that needs the result of another copy in the same iteration.
                     let own = &pipeline.stages[consumer].write;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use num_integer::{gcd, lcm};
 
-use super::arrays::{Touch, writes_meeting};
+use super::arrays::{Touch, accesses, writes_meeting};
 use super::modulo_scheduling::Use;
 use super::nest::{in_rows, reductions};
 use super::tree::{Child, Tree};
@@ -277,9 +277,9 @@ impl Links<'_> {
     /// All accesses of a child, each with the loop that goes from row to row.
     fn touches(&self, child: (usize, usize)) -> impl Iterator<Item = (Touch<'_>, usize)> {
         self.groups(child.0).flat_map(move |group| {
-            self.tree.groups[group].members(self.pipeline).iter().flat_map(move |stage| {
-                let accesses = stage.reads.iter().chain([&stage.write]);
-                accesses.map(move |access| (Touch { group, stage, access }, self.row_level(child, stage)))
+            self.tree.groups[group].stages.clone().flat_map(move |number| {
+                let stage = &self.pipeline.stages[number];
+                accesses(group, number, stage).map(move |touch| (touch, self.row_level(child, stage)))
             })
         })
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::arrays::{Touch, accesses, may_meet, write_of};
 use super::{CoarseOptions, LIMIT};
 use crate::error::{ScheduleError, StageName};
 use crate::writers::Writers;
@@ -58,7 +59,8 @@ pub(crate) struct Tree {
     pub groups: Vec<Group>,
     pub loops: Vec<SharedLoop>,
     pub roots: Vec<Child>,
-    pub writers: Writers,
+    /// For each access of each stage, the stages whose writes may touch an element of it, in their order.
+    writers: Vec<Vec<Vec<usize>>>,
 }
 
 /// Stages of each group, in order.
@@ -137,8 +139,21 @@ impl Tree {
             tree.groups.push(Group { stages: run.clone(), depth, parent, extents, latency });
             tree.children(parent).push(Child::Group(number));
         }
-        tree.writers = Writers::of(pipeline);
+        let writers = Writers::of(pipeline);
+        let meeting = |touch: Touch<'_>| {
+            let mut found = writers.of_access(touch.stage, touch.access);
+            found.retain(|&writer| may_meet(write_of(pipeline, tree.group_of(writer), writer), touch));
+            found
+        };
+        let of_stage = |(number, stage)| accesses(tree.group_of(number), number, stage).map(meeting).collect();
+        tree.writers = pipeline.stages.iter().enumerate().map(of_stage).collect();
         Ok(tree)
+    }
+
+    /// The stages whose writes may touch an element of an access, in their order.
+    pub fn writers_meeting(&self, touch: Touch<'_>) -> &[usize] {
+        let (stage, access) = touch.at;
+        &self.writers[stage][access]
     }
 
     /// The group of a stage.
