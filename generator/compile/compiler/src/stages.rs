@@ -10,12 +10,14 @@ use pushmem_extraction::{Extraction, Origin, diagnose, extract};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_nest::{Level, Program};
+use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::with_copies;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, Transport, coarse};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::accumulators::with_complete_outputs;
 use crate::compute_sharing;
+use crate::error::CompileError;
 use crate::recurrences::Recurrences;
 
 /// The hardware that programs are compiled for.
@@ -57,10 +59,15 @@ impl<'a> Stages<'a> {
     /// The stages of a form.
     ///
     /// # Errors
-    /// When a level has no tile for elements, or operations have no datapath or no stages.
+    /// When a level has no tile for elements, or operations have no datapath or no stages; a fault when the copies between levels are not
+    /// the form.
     pub fn of(form: Form, hardware: Hardware<'a>) -> Result<Self, Diagnostic> {
         let target = hardware.tiles.target;
-        let program = with_copies(with_complete_outputs(form.program.clone()));
+        let complete = with_complete_outputs(form.program.clone());
+        let (program, witness) = with_copies(complete.clone());
+        if program != complete {
+            prove_rewritten(&complete, &program, &witness).map_err(|error| CompileError::wrong(&error))?;
+        }
         check_levels(&program, target)?;
         let recurrences = Recurrences::of(&program);
         let datapaths = datapaths(&program, &recurrences, hardware)?;

@@ -1,7 +1,9 @@
 //! Levels of the memory hierarchy: the copies between the streams at the boundary and the level where an array is to be.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, Index, Load, Loop, Node, Operation, Program};
+use pushmem_nest::{
+    Access, AffineIndex, Array, ArrayKind, ArrayOrigin, Index, Load, Loop, Node, Operation, Program, Witness,
+};
 
 /// Makes the copies between levels part of the nest. An input or output with a [level](Array::level) becomes a stream,
 /// and a buffer of that level, which the operations use in its place; a copy fills the buffer before its first use, or
@@ -10,18 +12,17 @@ use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, Index, Lo
 /// The copy is within those outermost loops around all uses, and around other operations, that go through an outermost
 /// dimension of the array, one element in each iteration, as a loop over images does. The buffer has the other dimensions
 /// and is filled anew in each iteration, so that the next image is loaded while one is computed. It is copied as many
-/// elements at a time as the lanes of unrolled loops use.
+/// elements at a time as the lanes of unrolled loops use. The witness says which elements each buffer holds.
 #[must_use]
-pub fn with_copies(mut program: Program) -> Program {
+pub fn with_copies(mut program: Program) -> (Program, Witness) {
     let has_copy = |(_, array): &(usize, &Array)| array.kind != ArrayKind::Buffer && array.level.is_some();
     let numbered = program.arrays.iter().enumerate().filter(has_copy);
     let (inputs, outputs): (Vec<_>, Vec<_>) = numbered.partition(|(_, array)| array.kind == ArrayKind::Input);
     // Copies of inputs each come before all else, so the last comes first.
     let order = inputs.into_iter().rev().chain(outputs).map(|(number, _)| number).collect_vec();
-    for array in order {
-        insert_copy(&mut program, array);
-    }
-    program
+    let copies = order.into_iter().map(|array| insert_copy(&mut program, array)).collect();
+    let witness = Witness::with_copies(&program, copies);
+    (program, witness)
 }
 
 /// Puts a buffer of its level in the place of an input or output, and the nest that copies between the two. Gives the elements that the buffer

@@ -8,13 +8,13 @@ use crate::common::{app, program, transformed};
 
 /// Checks that copies change nothing, and that what they made is a program that is as it is; returns it as text.
 fn copied(program: &Program) -> String {
-    let (copied, again) = transformed(program, with_copies);
+    let (copied, again) = transformed(program, |program| with_copies(program).0);
     let text = copied.to_string();
     let name = |program: &Program| -> Vec<String> {
         program.operations().into_iter().map(|(_, operation)| operation.name.clone()).collect()
     };
     assert_eq!(name(&again), name(&copied), "{text}");
-    assert_eq!(with_copies(again).to_string(), text);
+    assert_eq!(with_copies(again).0.to_string(), text);
     text
 }
 

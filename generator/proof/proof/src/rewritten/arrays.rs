@@ -1,8 +1,9 @@
 //! Arrays that hold elements of arrays of the program, by a [witness](pushmem_nest::Witness).
 //!
-//! In each iteration of the loops around all that uses such an array, its first statement writes all of it. If that copies, and nothing else
-//! writes it, the elements that were copied must not change until its last use. Else its last statement copies all of it back, and nothing uses
-//! these elements in another array meanwhile; unless they are in no other one.
+//! In each iteration of the loops around all that uses such an array, its first statement writes all of it, or it holds elements that belong to
+//! this iteration and are no input. If the first statement copies, and nothing else writes the array, the elements that were copied must not
+//! change until its last use. Else its last statement copies all of it back, and nothing uses these elements in another array meanwhile; unless
+//! they are in no other one.
 
 use itertools::Itertools;
 use pushmem_nest::{Access, AffineIndex, Array, ArrayKind, ArrayOrigin, ExpressionKind, Index, Program, Type, ranges};
@@ -135,7 +136,7 @@ impl Held<'_> {
         let users = self.statements.iter().filter(|statement| statement.uses(number)).collect_vec();
         let [first, others @ ..] = &users[..] else { return Ok(()) };
         let last = others.last().unwrap_or(first);
-        if first.loops.len() < *depth || others.iter().any(|other| first.shared(other) != *depth) {
+        if first.loops.len() < *depth || others.iter().any(|other| first.shared(other) < *depth) {
             return Err("it is not written in the loops around all that uses it");
         }
         if !users.iter().all(|user| self.is_plain(user)) {
@@ -143,9 +144,11 @@ impl Held<'_> {
         }
         let is_read = first.loads.iter().any(|place| place.array == number);
         let writes = first.target.array == number && first.reduction.is_none() && !is_read;
-        let is_filled = writes && self.goes_through(first, &first.target, &users);
-        // Nothing is in the array when the program begins, unless it is an input.
-        if !is_filled && (*depth > 0 || held.kind == ArrayKind::Input) {
+        let is_before = others.iter().all(|other| first.shared(other) == *depth);
+        let is_filled = writes && is_before && self.goes_through(first, &first.target, &users);
+        // Nothing is in the array when the program begins, unless it is an input. Programs write each element before they read it, and all
+        // of an output: where an element belongs to one iteration, it does so in this one.
+        if !is_filled && !(held.kind != ArrayKind::Input && self.is_of_one_iteration()) {
             return Err("its first statement does not write all of it");
         }
         let is_copy = |statement: &Statement| statement.origin.is_none();
@@ -224,6 +227,12 @@ impl Held<'_> {
         let loops = within.into_iter().map(loop_of).collect::<Option<Vec<_>>>();
         around.into_iter().all(is_kept)
             && loops.is_some_and(|loops| loops.len() == own.len() && loops.iter().all_unique())
+    }
+
+    /// Whether it holds other elements of the array of the program in each iteration of the loops around.
+    fn is_of_one_iteration(&self) -> bool {
+        let ArrayOrigin { depth, elements, .. } = self.holder.origin;
+        (0..*depth).all(|outer| elements.iter().any(|index| index.terms.iter().map(|(of, _)| *of).eq([outer])))
     }
 
     /// Whether each element of it is another one of the array of the program.
