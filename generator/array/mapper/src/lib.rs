@@ -11,6 +11,7 @@ mod edited;
 mod execution;
 mod feedback;
 mod header;
+mod levels;
 mod lower;
 mod mapping;
 mod predicates;
@@ -18,17 +19,19 @@ mod report;
 mod side_by_side;
 mod streams;
 mod times;
+mod ways;
 
 pub use buffered::{
     BankImage, BufferedObserver, BufferedRun, ImageRows, Loading, LoadingCycles, bank_images, execute_buffered,
 };
-pub use compile::{compile_for, compile_unplaced, cycles_unplaced};
+pub use compile::{Refused, compile_for, compile_unplaced, cycles_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
 pub use lower::{Lowered, Sharing, Stage, lower};
-pub use mapping::{ArrayTarget, MapError, Mapped, map, reference};
+pub use mapping::{ArrayTarget, Mapped, map, reference};
 pub use report::{BankArray, Report, Used};
 pub use side_by_side::{Region, SideBySide, compile_side_by_side};
 pub use streams::{StreamLane, join, split};
 pub use times::Times;
+pub use ways::{Shortage, Unmapped};

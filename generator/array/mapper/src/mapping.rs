@@ -22,6 +22,7 @@ use crate::edited::Edited;
 use crate::lower::{Lowered, Sharing, lower};
 use crate::streams::StreamLane;
 use crate::times::{Times, timed};
+use crate::ways::{Shortage, Unmapped};
 
 /// A program on an array.
 #[derive(Clone, Debug)]
@@ -61,41 +62,6 @@ impl ArrayTarget {
     }
 }
 
-/// Why a program is not on an array.
-#[derive(Debug)]
-pub enum MapError {
-    /// A loop of cells, such as a sum in a memory, has fewer cycles than its routes take. A schedule with more of them may fit.
-    Loop {
-        /// The refusal.
-        refused: Diagnostic,
-        /// The cycles that each way from stage to stage in the loop is short of.
-        short: u64,
-    },
-    /// Edited stages are not those of this schedule: they have other cells, or another graph.
-    Other(Diagnostic),
-    /// The bitstream of edited stages is not the program with this schedule.
-    Wrong(Diagnostic),
-    /// Anything else.
-    Refused(Diagnostic),
-}
-
-impl From<Diagnostic> for MapError {
-    fn from(refused: Diagnostic) -> Self {
-        MapError::Refused(refused)
-    }
-}
-
-impl From<MapError> for Diagnostic {
-    fn from(error: MapError) -> Self {
-        match error {
-            MapError::Loop { refused: diagnostic, .. }
-            | MapError::Other(diagnostic)
-            | MapError::Wrong(diagnostic)
-            | MapError::Refused(diagnostic) => diagnostic,
-        }
-    }
-}
-
 /// A program with places and routes on an array, whose bitstream is still to be proven.
 #[derive(Clone, Debug)]
 pub(crate) struct Routed {
@@ -118,7 +84,7 @@ pub fn map(
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Mapped, MapError> {
+) -> Result<Mapped, Unmapped> {
     let spec = &target.spec;
     let mut selection = 0.0;
     let lowered = timed(&mut selection, || match (lower(compiled, spec, sharing)?, &edited.netlist) {
@@ -130,10 +96,12 @@ pub fn map(
     let bitstream = timed(&mut routed.times.encoding, || routed.configuration.encode(spec, &target.graph))?;
     let mapped = routed.proven(compiled, &bitstream, bitstream.clone(), Vec::new(), target);
     mapped.map_err(|refused| match edited.is_empty() {
-        true => MapError::Refused(refused.as_fault("program")),
-        false => MapError::Wrong(refused.with_help(
-            "an edit changed what the program computes; `--emit` without edited stages writes them as they were",
-        )),
+        true => refused.as_fault("program").into(),
+        false => {
+            let help =
+                "an edit changed what the program computes; `--emit` without edited stages writes them as they were";
+            Unmapped { refused: refused.with_help(help), shortage: Shortage::EditedProgram }
+        }
     })
 }
 
@@ -150,7 +118,7 @@ pub(crate) fn route(
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Routed, MapError> {
+) -> Result<Routed, Unmapped> {
     let mut times = Times::default();
     let implementation =
         timed(&mut times.place_and_route, || implement(&mut lowered, target, edited, options, progress))?;
@@ -201,17 +169,17 @@ fn implement(
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Implementation, MapError> {
+) -> Result<Implementation, Unmapped> {
     let ArrayTarget { spec, graph, fabric } = target;
     let placement = {
         let netlist = &lowered.netlist;
         edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec))
     };
-    // Edited stages may be those of another schedule, with other cells.
-    let routed = match (placement.transpose().map_err(MapError::Other)?, &edited.routing) {
+    let of_another_schedule = |refused| Unmapped { refused, shortage: Shortage::EditedSchedule };
+    let routed = match (placement.transpose().map_err(of_another_schedule)?, &edited.routing) {
         (Some(placement), Some(document)) => {
-            let routing =
-                Routing::from_document(document, &lowered.netlist, spec, graph, &placement).map_err(MapError::Other)?;
+            let routing = Routing::from_document(document, &lowered.netlist, spec, graph, &placement)
+                .map_err(of_another_schedule)?;
             return Ok(Implementation { placement, routing, seed: options.seed });
         }
         (Some(placement), None) => route_placed(&lowered.netlist, spec, graph, fabric, placement, options, progress),
@@ -235,9 +203,10 @@ fn implement(
                 // A way from stage to stage ends in a memory.
                 let is_memory = |cell: &&CellId| matches!(netlist.cells[**cell].core, Core::Memory(_));
                 let ways = cells.iter().filter(is_memory).count().max(1) as u64;
-                MapError::Loop { refused, short: (short.max(0) as u64).div_ceil(ways) }
+                let short = (short.max(0) as u64).div_ceil(ways);
+                Unmapped { refused, shortage: Shortage::Cycles(short) }
             }
-            _ => MapError::Refused(refused),
+            _ => refused.into(),
         }
     })?;
     start_at_zero(&mut implementation);

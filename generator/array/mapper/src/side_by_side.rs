@@ -16,11 +16,12 @@ use pushmem_placement::check_capacity;
 use pushmem_resources::NodeId;
 use pushmem_routing::{Options, Progress};
 
-use crate::compile::Search;
+use crate::compile::Request;
 use crate::edited::Edited;
 use crate::lower::{Sharing, lower};
-use crate::mapping::{ArrayTarget, MapError, Mapped, Routed, route};
+use crate::mapping::{ArrayTarget, Mapped, Routed, route};
 use crate::times::timed;
+use crate::ways::{Found, Shortage, Unmapped};
 
 /// A program on some columns of an array.
 #[derive(Debug)]
@@ -64,14 +65,15 @@ pub fn compile_side_by_side(
             let message = format!("two programs are called `{}`, in capital letters or not", program.name);
             return Err(Diagnostic::new(message).with_help("give one of them another `name`"));
         }
-        let mut routed = |compiled: &Compiled, sharing: Sharing| {
+        let routed = |compiled: &Compiled, sharing: Sharing| {
             narrowest(compiled, sharing, target, free.clone(), options, progress)
         };
-        let search = Search { program, target, beside, constraints };
-        let (compiled, (columns, mut routed), course) = search.run(&mut routed)?;
-        routed.times = course.before.plus(&routed.times);
+        let request = Request { program, target, beside, constraints };
+        let (Found { compiled, made, dedicated_cycles }, times) = request.cheapest(&routed)?;
+        let (columns, mut routed) = made;
+        routed.times = times.plus(&routed.times);
         free.start = columns.end;
-        found.push((compiled, columns, routed, course.dedicated_cycles));
+        found.push((compiled, columns, routed, dedicated_cycles));
     }
     let mut configuration = Configuration::default();
     for (_, _, routed, _) in &found {
@@ -99,7 +101,7 @@ fn narrowest(
     free: Range<u32>,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<(Range<u32>, Routed), MapError> {
+) -> Result<(Range<u32>, Routed), Unmapped> {
     let spec = &target.spec;
     let mut selection = 0.0;
     let lowered = timed(&mut selection, || lower(compiled, spec, sharing))?;
@@ -119,9 +121,9 @@ fn narrowest(
                 routed.move_east(free.start, &narrow, target);
                 return Ok((free.start..free.start + columns, routed));
             }
+            Err(Unmapped { refused: error, shortage: Shortage::Resources }) => refused = Some(error.to_string()),
             // A loop is no shorter on more columns.
-            Err(error @ (MapError::Loop { .. } | MapError::Other(_) | MapError::Wrong(_))) => return Err(error),
-            Err(MapError::Refused(error)) => refused = Some(error.to_string()),
+            Err(unmapped) => return Err(unmapped),
         }
     }
     let (name, array) = (&compiled.program.name, &spec.name);
@@ -130,7 +132,7 @@ fn narrowest(
     let message =
         format!("`{name}` does not fit the {left} of {} columns of `{array}` that are left: {why}", spec.columns);
     let help = "put fewer programs side by side, unroll less, or take an array with more columns";
-    Err(MapError::Refused(Diagnostic::new(message).with_help(help)))
+    Err(Diagnostic::new(message).with_help(help).into())
 }
 
 impl Routed {

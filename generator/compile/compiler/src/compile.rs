@@ -14,8 +14,8 @@ use pushmem_tile::{Kind, TileSpec};
 
 use crate::error::CompileError;
 use crate::forms::cheapest;
+use crate::pipeline::{Pipeline, waits_for_recurrence};
 use crate::refusal::refusal;
-use crate::scan_or_nests::{Pipeline, scan_or_nests};
 use crate::schedules::Found;
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
@@ -84,8 +84,7 @@ pub fn plan(
     delivery: Delivery,
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
-    let mut planned = |pipeline| plan_as(pipeline, program.clone(), target, constraints, delivery, observe);
-    scan_or_nests(&program, &mut planned, |compiled| compiled)
+    plan_as(Pipeline::Cheapest, program, target, constraints, delivery, observe)
 }
 
 /// As [`plan`], of one pipeline.
@@ -107,7 +106,7 @@ pub fn plan_as(
     prove_rewritten(&written, &alike, &witness).map_err(|error| CompileError::wrong(&error))?;
     let (program, witness) = with_halves(alike.clone())?;
     prove_rewritten(&alike, &program, &witness).map_err(|error| CompileError::wrong(&error))?;
-    let compiled = cheapest(pipeline.of(program), Hardware { tiles, constraints, delivery }, observe)?;
+    let compiled = cheapest(pipeline, program, Hardware { tiles, constraints, delivery }, observe)?;
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }
 
@@ -202,8 +201,8 @@ impl Compiled {
     }
 
     /// Whether it is a raster scan that is slower than one stage after the other, because all of them wait for a recurrence.
-    pub(crate) fn waits_for_recurrence(&self) -> bool {
-        self.recurrence.as_ref().is_some_and(|of| of.interval > 1) && self.is_slower_than_sequential()
+    pub fn waits_for_recurrence(&self) -> bool {
+        waits_for_recurrence(self.recurrence.as_ref(), self.graph.length, &self.extraction.pipeline)
     }
 
     /// The pipeline that it is.

@@ -44,19 +44,14 @@ impl CompileError {
         }
     }
 
-    /// The same with why another schedule is refused, if that is for something else.
-    pub(crate) fn beside(self, other: CompileError) -> Self {
-        if self.diagnostic().message() == other.diagnostic().message() {
-            return self;
-        }
-        let note = Diagnostic::from(other).as_note();
-        let with_note = |diagnostic: Diagnostic| diagnostic.with_related(vec![note]);
+    /// The same with another message.
+    pub(crate) fn map(self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
         match self {
-            CompileError::Refused(diagnostic) => CompileError::Refused(with_note(diagnostic)),
+            CompileError::Refused(diagnostic) => CompileError::Refused(change(diagnostic)),
             CompileError::Unmapped { diagnostic, buffer } => {
-                CompileError::Unmapped { diagnostic: with_note(diagnostic), buffer }
+                CompileError::Unmapped { diagnostic: change(diagnostic), buffer }
             }
-            fault @ CompileError::Fault(_) => fault,
+            CompileError::Fault(diagnostic) => CompileError::Fault(change(diagnostic)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use pushmem_assembly::Unserved;
+use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{PartError, prove_rewritten};
 use pushmem_rewriting::{with_accumulators, with_inner_reductions, with_padding, with_serial_loads};
@@ -11,6 +12,7 @@ use pushmem_search::Search;
 use crate::accumulators;
 use crate::compile::Compiled;
 use crate::error::CompileError;
+use crate::pipeline::{Pipeline, beside};
 use crate::refusal::refusal;
 use crate::schedules::{self, Schedules};
 use crate::stages::{Form, Hardware, Stages};
@@ -25,6 +27,7 @@ const MOST_REFUSED: usize = 12;
 /// # Errors
 /// The refusal of its first form, and every fault.
 pub(crate) fn cheapest(
+    pipeline: Pipeline,
     source: Program,
     hardware: Hardware,
     observe: &dyn Fn(&Trial),
@@ -32,14 +35,27 @@ pub(crate) fn cheapest(
     let space = Schedules::default();
     let search = Search::new(&space, MOST_REFUSED, observe);
     let mut forms = Forms { hardware, space: &space, search, refused: None };
-    match source.policy() {
-        Policy::Stencil => drop(forms.run(Form::of(source.clone()))?),
-        Policy::Dnn => forms.run_nests(&source)?,
+    let mut no_scan = None;
+    if source.policy() == Policy::Stencil && pipeline != Pipeline::Nests {
+        forms.run(Form::of(source.clone()))?;
+        no_scan = forms.refused.take();
+        let is_final = forms.search.best().is_some_and(|found| !found.waits_for_recurrence());
+        if pipeline == Pipeline::Cheapest && source.schedule.is_none() && !is_final {
+            forms.run_nests(&as_coarse(&source))?;
+        }
+    } else {
+        forms.run_nests(&if pipeline == Pipeline::Nests { as_coarse(&source) } else { source.clone() })?;
     }
     let Forms { search, refused, .. } = forms;
     match search.into_parts() {
-        (Some(found), trials) => Ok(Compiled::of(found, trials).of_source(&source)),
-        (None, _) => Err(refused.expect("the first form was refused")),
+        (Some(found), trials) => {
+            let no_scan = no_scan.map(Diagnostic::from);
+            Ok(Compiled { no_scan, ..Compiled::of(found, trials).of_source(&source) })
+        }
+        (None, _) => Err(match (no_scan, refused) {
+            (Some(scan), Some(nests)) => scan.map(|scan| beside(scan, nests.into())),
+            (scan, nests) => scan.or(nests).expect("the first form was refused"),
+        }),
     }
 }
 

@@ -14,6 +14,7 @@ use pushmem_search::{Relieved, Search, Space};
 
 use crate::candidate::{Candidate, Choice};
 use crate::compile::CoarsePlan;
+use crate::pipeline::waits_for_recurrence;
 use crate::refusal::told;
 use crate::stages::Stages;
 use crate::tile_counts::Kept;
@@ -60,6 +61,13 @@ pub(crate) struct Found<'a> {
     pub coarse: Option<CoarsePlan>,
     pub graph: ApplicationGraph,
     pub storage: Storage,
+}
+
+impl Found<'_> {
+    /// Whether it is a raster scan that is slower than one stage after the other, because all of them wait for a recurrence.
+    pub fn waits_for_recurrence(&self) -> bool {
+        waits_for_recurrence(self.recurrence.as_ref(), self.graph.length, &self.stages.extraction.pipeline)
+    }
 }
 
 impl Plan<'_> {

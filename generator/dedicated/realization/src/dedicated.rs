@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery};
-use pushmem_compiler::{CompileError, Compiled, Trial, plan_as, scan_or_nests};
+use pushmem_compiler::{CompileError, Compiled, Trial, plan};
 use pushmem_files::{Diagnostic, Document, counted};
 use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, StoredArray, Target};
 use pushmem_nest::Program;
@@ -55,11 +55,7 @@ pub fn build(
     observe: &dyn Fn(&Trial),
 ) -> Result<Dedicated, CompileError> {
     // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
-    let mut realized = |pipeline| {
-        let delivery = Delivery::default();
-        Dedicated::of(plan_as(pipeline, program.clone(), target, constraints, delivery, observe)?)
-    };
-    scan_or_nests(&program, &mut realized, |realized| &mut realized.compiled)
+    Dedicated::of(plan(program, target, constraints, Delivery::default(), observe)?)
 }
 
 impl Dedicated {

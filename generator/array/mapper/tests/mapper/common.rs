@@ -48,7 +48,7 @@ pub fn mapped(program: &Program, target: &ArrayTarget) -> Result<(Compiled, Mapp
 
 /// The same with stages that are edited.
 pub fn built(program: &Program, target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
-    compile_for(program, target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
+    Ok(compile_for(program, target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())?)
 }
 
 /// A shipped tile.

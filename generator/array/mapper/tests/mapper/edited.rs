@@ -1,18 +1,16 @@
 //! Stages that a person edited.
 
-use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{Direction, Place, TileKind};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, Report, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, Report};
 use pushmem_nest::Program;
-use pushmem_routing::Options;
 
-use crate::common::{app, array, beside};
+use crate::common::{app, array, built};
 
-fn built(target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
-    compile_for(&app("bc_mirror"), target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
+fn mirrored(target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
+    built(&app("bc_mirror"), target, edited)
 }
 
 fn document(text: &str) -> Document {
@@ -32,7 +30,7 @@ fn texts(target: &ArrayTarget, mapped: &Mapped) -> [String; 3] {
 #[test]
 fn stages_are_read_back_and_proven() {
     let target = ArrayTarget::new(array("amber"));
-    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let (_, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let [netlist, placement, routing] = texts(&target, &mapped);
     let all = Edited {
         graph: None,
@@ -48,7 +46,7 @@ fn stages_are_read_back_and_proven() {
         ..Edited::default()
     };
     for edited in [all, of_places, of_configuration] {
-        let (_, again) = built(&target, &edited).unwrap();
+        let (_, again) = mirrored(&target, &edited).unwrap();
         assert_eq!(again.bitstream, mapped.bitstream);
         assert_eq!(again.lowered, mapped.lowered);
     }
@@ -57,7 +55,7 @@ fn stages_are_read_back_and_proven() {
 #[test]
 fn an_edited_placement_has_other_routes() {
     let target = ArrayTarget::new(array("amber"));
-    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let (_, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let [_, placement, _] = texts(&target, &mapped);
     // The output goes to a tile far from all others.
     let lines = placement.lines().map(|line| match line.trim_start().starts_with("output: io_") {
@@ -66,7 +64,7 @@ fn an_edited_placement_has_other_routes() {
     });
     let moved = lines.collect::<Vec<_>>().join("\n") + "\n";
     assert_ne!(moved, placement);
-    let (_, again) = built(&target, &Edited { placement: Some(document(&moved)), ..Edited::default() }).unwrap();
+    let (_, again) = mirrored(&target, &Edited { placement: Some(document(&moved)), ..Edited::default() }).unwrap();
     let output = again.lowered.outputs[0][0];
     assert_eq!(again.place(output).column, 31);
     assert_ne!(again.bitstream, mapped.bitstream);
@@ -75,7 +73,7 @@ fn an_edited_placement_has_other_routes() {
 #[test]
 fn an_edit_that_changes_the_program_is_refused() {
     let target = ArrayTarget::new(array("amber"));
-    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let (_, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let [netlist, placement, _] = texts(&target, &mapped);
     let changed = |from: &str, to: &str| {
         assert!(netlist.contains(from), "{netlist}");
@@ -92,14 +90,14 @@ fn an_edit_that_changes_the_program_is_refused() {
             "routes belong to places, which are not given",
         ),
     ] {
-        let error = format!("{:?}", built(&target, &edited).map(|_| ()).unwrap_err());
+        let error = format!("{:?}", mirrored(&target, &edited).map(|_| ()).unwrap_err());
         assert!(error.contains(message), "{error}");
     }
 }
 
 #[test]
 fn words_of_another_width_are_refused() {
-    let error = built(&ArrayTarget::new(array("word32")), &Edited::default()).map(|_| ()).unwrap_err();
+    let error = mirrored(&ArrayTarget::new(array("word32")), &Edited::default()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("words of `word32` have 32 bits"), "{error}");
 }
 
@@ -107,7 +105,7 @@ fn words_of_another_width_are_refused() {
 #[test]
 fn a_register_file_in_use_is_refused() {
     let target = ArrayTarget::new(array("onyx"));
-    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let (_, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let mut configuration = mapped.configuration.clone();
     let is_pe = |place: &&Place| target.graph.kind(**place) == Some(TileKind::Pe);
     let place = *configuration.tiles.keys().find(is_pe).unwrap();
@@ -119,7 +117,7 @@ fn a_register_file_in_use_is_refused() {
     let [_, placement, _] = texts(&target, &mapped);
     let edited =
         Edited { placement: Some(document(&placement)), configuration: Some(configuration), ..Edited::default() };
-    let error = built(&target, &edited).map(|_| ()).unwrap_err();
+    let error = mirrored(&target, &edited).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("the register file of pe_"), "{error}");
 }
 
@@ -127,7 +125,7 @@ fn a_register_file_in_use_is_refused() {
 #[test]
 fn a_stream_that_the_program_does_not_have_is_refused() {
     let target = ArrayTarget::new(array("amber"));
-    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let (_, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let [_, placement, _] = texts(&target, &mapped);
     let layout = target.graph.layout(TileKind::Io);
     let beats = document("{extent: [20], cycle: {start: 0, stride: [1]}}").deserialize().unwrap();
@@ -140,7 +138,7 @@ fn a_stream_that_the_program_does_not_have_is_refused() {
         tile.set_stream(&target.spec, layout, direction, &beats).unwrap_or_else(|_| panic!("a short schedule"));
         let edited =
             Edited { placement: Some(document(&placement)), configuration: Some(configuration), ..Edited::default() };
-        let error = built(&target, &edited).map(|_| ()).unwrap_err();
+        let error = mirrored(&target, &edited).map(|_| ()).unwrap_err();
         assert!(error.to_string().contains(direction.stream()), "{error}");
         assert!(error.to_string().contains("which the program does not have"), "{error}");
     }
@@ -170,9 +168,7 @@ nest:
 ";
     let program = Program::from_document(&document(text)).unwrap().program;
     let target = ArrayTarget::new(array("amber"));
-    let mapped = |edited: &Edited| {
-        compile_for(&program, &target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
-    };
+    let mapped = |edited: &Edited| built(&program, &target, edited);
     let (_, first) = mapped(&Edited::default()).unwrap();
     let [_, placement, _] = texts(&target, &first);
     let edited = Edited { placement: Some(document(&placement)), ..Edited::default() };
@@ -186,9 +182,7 @@ nest:
 fn the_failed_proof_is_the_reason_for_a_recurrence() {
     let target = ArrayTarget::new(array("amber"));
     let program = app("prefix_sum");
-    let mapped = |edited: &Edited| {
-        compile_for(&program, &target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
-    };
+    let mapped = |edited: &Edited| built(&program, &target, edited);
     let (_, right) = mapped(&Edited::default()).unwrap();
     let [_, placement, _] = texts(&target, &right);
     let mut configuration = right.configuration.clone();
@@ -215,9 +209,9 @@ fn the_failed_proof_is_the_reason_for_a_recurrence() {
 #[test]
 fn an_application_graph_is_read_back() {
     let target = ArrayTarget::new(array("amber"));
-    let (compiled, mapped) = built(&target, &Edited::default()).unwrap();
+    let (compiled, mapped) = mirrored(&target, &Edited::default()).unwrap();
     let graph = CompileStage::Graph.text(&compiled);
-    let (_, again) = built(&target, &Edited { graph: Some(document(&graph)), ..Edited::default() }).unwrap();
+    let (_, again) = mirrored(&target, &Edited { graph: Some(document(&graph)), ..Edited::default() }).unwrap();
     assert_eq!(again.bitstream, mapped.bitstream);
 }
 

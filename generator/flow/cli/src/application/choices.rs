@@ -13,7 +13,8 @@ use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
 use pushmem_halide::Loops;
 use pushmem_mapper::{
-    ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced, cycles_unplaced,
+    ArrayTarget, Edited, Mapped, Refused, SideBySide, compile_for, compile_side_by_side, compile_unplaced,
+    cycles_unplaced,
 };
 use pushmem_nest::Program;
 use pushmem_realization::{Dedicated, build};
@@ -203,7 +204,7 @@ impl Chosen {
         edited: &Edited,
         options: Options,
         progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<(Compiled, Mapped), Diagnostic> {
+    ) -> Result<(Compiled, Mapped), Refused> {
         compile_for(program, array, &self.target, &self.constraints_on_arrays(), edited, options, progress)
     }
 
@@ -224,21 +225,25 @@ impl Chosen {
         let refused = match compiled(program) {
             // Edited stages are those of the schedule.
             Err(refused) if edited.is_empty() => refused,
-            done => return done,
+            done => return Ok(done?),
         };
         let others = self.other_programs(file)?;
         // A program that is too large has no other loops that are smaller.
-        if others.is_empty() || self.compile_unplaced(program, array).is_ok() {
+        if others.is_empty() || refused.cycles.is_some() {
             return Err(self.with_longer_array(refused, program, array));
         }
-        let other = with_other_loops(&others, refused.message(), |other| compiled(other).ok());
+        let other = with_other_loops(&others, refused.diagnostic.message(), |other| compiled(other).ok());
         other.ok_or_else(|| self.with_longer_array(refused, program, array))
     }
 
     /// The refusal of a program by an array, with the first shipped array of such tiles that counts the cycles of its schedule, where
     /// these are more than the refusing one counts.
-    fn with_longer_array(&self, refused: Diagnostic, program: &Program, array: &ArrayTarget) -> Diagnostic {
+    fn with_longer_array(&self, refused: Refused, program: &Program, array: &ArrayTarget) -> Diagnostic {
         let bits = |spec: &ArraySpec| spec.io.controller.cycle_bits;
+        let Refused { diagnostic: refused, cycles } = refused;
+        if cycles.is_some_and(|cycles| cycles >> bits(&array.spec) == 0) {
+            return refused;
+        }
         let is_alike = |spec: &ArraySpec| {
             spec.pe == array.spec.pe && spec.global_buffer.is_some() == array.spec.global_buffer.is_some()
         };

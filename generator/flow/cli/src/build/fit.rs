@@ -138,7 +138,7 @@ impl Build {
             Some(target) => {
                 let options = Options { seed: self.seed, ..Options::default() };
                 let mapped = chosen.compile_for(program, target, &Edited::default(), options, &|_| ());
-                mapped.map(|(compiled, mapped)| {
+                mapped.map_err(Diagnostic::from).map(|(compiled, mapped)| {
                     let report = ArrayReport::of(&compiled, &mapped, target);
                     let (elements, tiles) = (report.processing_elements.used as u64, report.memories.used as u64);
                     let multipliers = compiled.instances().map(|datapath| datapath.multipliers()).sum();
