@@ -1,11 +1,12 @@
-//! The text of the nest of a pipeline.
+//! The nest of a pipeline, in the syntax of nests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved, statement_in_yaml};
+use pushmem_nest as nest;
+use pushmem_nest::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax, Syntax};
+use pushmem_nest::{ArrayKind, Binary, Index, Policy, Span, Type, is_reserved};
 
 use crate::convert::{Converted, Converter};
 use crate::fault::{Fault, Result};
@@ -16,9 +17,9 @@ use crate::plan::{self, Array, Box, Plan, Point, Stage, Storage, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::regions::ranges;
 use crate::scan::follow_streams;
+use crate::statements::{Writer, identifier};
 use crate::straight::{Arrays, straightened, with_few_writers};
 use crate::substitution::with_variables;
-use crate::text::{Printer, identifier};
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
 
@@ -133,29 +134,14 @@ impl Block {
     }
 }
 
-/// A nest as text, and the places that its parts come from.
-#[derive(Debug, Default)]
+/// A nest, and what users are told of it.
+#[derive(Debug)]
 pub(crate) struct Emitted {
-    pub text: String,
-    places: Vec<(Range<usize>, Span)>,
+    pub nest: ProgramSyntax<'static>,
     /// Names that are others in the nest, each with its place.
     pub renamed: Vec<(Span, String, String)>,
     /// Directives of the schedule that the nest does not follow.
     pub notes: Vec<(Span, String)>,
-}
-
-impl Emitted {
-    fn line(&mut self, line: &str, span: Span) {
-        let start = self.text.len();
-        self.text.push_str(line);
-        self.places.push((start..self.text.len(), span));
-    }
-
-    /// The place in the text of the pipeline that a part of the text comes from.
-    pub fn place(&self, span: Span) -> Span {
-        let place = self.places.iter().rfind(|(range, _)| range.start <= span.start);
-        place.or(self.places.first()).map_or(Span::default(), |(_, span)| *span)
-    }
 }
 
 /// The parts of a nest.
@@ -170,14 +156,13 @@ pub(crate) struct Nest<'a> {
 }
 
 impl Nest<'_> {
-    /// The text.
+    /// The nest.
     pub fn emit(mut self) -> Result<Emitted> {
-        let mut blocks = Vec::new();
-        let mut emitted = Emitted::default();
+        let (mut blocks, mut notes) = (Vec::new(), Vec::new());
         for stage in &std::mem::take(&mut self.plan.stages) {
             if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
                 self.blocks(stage, &mut blocks)?;
-                emitted.notes.extend(self.unrolled_less(stage));
+                notes.extend(self.unrolled_less(stage));
             }
         }
         self.trim(&mut blocks);
@@ -198,17 +183,17 @@ impl Nest<'_> {
                 blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
             }
         }
-        emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
-        if let Some(schedule) = schedule {
-            emitted.text.push_str(&format!("schedule: {}\n", schedule.name()));
-        }
-        let names = self.array_names(&mut emitted);
-        self.declarations(&blocks, &names, &mut emitted);
-        emitted.text.push_str("nest:\n");
-        for block in &blocks {
-            self.block(block, &names, &mut emitted);
-        }
-        Ok(emitted)
+        let (names, renamed) = self.array_names();
+        let (arrays, tables) = self.declarations(&blocks, &names);
+        let nest = ProgramSyntax {
+            name: identifier(self.name),
+            schedule,
+            arrays,
+            tables,
+            nest: blocks.iter().flat_map(|block| self.block(block, &names)).collect(),
+            places: Places::One(Span::default()),
+        };
+        Ok(Emitted { nest, renamed, notes })
     }
 
     /// The loops of a stage whose factor divides no number of their iterations: other copies than the schedule says.
@@ -346,22 +331,27 @@ impl Nest<'_> {
     }
 
     /// Names for all arrays: those that the user gave them, where they can be names.
-    fn array_names(&self, emitted: &mut Emitted) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    fn array_names(&self) -> (Vec<String>, Vec<(Span, String, String)>) {
+        let (mut names, mut renamed): (Vec<String>, _) = (Vec::new(), Vec::new());
         for array in &self.plan.arrays {
             let wanted = identifier(&array.name);
             let taken = |name: &String| names.contains(name) || is_reserved(name);
             let numbered = (2..).map(|number| format!("{wanted}_{number}"));
             let free = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)).unwrap_or(wanted);
             if free != array.name && matches!(array.storage, Storage::Input | Storage::Output) {
-                emitted.renamed.push((array.span, array.name.clone(), free.clone()));
+                renamed.push((array.span, array.name.clone(), free.clone()));
             }
             names.push(free);
         }
-        names
+        (names, renamed)
     }
 
-    fn declarations(&self, blocks: &[Block], names: &[String], emitted: &mut Emitted) {
+    /// The arrays and tables that statements use, the arrays in the order of their kinds.
+    fn declarations(
+        &self,
+        blocks: &[Block],
+        names: &[String],
+    ) -> (Vec<Declared<'static, nest::Array>>, Vec<Declared<'static, nest::Table>>) {
         let statements = || blocks.iter().flat_map(|block| &block.statements);
         let mut seen = HashSet::new();
         let mut used: BTreeSet<usize> = statements().map(Statement::array).collect();
@@ -376,45 +366,32 @@ impl Nest<'_> {
                 indices.iter().for_each(|index| index.visit_all(&mut seen, &mut loaded));
             }
         }
-        for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
-        {
-            let arrays: Vec<usize> =
-                used.iter().copied().filter(|array| self.plan.arrays[*array].storage == storage).collect();
-            if !arrays.is_empty() {
-                emitted.text.push_str(&format!("{title}:\n"));
-            }
-            for array in arrays {
-                let region = self.boxes[array].clone().unwrap_or_default();
-                let shape = region.iter().map(|(low, high)| high - low + 1).join(", ");
-                let mut line = format!("  {}: {{type: {}, shape: [{shape}]", names[array], self.held[array].name());
-                if region.iter().any(|(low, _)| *low != 0) {
-                    line.push_str(&format!(", min: [{}]", region.iter().map(|(low, _)| low).join(", ")));
+        let (mut arrays, mut tables) = (Vec::new(), Vec::new());
+        for array in used {
+            let (name, span, element) = (names[array].clone(), self.plan.arrays[array].span, self.held[array]);
+            let kind = match &self.plan.arrays[array].storage {
+                Storage::Input => ArrayKind::Input,
+                Storage::Output => ArrayKind::Output,
+                Storage::Buffer => ArrayKind::Buffer,
+                Storage::Constants(entries) => {
+                    let table = nest::Table { name, element, values: entries.to_vec(), function: None, span };
+                    tables.push(Declared::new(table, span));
+                    continue;
                 }
-                emitted.line(&format!("{line}}}\n"), self.plan.arrays[array].span);
-            }
+            };
+            let region = self.boxes[array].as_deref().unwrap_or_default();
+            let (min, shape) = region.iter().map(|(low, high)| (*low, high - low + 1)).unzip();
+            let buffer = nest::Array::buffer(name, element, min, shape, span);
+            arrays.push(Declared::new(nest::Array { kind, ..buffer }, span));
         }
-        let tables = used.iter().filter_map(|array| match &self.plan.arrays[*array].storage {
-            Storage::Constants(entries) => Some((*array, entries)),
-            _ => None,
-        });
-        for (place, (table, entries)) in tables.enumerate() {
-            if place == 0 {
-                emitted.text.push_str("tables:\n");
-            }
-            let line = format!(
-                "  {}: {{type: {}, values: [{}]}}\n",
-                names[table],
-                self.held[table].name(),
-                entries.iter().map(|entry| self.held[table].text(*entry)).join(", ")
-            );
-            emitted.line(&line, self.plan.arrays[table].span);
-        }
+        (arrays, tables)
     }
 
-    fn block(&self, block: &Block, names: &[String], emitted: &mut Emitted) {
+    fn block(&self, block: &Block, names: &[String]) -> Vec<NodeSyntax> {
+        let span = block.span;
         let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
         let mut ranges: Box = vec![(0, 0); self.plan.variables.len()];
-        let mut depth = 0;
+        let mut headers = Vec::new();
         for each in &block.loops {
             ranges[each.variable] = each.range;
             if each.extent() == 1 {
@@ -424,20 +401,22 @@ impl Nest<'_> {
             let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
             let numbered = (1..).map(|number| format!("{wanted}{number}"));
             let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
-            let unroll = if each.unroll > 1 { format!(" unroll {}", each.unroll) } else { String::new() };
-            let (low, high) = each.range;
-            emitted
-                .line(&format!("{:1$}- for {name} in {low}..{2}{unroll}:\n", "", 2 + 2 * depth, high + 1), block.span);
+            let bound = |number: i64| Syntax::integer(number, span);
+            headers.push(Header {
+                variable: Name { text: name.clone(), span },
+                start: bound(each.range.0),
+                end: bound(each.range.1 + 1),
+                unroll: (each.unroll > 1).then(|| bound(each.unroll)),
+                span,
+            });
             variables.insert(each.variable, name);
-            depth += 1;
         }
-        let printer = Printer { names, types: &self.held, variables, ranges, values: HashMap::new() };
-        for Statement { target, value, updates } in &block.statements {
-            let (statement, values) = printer.statement(target, value, *updates);
-            let indent = 2 + 2 * depth;
-            let text = statement_in_yaml(&statement, None, &values, indent);
-            emitted.line(&format!("{:indent$}{text}\n", ""), block.span);
-        }
+        let writer = Writer { names, types: &self.held, variables, ranges, values: HashMap::new(), span };
+        let statement = |Statement { target, value, updates }: &Statement| {
+            NodeSyntax::Statement(std::boxed::Box::new(writer.statement(target, value, *updates)))
+        };
+        let statements = block.statements.iter().map(statement).collect();
+        headers.into_iter().rev().fold(statements, |body, header| vec![NodeSyntax::Loop(header, body)])
     }
 }
 

@@ -16,14 +16,15 @@
 //! | `convert` | terms | values of nests, with their indices and tables |
 //! | `rates`, `scan` | blocks of image pipelines | choices for other rates, loops in the order in which streams arrive |
 //! | `straight`, `turns` | blocks of kept arrays | copies and loops for indices that are no sums of variables |
-//! | `emit`, `text` | blocks | the text of a nest |
+//! | `emit`, `statements` | blocks | a nest in the syntax of nests |
 //! | `proof` | the file and the nest | whether they compute the same |
 //!
 //! Some of them rest on helpers: `loops` are those of a schedule, `interval` finds the values of a term, `known` those of Funcs without
 //! images, `fit` the simplest index with given values, `functions` and `intrinsics` say the functions of Halide in the operators of
 //! nests, `intern` keeps each term once, `substitution`, `rebuild`, `runs` and `walk` take values and indices apart.
 //!
-//! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of the text of the pipeline.
+//! [`pushmem_nest`] resolves the nest as one from YAML, so that its checks and messages hold here, too. Places are those of the text of the
+//! pipeline.
 
 mod array_expansion;
 mod convert;
@@ -52,12 +53,12 @@ mod regions;
 mod runs;
 mod scan;
 mod sizes;
+mod statements;
 mod straight;
 mod substitution;
 mod sweeps;
 mod syntax;
 mod target;
-mod text;
 mod turns;
 mod value;
 mod walk;
@@ -66,8 +67,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_files::{Code, Diagnostic, Document, read_bytes};
-use pushmem_nest::{Checked, Language, Policy, Program, SourceText, Type};
+use pushmem_files::{Code, Diagnostic, read_bytes};
+use pushmem_nest::{Checked, Language, Policy, SourceText, Type};
 
 use crate::fault::{Fault, Result};
 use crate::lower::Lowering;
@@ -104,7 +105,7 @@ pub fn read_with_loops(path: &Path, loops: Loops, floats: Floats) -> Option<Resu
 /// # Errors
 /// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
 /// are not known, addresses that depend on data, numbers that are of two formats, or of none, unless they are to be narrowed, and all that
-/// [`Program::read`] finds.
+/// [`Program::read`](pushmem_nest::Program::read) finds.
 pub fn import(name: &str, bytes: &[u8], floats: Floats) -> Result<Checked, Diagnostic> {
     let refused = match import_with_loops(name, bytes, Loops::Scheduled, floats) {
         Err(refused) if !refused.is_fault() => refused,
@@ -139,8 +140,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
     let nest = emit::Nest { name: &stem(name), schedule, loops, floats, plan, boxes, held };
     let emitted = nest.emit().map_err(|fault| located(&source, fault))?;
-    let document = Document::parse(name, emitted.text.as_str())?;
-    let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+    let mut checked = emitted.nest.resolve(source.clone())?;
     for (span, said, name) in &emitted.renamed {
         let message = format!("`{said}` is called `{name}` in the nest");
         let help = format!("rename it, or write `{name}` in commands");

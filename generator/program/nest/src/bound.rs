@@ -1,7 +1,7 @@
 //! Constants in the headers of loops: where a loop starts and ends, and how far it is unrolled.
 
 use crate::operators::Binary;
-use crate::resolve::{Scope, children, wrong_count};
+use crate::resolve::{Scope, wrong_count};
 use crate::source::{Problem, Span};
 use crate::syntax::{Kind, Name, Syntax};
 
@@ -27,7 +27,7 @@ impl Bound<'_> {
     /// The error about the names, if there are any: those of loop variables first.
     fn first_name(&self, syntax: &Syntax) -> Option<Problem> {
         let mut names = Vec::new();
-        find_names(syntax, &mut names);
+        syntax.find_names(&mut names);
         let variable = names.iter().find(|name| self.scope.variable(&name.text).is_some());
         variable.or(names.first()).map(|name| self.named(name))
     }
@@ -100,14 +100,4 @@ impl Bound<'_> {
     fn limited(&self, value: Option<i64>, span: Span) -> Result<i64, Problem> {
         value.ok_or_else(|| Problem::new(span, format!("{} becomes too large", self.what)))
     }
-}
-
-/// The names of loop variables, arrays and tables in an expression, in the order of the text.
-pub(crate) fn find_names(syntax: &Syntax, names: &mut Vec<Name>) {
-    match &syntax.kind {
-        Kind::Name(text) => names.push(Name { text: text.clone(), span: syntax.span }),
-        Kind::Element(name, _) => names.push(name.clone()),
-        _ => {}
-    }
-    children(syntax).into_iter().for_each(|child| find_names(child, names));
 }

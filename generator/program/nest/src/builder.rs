@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document};
+use pushmem_files::{Code, Diagnostic};
 
 use crate::lexer::{Token, tokens};
-use crate::program::{ArrayKind, Policy, Program};
-use crate::read::Checked;
-use crate::source::{PlacedText, Span};
+use crate::parser;
+use crate::program::{Array, ArrayKind, Policy, Share, Table};
+use crate::resolve::Checked;
+use crate::source::{Language, PlacedText, SourceText, Span};
+use crate::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax, Syntax};
 use crate::types::Type;
 
 /// Builds a program from loops, operations, loads and stores.
 ///
-/// The program is written as text and read again, so that it is checked as any other; problems point into that text.
+/// The program is checked as any other; problems point into a text of its declarations, loops and statements.
 ///
 /// ```
 /// use pushmem_nest::{ProgramBuilder, Type};
@@ -43,8 +44,8 @@ use crate::types::Type;
 pub struct ProgramBuilder {
     name: String,
     schedule: Option<Policy>,
-    arrays: Vec<(ArrayKind, String, String)>,
-    tables: Vec<(String, String)>,
+    arrays: Vec<Array>,
+    tables: Vec<Table>,
     functions: HashMap<String, Function>,
     nest: LoopBuilder,
 }
@@ -58,7 +59,10 @@ struct Function {
 /// Builds what is in a loop.
 #[derive(Clone, Debug, Default)]
 pub struct LoopBuilder {
-    header: String,
+    variable: String,
+    min: i64,
+    extent: i64,
+    unroll: Option<i64>,
     children: Vec<Child>,
 }
 
@@ -99,11 +103,9 @@ impl ProgramBuilder {
 
     /// Declares an array whose least indices are `min`, or 0 where there are none.
     pub fn add_array(&mut self, kind: ArrayKind, name: &str, element: Type, shape: &[i64], min: &[i64]) -> &mut Self {
-        let mut text = format!("{{type: {}, shape: [{}]", element.name(), shape.iter().join(", "));
-        if !min.is_empty() {
-            text.push_str(&format!(", min: [{}]", min.iter().join(", ")));
-        }
-        self.arrays.push((kind, name.to_owned(), text + "}"));
+        let min = if min.is_empty() { vec![0; shape.len()] } else { min.to_vec() };
+        let array = Array::buffer(name.to_owned(), element, min, shape.to_vec(), Span::default());
+        self.arrays.push(Array { kind, ..array });
         self
     }
 
@@ -124,8 +126,8 @@ impl ProgramBuilder {
 
     /// Declares a table of constants.
     pub fn add_table(&mut self, name: &str, element: Type, values: &[i64]) -> &mut Self {
-        let text = format!("{{type: {}, values: [{}]}}", element.name(), values.iter().join(", "));
-        self.tables.push((name.to_owned(), text));
+        let (name, values) = (name.to_owned(), values.to_vec());
+        self.tables.push(Table { name, element, values, function: None, span: Span::default() });
         self
     }
 
@@ -145,24 +147,26 @@ impl ProgramBuilder {
     /// The program.
     ///
     /// # Errors
-    /// As [`Program::read`], and if an operation has no store or function, or another number of loads than its function
+    /// As [`Program::read`](crate::Program::read), and if an operation has no store or function, or another number of loads than its function
     /// has parameters.
     pub fn build(&self) -> Result<Checked, Diagnostic> {
-        let mut text = format!("name: {}\n", self.name);
-        if let Some(schedule) = self.schedule {
-            text.push_str(&format!("schedule: {}\n", schedule.name()));
-        }
-        for kind in [ArrayKind::Input, ArrayKind::Output, ArrayKind::Buffer] {
-            let arrays = self.arrays.iter().filter(|array| array.0 == kind);
-            let entries = arrays.map(|(_, name, contents)| format!("  {name}: {contents}\n")).join("");
-            text.push_str(&section(&format!("{}s", kind.name()), &entries));
-        }
-        let entries = self.tables.iter().map(|(name, contents)| format!("  {name}: {contents}\n")).join("");
-        text.push_str(&section("tables", &entries));
-        text.push_str("nest:\n");
-        let mut operations = Vec::new();
-        self.write(&self.nest, 1, &mut text, &mut operations)?;
-        let mut checked = Program::from_document(&Document::parse(format!("{} (built)", self.name), text)?)?;
+        let (mut text, mut operations) = (String::new(), Vec::new());
+        let mut declared = |name: &str| add_line(&mut text, name);
+        let of_array = |array: &Array| {
+            let span = declared(&array.name);
+            Declared::new(Array { span, ..array.clone() }, span)
+        };
+        let arrays = self.arrays.iter().map(of_array).collect();
+        let of_table = |table: &Table| {
+            let span = declared(&table.name);
+            Declared::new(Table { span, ..table.clone() }, span)
+        };
+        let tables = self.tables.iter().map(of_table).collect();
+        let places = Places::One(add_line(&mut text, &self.name));
+        let nest = self.nodes(&self.nest, &mut text, &mut operations)?;
+        let source = SourceText::new(&format!("{} (built)", self.name), &text, Language::Nest);
+        let syntax = ProgramSyntax { name: self.name.clone(), schedule: self.schedule, arrays, tables, nest, places };
+        let mut checked = syntax.resolve(source).map_err(|problem| problem.or_code(Code::Program))?;
         for (operation, built) in checked.program.operations_mut().into_iter().zip(operations) {
             operation.name = built.name.clone();
             operation.function = built.function.clone();
@@ -170,30 +174,38 @@ impl ProgramBuilder {
         Ok(checked)
     }
 
-    fn write<'a>(
+    fn nodes<'a>(
         &self,
         parent: &'a LoopBuilder,
-        level: usize,
         text: &mut String,
         operations: &mut Vec<&'a OperationBuilder>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<Vec<NodeSyntax>, Diagnostic> {
+        let mut nodes = Vec::new();
         for child in &parent.children {
-            text.push_str(&"  ".repeat(level));
-            match child {
+            nodes.push(match child {
                 Child::Loop(inner) => {
-                    text.push_str(&format!("- {}:\n", inner.header));
-                    self.write(inner, level + 1, text, operations)?;
+                    let LoopBuilder { variable, min, extent, unroll, .. } = inner;
+                    let end = min.saturating_add(*extent);
+                    let span = add_line(text, &format!("for {variable} in {min}..{end}"));
+                    let variable = Name { text: variable.clone(), span };
+                    let (start, end) = (Syntax::integer(*min, span), Syntax::integer(end, span));
+                    let unroll = unroll.map(|factor| Syntax::integer(factor, span));
+                    let header = Header { variable, start, end, unroll, span };
+                    NodeSyntax::Loop(header, self.nodes(inner, text, operations)?)
                 }
                 Child::Operation(operation) => {
                     if operations.iter().any(|other| other.name == operation.name) {
                         return Err(Diagnostic::new(format!("two operations are named `{}`", operation.name)));
                     }
-                    text.push_str(&format!("- {}\n", self.statement(operation)?));
                     operations.push(operation);
+                    let statement = self.statement(operation)?;
+                    let span = add_line(text, &statement);
+                    let share = operation.share.clone().map(|name| Share { name, span });
+                    NodeSyntax::of(parser::statement(&PlacedText::new(&statement, text, span), Vec::new(), share))
                 }
-            }
+            });
         }
-        Ok(())
+        Ok(nodes)
     }
 
     fn statement(&self, operation: &OperationBuilder) -> Result<String, Diagnostic> {
@@ -217,17 +229,17 @@ impl ProgramBuilder {
             )));
         }
         let body = substitute(&function.body, &function.parameters, &operation.loads)?;
-        let share = operation.share.as_ref().map_or(String::new(), |unit| format!(": {{share: {unit}}}"));
-        Ok(format!("{store} {body}{share}"))
+        Ok(format!("{store} {body}"))
     }
 }
 
-fn section(name: &str, entries: &str) -> String {
-    match entries {
-        "" if name == "outputs" => format!("{name}: {{}}\n"),
-        "" => String::new(),
-        entries => format!("{name}:\n{entries}"),
-    }
+/// Adds a line to a text.
+fn add_line(text: &mut String, line: &str) -> Span {
+    let start = text.len();
+    text.push_str(line);
+    let end = text.len();
+    text.push('\n');
+    Span { start, end }
 }
 
 /// The text with arguments in the place of parameters.
@@ -254,8 +266,8 @@ fn substitute(body: &str, parameters: &[String], arguments: &[String]) -> Result
 impl LoopBuilder {
     /// Adds a loop that runs `extent` times from `min` on, and returns it.
     pub fn add_loop(&mut self, variable: &str, min: i64, extent: i64) -> &mut LoopBuilder {
-        let header = format!("for {variable} in {min}..{}", min.saturating_add(extent));
-        self.children.push(Child::Loop(LoopBuilder { header, children: Vec::new() }));
+        let inner = LoopBuilder { variable: variable.to_owned(), min, extent, ..LoopBuilder::default() };
+        self.children.push(Child::Loop(inner));
         match self.children.last_mut() {
             Some(Child::Loop(inner)) => inner,
             _ => unreachable!("a loop was just added"),
@@ -264,7 +276,7 @@ impl LoopBuilder {
 
     /// Executes this many successive iterations at once.
     pub fn unroll(&mut self, factor: i64) -> &mut Self {
-        self.header.push_str(&format!(" unroll {factor}"));
+        self.unroll = Some(factor);
         self
     }
 

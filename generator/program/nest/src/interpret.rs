@@ -14,7 +14,7 @@ use pushmem_images::Image;
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
 use crate::program::{Access, Array, ArrayKind, Loop, Operation, Program};
-use crate::read::{LARGEST_RUN, too_many_elements};
+use crate::resolve::{LARGEST_RUN, too_many_elements};
 use crate::source::Problem;
 use crate::types::Type;
 use compile::Compiler;

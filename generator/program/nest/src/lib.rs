@@ -37,6 +37,7 @@ mod interpret;
 mod lexer;
 mod named_values;
 mod operators;
+mod parser;
 mod print;
 mod program;
 mod random_access;
@@ -46,8 +47,7 @@ mod reductions;
 mod region;
 mod resolve;
 mod source;
-mod syntax;
-mod translated;
+pub mod syntax;
 mod types;
 mod uses;
 mod value_range;
@@ -59,14 +59,16 @@ pub use index::{AffineIndex, INDEX_LIMIT, Index, Piece};
 pub use interpret::Observer;
 pub use named_values::{named_values, statement_in_yaml, value_names};
 pub use operators::{Binary, Unary};
+pub use parser::is_reserved;
 pub use print::Printer;
 pub use program::{
     Access, Array, ArrayKind, Level, Load, Loop, Node, Operation, Policy, Program, Share, Table, ranges,
 };
 pub use pushmem_affine::{LARGEST_BOUND, MOST_ITERATIONS};
 pub use random_access::LARGEST_RANDOM_ACCESS;
-pub use read::{Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS};
-pub use source::{Language, SourceText, Span};
-pub use syntax::is_reserved;
+pub use resolve::{
+    Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS,
+};
+pub use source::{Language, Problem, SourceText, Span};
 pub use types::{Type, Word};
 pub use witness::{ArrayOrigin, StatementOrigin, Witness};

@@ -169,7 +169,7 @@ impl Binary {
     }
 
     /// The operator of integers that is written in the same way.
-    fn of_integers(self) -> Binary {
+    pub(crate) fn of_integers(self) -> Binary {
         let is_this = |own: OfFormat| Format::ALL.into_iter().any(|format| own(format) == self);
         Self::FLOAT.into_iter().find(|(_, own)| is_this(*own)).map_or(self, |(of_integers, _)| of_integers)
     }

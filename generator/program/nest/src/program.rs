@@ -53,7 +53,7 @@ impl Policy {
 }
 
 /// Where the elements of an array come from and go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArrayKind {
     /// Comes from outside and is never written.
     Input,

@@ -1,42 +1,37 @@
 //! From trees to operations: names are looked up, types are checked, constants are folded.
 
+mod nests;
+pub(crate) mod program;
 mod scope;
 mod typing;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use pushmem_files::nearest;
 use pushmem_float::Function;
 
-use crate::bound::find_names;
 use crate::expression::{Expression, ExpressionKind};
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
+use crate::parser::is_reserved;
 use crate::program::{Access, ArrayKind, Load, Operation};
 use crate::source::{Problem, Span};
-use crate::syntax::{Kind, Name, Statement, Syntax, is_reserved};
+use crate::syntax::{Kind, Name, Statement, Syntax};
 use crate::types::Type;
 use crate::value_range::value_range;
+pub(crate) use program::too_many_elements;
+pub use program::{
+    Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS,
+};
+use program::{is_name, not_a_name};
 use scope::FUNCTIONS;
 pub(crate) use scope::{Scope, wrong_count};
-use typing::{Draft, constant, made};
-
-pub(crate) fn children(syntax: &Syntax) -> Vec<&Syntax> {
-    match &syntax.kind {
-        Kind::Integer(..) | Kind::Decimal(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
-        Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
-        Kind::Negate(operand) | Kind::Not(operand) | Kind::Cast(operand, _) => vec![operand],
-        Kind::Binary(_, left, right) | Kind::Logical(_, left, right) => vec![left, right],
-    }
-}
+use typing::{Draft, constant, finite, made};
 
 /// Resolves a statement. Warnings are added to the list. The name of the operation is that of its target.
-pub(crate) fn operation(
-    scope: Scope,
-    statement: &Statement,
-    warnings: &mut Vec<Problem>,
-) -> Result<Operation, Problem> {
+fn operation(scope: Scope, statement: &Statement, warnings: &mut Vec<Problem>) -> Result<Operation, Problem> {
+    let values = statement.values.iter().map(|(_, value)| value);
+    values.chain(&statement.indices).chain([&statement.value]).try_for_each(Syntax::check_height)?;
     let name = &statement.target;
     let Some(array) = scope.array(&name.text) else {
         return Err(if scope.table(&name.text).is_some() {
@@ -51,11 +46,8 @@ pub(crate) fn operation(
         return Err(Problem::new(name.span, format!("the input `{}` cannot be written", name.text))
             .with_help("write a buffer or an output"));
     }
-    // The place of the target: from its name to the closing bracket, which follows the last index.
-    let last = statement.indices.last().map_or(name.span, |index| index.span);
-    let place = name.span.to(Span { start: last.start, end: last.end + 1 });
     let mut resolver = Resolver { scope, values: Vec::new(), loads: Vec::new(), warnings };
-    let used = used_names(statement);
+    let used = statement.used_names();
     for (name, value) in &statement.values {
         let loads = resolver.loads.len();
         resolver.add_value(name, value)?;
@@ -67,7 +59,7 @@ pub(crate) fn operation(
         }
     }
     let draft = resolver.draft(&statement.value)?;
-    let target = resolver.access(array, &statement.indices, place)?;
+    let target = resolver.access(array, &statement.indices, statement.place)?;
     let span = draft.span();
     let expression = resolver.settle(draft, declared.element)?;
     if expression.value != declared.element {
@@ -87,26 +79,9 @@ pub(crate) fn operation(
         reduction: statement.reduce.then(|| Binary::sum_of(declared.element)),
         loads,
         expression,
-        share: None,
+        share: statement.share.clone(),
         span: statement.span,
     })
-}
-
-/// The names that a statement uses, directly or for values that it uses.
-fn used_names(statement: &Statement) -> HashSet<String> {
-    let mut used = HashSet::new();
-    let add = |syntax: &Syntax, used: &mut HashSet<String>| {
-        let mut names = Vec::new();
-        find_names(syntax, &mut names);
-        used.extend(names.into_iter().map(|name| name.text));
-    };
-    statement.indices.iter().chain([&statement.value]).for_each(|syntax| add(syntax, &mut used));
-    for (name, value) in statement.values.iter().rev() {
-        if used.contains(&name.text) {
-            add(value, &mut used);
-        }
-    }
-    used
 }
 
 /// A value that a statement names.
@@ -127,6 +102,9 @@ impl Resolver<'_, '_> {
     fn add_value(&mut self, name: &Name, value: &Syntax) -> Result<(), Problem> {
         let refuse = |message: String| Err(Problem::new(name.span, message).with_help("give the value another name"));
         let text = name.text.as_str();
+        if !is_name(text) {
+            return Err(not_a_name(text, "the name of a value", name.span));
+        }
         if is_reserved(text) {
             return refuse(format!("`{text}` is a word of the language and cannot be the name of a value"));
         }
@@ -156,7 +134,7 @@ impl Resolver<'_, '_> {
         match &index.kind {
             Kind::Element(..) => true,
             Kind::Name(name) => self.value(name).is_some_and(|value| value.depends_on_data),
-            _ => children(index).into_iter().any(|child| self.depends_on_data(child)),
+            _ => index.children().into_iter().any(|child| self.depends_on_data(child)),
         }
     }
 
@@ -175,7 +153,7 @@ impl Resolver<'_, '_> {
                 let problem = Problem::new(index.span, format!("the value `{name}` cannot stand in an index"));
                 Some(problem.with_help("write its expression here: without data, an index is a sum of loop variables"))
             }
-            _ => children(index).into_iter().find_map(|child| self.named_in(child)),
+            _ => index.children().into_iter().find_map(|child| self.named_in(child)),
         }
     }
 
@@ -186,7 +164,7 @@ impl Resolver<'_, '_> {
             Kind::Integer(number, Some(value)) => Draft::Typed(constant(self.fit(*number, *value, span), *value, span)),
             Kind::Decimal(number, None) => Draft::Decimal(*number, span),
             Kind::Decimal(number, Some(format)) => {
-                Draft::Typed(constant(format.from_f64(*number).into(), Type::of_format(*format), span))
+                Draft::Typed(finite(format.from_f64(*number).into(), Type::of_format(*format), span)?)
             }
             Kind::Boolean(truth) => Draft::Typed(constant(i64::from(*truth), Type::Bool, span)),
             Kind::Name(name) => match self.value(name) {

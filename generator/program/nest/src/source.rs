@@ -74,18 +74,18 @@ impl SourceText {
 
 /// Something wrong at a place, before it is known of which file.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    pub span: Span,
-    pub message: String,
-    pub help: Option<String>,
+pub struct Problem {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
 }
 
 impl Problem {
-    pub fn new(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: None }
     }
 
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -1,27 +1,201 @@
-//! From tokens to trees. Names and types are not looked at yet.
+//! Programs as trees, before names are looked up and types are checked. [`ProgramSyntax::resolve`] makes a [`Program`](crate::Program) of
+//! one, whichever front end wrote it. Each part has its place in the text that the program comes from.
 
+use std::collections::HashSet;
+
+use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_float::Format;
 
-use crate::lexer::{Token, tokens};
-use crate::operators::Binary;
-use crate::source::{PlacedText, Problem, Span};
+use crate::operators::{Binary, Unary};
+use crate::program::{Array, Policy, Share, Table};
+use crate::source::{Problem, Span};
 use crate::types::Type;
 
 /// The highest tree that is accepted, so that no walk over one exhausts the stack.
 const HIGHEST_TREE: usize = 300;
 
-/// The deepest nesting of parentheses, brackets and unary operators.
-const DEEPEST_NESTING: usize = 50;
+/// A program.
+#[derive(Debug)]
+pub struct ProgramSyntax<'a> {
+    /// The name.
+    pub name: String,
+    /// How to schedule it, if the text says so.
+    pub schedule: Option<Policy>,
+    /// The arrays.
+    pub arrays: Vec<Declared<'a, Array>>,
+    /// The tables of constants.
+    pub tables: Vec<Declared<'a, Table>>,
+    /// The loops and statements.
+    pub nest: Vec<NodeSyntax>,
+    /// Where it is written.
+    pub places: Places<'a>,
+}
 
+/// An array or a table as it is declared.
+#[derive(Debug)]
+pub struct Declared<'a, T> {
+    pub(crate) what: T,
+    /// The problem with its type or its values, because of which nothing can be said of what is done with it.
+    pub(crate) wrong: Option<Problem>,
+    pub(crate) places: Places<'a>,
+}
+
+impl<T> Declared<'_, T> {
+    /// An array or a table whose declaration has this place.
+    pub fn new(what: T, place: Span) -> Self {
+        Self { what, wrong: None, places: Places::One(place) }
+    }
+}
+
+/// Where the parts of a declaration are written.
 #[derive(Clone, Debug)]
-pub(crate) struct Syntax {
-    pub kind: Kind,
+pub enum Places<'a> {
+    /// At this field of a document.
+    Field(&'a Document, FieldPath),
+    /// All at one place.
+    One(Span),
+}
+
+impl<'a> Places<'a> {
+    /// The parts of the field of this name.
+    pub(crate) fn field(&self, name: &str) -> Places<'a> {
+        match self {
+            Places::Field(document, path) => Places::Field(document, path.key(name)),
+            Places::One(span) => Places::One(*span),
+        }
+    }
+
+    /// The parts of an element of the list.
+    pub(crate) fn element(&self, index: usize) -> Places<'a> {
+        match self {
+            Places::Field(document, path) => Places::Field(document, path.index(index)),
+            Places::One(span) => Places::One(*span),
+        }
+    }
+
+    /// The place of the value.
+    pub(crate) fn value(&self) -> Span {
+        match self {
+            Places::Field(document, path) => span_of(document, &document.error(path, "")),
+            Places::One(span) => *span,
+        }
+    }
+
+    /// The place of the name.
+    pub(crate) fn key(&self) -> Span {
+        match self {
+            Places::Field(document, path) => span_of(document, &document.error_at_key(path, "")),
+            Places::One(span) => *span,
+        }
+    }
+}
+
+/// Where the text of a diagnostic is: it is a part of the document's own text.
+fn span_of(document: &Document, diagnostic: &Diagnostic) -> Span {
+    let text = diagnostic.offending_text().unwrap_or_default();
+    let start = text.as_ptr().addr().wrapping_sub(document.text().as_ptr().addr());
+    Span { start, end: start + text.len() }
+}
+
+/// A loop or a statement.
+#[derive(Debug)]
+pub enum NodeSyntax {
+    /// A loop around others.
+    Loop(Header, Vec<NodeSyntax>),
+    /// A statement.
+    Statement(Box<Statement>),
+    /// Text that is wrong, in the place of what it should be.
+    Wrong(Problem),
+}
+
+impl NodeSyntax {
+    /// The node of a statement, or of what is wrong with it.
+    pub(crate) fn of(statement: Result<Statement, Problem>) -> Self {
+        statement.map_or_else(NodeSyntax::Wrong, |statement| NodeSyntax::Statement(Box::new(statement)))
+    }
+}
+
+/// The header of a loop: `for variable in start..end`.
+#[derive(Debug)]
+pub struct Header {
+    /// The loop variable.
+    pub variable: Name,
+    /// Its first value.
+    pub start: Syntax,
+    /// The value after its last.
+    pub end: Syntax,
+    /// How many iterations are executed at once: 1 without.
+    pub unroll: Option<Syntax>,
+    /// Where it is written.
     pub span: Span,
+}
+
+/// A statement: `target[indices] = value`.
+#[derive(Debug)]
+pub struct Statement {
+    /// The name of the array that it writes.
+    pub target: Name,
+    /// One index for each dimension, innermost first.
+    pub indices: Vec<Syntax>,
+    /// Where the element is written.
+    pub place: Span,
+    /// Whether the value is added to the element.
+    pub reduce: bool,
+    /// The value.
+    pub value: Syntax,
+    /// The values that it names, each computed with those before it.
+    pub values: Vec<(Name, Syntax)>,
+    /// The compute unit that it shares.
+    pub share: Option<Share>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Statement {
+    /// The same without named values that nothing is computed with.
+    pub fn without_unused_values(mut self) -> Self {
+        let used = self.used_names();
+        self.values.retain(|(name, _)| used.contains(&name.text));
+        self
+    }
+
+    /// The names that it uses, directly or for values that it uses.
+    pub(crate) fn used_names(&self) -> HashSet<String> {
+        let mut used = HashSet::new();
+        let add = |syntax: &Syntax, used: &mut HashSet<String>| {
+            let mut names = Vec::new();
+            syntax.find_names(&mut names);
+            used.extend(names.into_iter().map(|name| name.text));
+        };
+        self.indices.iter().chain([&self.value]).for_each(|syntax| add(syntax, &mut used));
+        for (name, value) in self.values.iter().rev() {
+            if used.contains(&name.text) {
+                add(value, &mut used);
+            }
+        }
+        used
+    }
+}
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Syntax {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
     /// Levels of the tree from here down.
     height: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Integer(i64, Option<Type>),
     /// A number with a fraction, which each format rounds as the decimal, and its format, if that is written.
@@ -40,377 +214,114 @@ pub(crate) enum Kind {
     Logical(Binary, Box<Syntax>, Box<Syntax>),
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Name {
-    pub text: String,
-    pub span: Span,
-}
-
-#[derive(Debug)]
-pub(crate) struct Statement {
-    pub target: Name,
-    pub indices: Vec<Syntax>,
-    pub reduce: bool,
-    pub value: Syntax,
-    /// The values that it names, each computed with those before it.
-    pub values: Vec<(Name, Syntax)>,
-    pub span: Span,
-}
-
-#[derive(Debug)]
-pub(crate) struct Header {
-    pub variable: Name,
-    pub start: Syntax,
-    pub end: Syntax,
-    pub unroll: Option<Syntax>,
-    pub span: Span,
-}
-
-/// Words that are no names of arrays, tables and loop variables.
-pub(crate) const RESERVED: &[&str] = &[
-    "for", "in", "unroll", "as", "true", "false", "min", "max", "abs", "absd", "clamp", "sel", "mirror", "outside",
-    "u8", "i8", "u16", "i16", "u32", "i32", "bf16", "f16", "bool",
-];
-
-/// Whether a word is one of the language, and cannot be the name of an array, a table or a loop variable.
-pub fn is_reserved(word: &str) -> bool {
-    RESERVED.contains(&word)
-}
-
-/// Reads `target[indices] = value` or `target[indices] += value`, which computes with these named values.
-pub(crate) fn statement(placed: &PlacedText, values: Vec<(Name, Syntax)>) -> Result<Statement, Problem> {
-    let mut parser = Parser::new(placed, &values)?;
-    let start = parser.span();
-    if parser.peek() == &Token::Name("for".to_owned()) {
-        return Err(Problem::new(start, "a loop without a body")
-            .with_help("write `for x in 0..64:` with a colon, and the statements as a list below"));
-    }
-    let help = "a statement is `array[indices] = expression` or `array[indices] += expression`";
-    let target = parser.name("the name of an array").map_err(|problem| problem.with_help(help))?;
-    parser.expect("[").map_err(|problem| problem.with_help(help))?;
-    let indices = parser.list("]", 0)?;
-    let reduce = match parser.peek() {
-        Token::Symbol("=") => false,
-        Token::Symbol("+=") => true,
-        _ => return Err(parser.unexpected("`=` or `+=`").with_help(help)),
-    };
-    parser.advance();
-    let value = parser.expression(0)?;
-    let span = start.to(value.span);
-    parser.end()?;
-    Ok(Statement { target, indices, reduce, value, values, span })
-}
-
-/// Reads the expression of a named value, which computes with those before it.
-pub(crate) fn value(placed: &PlacedText, before: &[(Name, Syntax)]) -> Result<Syntax, Problem> {
-    let mut parser = Parser::new(placed, before)?;
-    let value = parser.expression(0)?;
-    parser.end()?;
-    Ok(value)
-}
-
-/// Reads `for variable in start..end`, perhaps with `unroll factor`.
-pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
-    read_header(placed).map_err(|problem| match problem.help {
-        Some(_) => problem,
-        None => problem.with_help("a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`"),
-    })
-}
-
-fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
-    let mut parser = Parser::new(placed, &[])?;
-    let start = parser.span();
-    let is_element = matches!(parser.tokens[..], [(Token::Name(_), _), (Token::Symbol("["), _), ..]);
-    parser.word("for").map_err(|problem| match is_element {
-        true => problem.with_help(
-            "a colon and a space make a loop of a line; statements have none: a choice is `sel(condition, a, b)`",
-        ),
-        false => problem,
-    })?;
-    let variable = parser.name("the loop variable")?;
-    parser.word("in")?;
-    let first = parser.expression(0)?;
-    parser.expect("..")?;
-    let end = parser.expression(0)?;
-    let unroll = match parser.peek() {
-        Token::Name(word) if word == "unroll" => {
-            parser.advance();
-            Some(parser.expression(0)?)
-        }
-        _ => None,
-    };
-    parser.end()?;
-    let span = start.to(unroll.as_ref().unwrap_or(&end).span);
-    Ok(Header { variable, start: first, end, unroll, span })
-}
-
-struct Parser<'a> {
-    tokens: Vec<(Token, Span)>,
-    next: usize,
-    /// The values that names stand for, whose trees are parts of those that are read.
-    values: &'a [(Name, Syntax)],
-}
-
-impl<'a> Parser<'a> {
-    fn new(placed: &PlacedText, values: &'a [(Name, Syntax)]) -> Result<Self, Problem> {
-        Ok(Self { tokens: tokens(placed)?, next: 0, values })
+impl Syntax {
+    pub(crate) fn new(kind: Kind, span: Span) -> Self {
+        let mut syntax = Self { kind, span, height: 1 };
+        syntax.height += syntax.children().into_iter().map(|child| child.height).max().unwrap_or(0);
+        syntax
     }
 
-    fn peek(&self) -> &Token {
-        &self.tokens[self.next].0
-    }
-
-    fn span(&self) -> Span {
-        self.tokens[self.next].1
-    }
-
-    /// Takes the next token. [`Token::End`] is never taken.
-    fn advance(&mut self) -> Span {
-        let span = self.span();
-        if self.next + 1 < self.tokens.len() {
-            self.next += 1;
-        }
-        span
-    }
-
-    fn unexpected(&self, expected: &str) -> Problem {
-        let found = match self.peek() {
-            Token::Name(name) => format!("`{name}`"),
-            Token::Integer { value, .. } => format!("`{value}`"),
-            Token::Decimal { text, .. } => format!("`{text}`"),
-            Token::Symbol(symbol) => format!("`{symbol}`"),
-            Token::End => "the end".to_owned(),
+    /// A constant of a type.
+    pub fn constant(value: i64, of: Type, span: Span) -> Self {
+        let kind = match of.format() {
+            Some(format) => Kind::Decimal(format.to_f64(value as u16), Some(format)),
+            None if of == Type::Bool => Kind::Boolean(value != 0),
+            None => Kind::Integer(value, Some(of)),
         };
-        Problem::new(self.span(), format!("expected {expected}, found {found}"))
+        Self::new(kind, span)
     }
 
-    fn expect(&mut self, symbol: &'static str) -> Result<Span, Problem> {
-        if self.peek() == &Token::Symbol(symbol) {
-            Ok(self.advance())
-        } else {
-            Err(self.unexpected(&format!("`{symbol}`")))
+    /// An integer of the type of what it is used with.
+    pub fn integer(value: i64, span: Span) -> Self {
+        Self::new(Kind::Integer(value, None), span)
+    }
+
+    /// A loop variable.
+    pub fn variable(name: &str, span: Span) -> Self {
+        Self::new(Kind::Name(name.to_owned()), span)
+    }
+
+    /// The name of a value of the statement.
+    pub fn named(name: &str, value: &Syntax, span: Span) -> Self {
+        Self { height: value.height, ..Self::variable(name, span) }
+    }
+
+    /// An element of an array or a table.
+    pub fn element(name: &str, indices: Vec<Syntax>, span: Span) -> Self {
+        Self::new(Kind::Element(Name { text: name.to_owned(), span }, indices), span)
+    }
+
+    /// A function of these arguments.
+    pub fn call(name: &str, arguments: Vec<Syntax>, span: Span) -> Self {
+        Self::new(Kind::Call(Name { text: name.to_owned(), span }, arguments), span)
+    }
+
+    /// The value in another type.
+    pub fn cast(self, to: Type, span: Span) -> Self {
+        Self::new(Kind::Cast(Box::new(self), to), span)
+    }
+
+    /// An operator of one operand; nothing for those that are written as casts.
+    pub fn unary(operator: Unary, operand: Syntax, span: Span) -> Option<Self> {
+        Some(match operator {
+            Unary::Negate | Unary::FloatNegate(_) => operand.negated(span),
+            Unary::Not => Self::new(Kind::Not(Box::new(operand)), span),
+            Unary::Absolute | Unary::FloatAbsolute(_) => Self::call("abs", vec![operand], span),
+            Unary::FloatFunction(_, function) => Self::call(function.name(), vec![operand], span),
+            Unary::FloatFromInteger(_) | Unary::FloatToInteger(_) => return None,
+        })
+    }
+
+    /// The negation: of a literal a negative one, not the negation of a literal that may not fit its type.
+    pub(crate) fn negated(self, span: Span) -> Self {
+        Self::new(
+            match self.kind {
+                Kind::Integer(value, suffix) => Kind::Integer(-value, suffix),
+                Kind::Decimal(number, suffix) => Kind::Decimal(-number, suffix),
+                _ => Kind::Negate(Box::new(self)),
+            },
+            span,
+        )
+    }
+
+    /// An operator of two operands.
+    pub fn binary(operator: Binary, left: Syntax, right: Syntax, span: Span) -> Self {
+        match operator.precedence() {
+            Some(_) => Self::new(Kind::Binary(operator.of_integers(), Box::new(left), Box::new(right)), span),
+            None => Self::call(operator.symbol(), vec![left, right], span),
         }
     }
 
-    fn word(&mut self, wanted: &str) -> Result<(), Problem> {
-        match self.peek() {
-            Token::Name(word) if word == wanted => {
-                self.advance();
-                Ok(())
-            }
-            _ => Err(self.unexpected(&format!("`{wanted}`"))),
+    pub(crate) fn children(&self) -> Vec<&Syntax> {
+        match &self.kind {
+            Kind::Integer(..) | Kind::Decimal(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
+            Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
+            Kind::Negate(operand) | Kind::Not(operand) | Kind::Cast(operand, _) => vec![operand],
+            Kind::Binary(_, left, right) | Kind::Logical(_, left, right) => vec![left, right],
         }
     }
 
-    fn name(&mut self, what: &str) -> Result<Name, Problem> {
-        match self.peek() {
-            Token::Name(text) if !RESERVED.contains(&text.as_str()) => {
-                let text = text.clone();
-                Ok(Name { text, span: self.advance() })
-            }
-            _ => Err(self.unexpected(what)),
+    /// The names of loop variables, values, arrays and tables in it, in the order of the text.
+    pub(crate) fn find_names(&self, names: &mut Vec<Name>) {
+        match &self.kind {
+            Kind::Name(text) => names.push(Name { text: text.clone(), span: self.span }),
+            Kind::Element(name, _) => names.push(name.clone()),
+            _ => {}
         }
+        self.children().into_iter().for_each(|child| child.find_names(names));
     }
 
-    fn end(&self) -> Result<(), Problem> {
-        if self.peek() == &Token::End { Ok(()) } else { Err(self.unexpected("an operator or the end")) }
-    }
-
-    /// Expressions between commas, and the closing symbol.
-    fn list(&mut self, close: &'static str, nesting: usize) -> Result<Vec<Syntax>, Problem> {
-        let mut elements = Vec::new();
-        if self.peek() == &Token::Symbol(close) {
-            self.advance();
-            return Ok(elements);
+    /// Refuses trees that are too high.
+    pub(crate) fn check_height(&self) -> Result<(), Problem> {
+        if self.height > HIGHEST_TREE {
+            return Err(Problem::new(self.span, format!("more than {HIGHEST_TREE} operations depend on one another"))
+                .with_help("store a part of the expression in a buffer"));
         }
-        loop {
-            elements.push(self.nested(0, nesting)?);
-            match self.peek() {
-                Token::Symbol(",") => self.advance(),
-                Token::Symbol(symbol) if *symbol == close => {
-                    self.advance();
-                    return Ok(elements);
-                }
-                _ => return Err(self.unexpected(&format!("an operator, `,` or `{close}`"))),
-            };
-        }
+        Ok(())
     }
 
-    fn expression(&mut self, nesting: usize) -> Result<Syntax, Problem> {
-        self.nested(0, nesting)
+    /// The same, unless it is too high a tree.
+    pub(crate) fn limited(self) -> Result<Self, Problem> {
+        self.check_height().map(|()| self)
     }
-
-    /// An expression of operators that bind at least as tightly as `least`.
-    fn nested(&mut self, least: u8, nesting: usize) -> Result<Syntax, Problem> {
-        let mut left = self.unary(nesting)?;
-        let mut left_compares = false;
-        loop {
-            let (precedence, operator) = match self.peek() {
-                Token::Symbol("&&") => (2, Operator::Logical(Binary::And)),
-                Token::Symbol("||") => (1, Operator::Logical(Binary::Or)),
-                Token::Symbol(symbol) => match binary(symbol) {
-                    Some((operator, precedence)) => (precedence, Operator::Plain(operator)),
-                    None => return Ok(left),
-                },
-                _ => return Ok(left),
-            };
-            if precedence < least {
-                return Ok(left);
-            }
-            let place = self.advance();
-            let right = self.nested(precedence + 1, nesting)?;
-            let compares = matches!(operator, Operator::Plain(operator) if operator.is_comparison());
-            if compares && left_compares {
-                return Err(Problem::new(place, "comparisons cannot be chained")
-                    .with_help("use parentheses, or `&&` between two comparisons"));
-            }
-            left_compares = compares;
-            let span = left.span.to(right.span);
-            let height = 1 + left.height.max(right.height);
-            let operands = (Box::new(left), Box::new(right));
-            let kind = match operator {
-                Operator::Plain(operator) => Kind::Binary(operator, operands.0, operands.1),
-                Operator::Logical(operator) => Kind::Logical(operator, operands.0, operands.1),
-            };
-            left = limited(kind, span, height)?;
-        }
-    }
-
-    /// An operand with the unary operators before it and the casts after it.
-    fn unary(&mut self, nesting: usize) -> Result<Syntax, Problem> {
-        let mut operand = self.prefixed(nesting)?;
-        while let Token::Name(word) = self.peek()
-            && word == "as"
-        {
-            self.advance();
-            let target = match self.peek() {
-                Token::Name(name) => Type::from_name(name),
-                _ => None,
-            };
-            let Some(target) = target else {
-                let name = if let Token::Name(name) = self.peek() { name.as_str() } else { "" };
-                return Err(self.unexpected("a type").with_help(Type::instead_of(name, Type::ELEMENTS)));
-            };
-            let span = operand.span.to(self.advance());
-            let height = operand.height + 1;
-            operand = limited(Kind::Cast(Box::new(operand), target), span, height)?;
-        }
-        Ok(operand)
-    }
-
-    fn prefixed(&mut self, nesting: usize) -> Result<Syntax, Problem> {
-        let negate = match self.peek() {
-            Token::Symbol("-") => true,
-            Token::Symbol("!") => false,
-            _ => return self.primary(nesting),
-        };
-        let start = self.advance();
-        let operand = self.prefixed(self.deeper(nesting)?)?;
-        let (span, height) = (start.to(operand.span), operand.height + 1);
-        match operand.kind {
-            // A negative literal, not the negation of a literal that may not fit its type.
-            Kind::Integer(value, suffix) if negate => limited(Kind::Integer(-value, suffix), span, 1),
-            Kind::Decimal(number, suffix) if negate => limited(Kind::Decimal(-number, suffix), span, 1),
-            _ if negate => limited(Kind::Negate(Box::new(operand)), span, height),
-            _ => limited(Kind::Not(Box::new(operand)), span, height),
-        }
-    }
-
-    fn deeper(&self, nesting: usize) -> Result<usize, Problem> {
-        if nesting < DEEPEST_NESTING {
-            return Ok(nesting + 1);
-        }
-        Err(Problem::new(self.span(), format!("nested deeper than {DEEPEST_NESTING} parentheses"))
-            .with_help("give a part of the expression a name by `where`, or store it in a buffer"))
-    }
-
-    fn primary(&mut self, nesting: usize) -> Result<Syntax, Problem> {
-        let start = self.span();
-        match self.peek().clone() {
-            Token::Integer { value, suffix } => {
-                self.advance();
-                limited(Kind::Integer(value, suffix), start, 1)
-            }
-            Token::Decimal { number, suffix, .. } => {
-                self.advance();
-                limited(Kind::Decimal(number, suffix), start, 1)
-            }
-            Token::Symbol("(") => {
-                self.advance();
-                let mut inner = self.nested(0, self.deeper(nesting)?)?;
-                if self.peek() != &Token::Symbol(")") {
-                    return Err(self.unexpected("an operator or `)`"));
-                }
-                inner.span = start.to(self.advance());
-                Ok(inner)
-            }
-            Token::Name(word) if word == "true" || word == "false" => {
-                self.advance();
-                limited(Kind::Boolean(word == "true"), start, 1)
-            }
-            Token::Name(text) => {
-                let name = Name { text, span: self.advance() };
-                let (close, element) = match self.peek() {
-                    Token::Symbol("[") => ("]", true),
-                    Token::Symbol("(") => (")", false),
-                    _ if RESERVED.contains(&name.text.as_str()) => {
-                        let message = format!("expected an operand, found `{}`", name.text);
-                        return Err(Problem::new(name.span, message));
-                    }
-                    _ => {
-                        let value = self.values.iter().find(|(value, _)| value.text == name.text);
-                        let height = value.map_or(1, |(_, value)| value.height);
-                        return limited(Kind::Name(name.text), start, height);
-                    }
-                };
-                self.advance();
-                let parts = self.list(close, self.deeper(nesting)?)?;
-                if element && self.peek() == &Token::Symbol("[") {
-                    return Err(self
-                        .unexpected("an operator")
-                        .with_help("all indices stand in one pair of brackets, innermost first: `image[x, y]`"));
-                }
-                let span = start.to(self.tokens[self.next.saturating_sub(1)].1);
-                let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
-                limited(if element { Kind::Element(name, parts) } else { Kind::Call(name, parts) }, span, height)
-            }
-            _ => Err(self.unexpected("an operand")),
-        }
-    }
-}
-
-enum Operator {
-    Plain(Binary),
-    Logical(Binary),
-}
-
-fn limited(kind: Kind, span: Span, height: usize) -> Result<Syntax, Problem> {
-    if height > HIGHEST_TREE {
-        return Err(Problem::new(span, format!("more than {HIGHEST_TREE} operations depend on one another"))
-            .with_help("store a part of the expression in a buffer"));
-    }
-    Ok(Syntax { kind, span, height })
-}
-
-fn binary(symbol: &str) -> Option<(Binary, u8)> {
-    const OPERATORS: [Binary; 16] = [
-        Binary::Add,
-        Binary::Subtract,
-        Binary::Multiply,
-        Binary::Divide,
-        Binary::Modulo,
-        Binary::ShiftLeft,
-        Binary::ShiftRight,
-        Binary::And,
-        Binary::Or,
-        Binary::Xor,
-        Binary::Equal,
-        Binary::NotEqual,
-        Binary::Less,
-        Binary::LessEqual,
-        Binary::Greater,
-        Binary::GreaterEqual,
-    ];
-    let operator = OPERATORS.into_iter().find(|operator| operator.symbol() == symbol)?;
-    Some((operator, operator.precedence()?))
 }

@@ -1,6 +1,5 @@
 //! Shapes of datapaths after simplification.
 
-use pushmem_files::Document;
 use pushmem_kernels::{Datapath, DedicatedOperators, NodeKind, TableMemories};
 use pushmem_nest::{Binary, Language, Program, SourceText, Type};
 
@@ -175,10 +174,9 @@ nest:
   - for x in 0..8:
     - output[x] = input[x+1]*2 + input[x]
 ";
-    let document = Document::parse("test.yaml", nest).unwrap();
     let pipeline = "output(x) = (uint16(input(r.x + 1)) * 2) + input(x)";
     let source = SourceText::new("test.hlpipe", pipeline, Language::Halide);
-    let program = Program::translated(&document, source, |span| span).unwrap().program;
+    let program = Program { source, ..read(nest) };
     let operation = program.operations()[0].1;
     let module = Datapath::of(&program, operation).module(&program, operation, "kernel");
     assert_eq!(module.lines().next(), Some("// output[x] = input[x + 1] * 2 + input[x]"));

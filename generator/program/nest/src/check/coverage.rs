@@ -264,7 +264,9 @@ mod tests {
 
     use crate::interpret::written_elements;
     use crate::program::ArrayKind;
-    use crate::read::read_unchecked;
+    use crate::read::syntax;
+    use crate::resolve::program::resolved;
+    use crate::source::{Language, SourceText};
 
     /// Statements that write and read a buffer `b` and an output `o` of 6 x 3 elements, with loops around.
     fn nest() -> impl Strategy<Value = String> {
@@ -312,7 +314,9 @@ mod tests {
             let text = format!(
                 "name: p\noutputs: {{o: {{type: u16, shape: [6, 3]}}}}\nbuffers: {{b: {{type: u16, shape: [6, 3]}}}}\nnest:\n  - for y in 0..3:\n    - for x in 0..6:\n      - o[x, y] = 2\n{nest}"
             );
-            let (program, mut problems, mut warnings) = read_unchecked(&Document::parse("p.yaml", text).unwrap()).unwrap();
+            let document = Document::parse("p.yaml", text).unwrap();
+            let source = SourceText::new("p.yaml", document.text(), Language::Nest);
+            let (program, mut problems, mut warnings) = resolved(&syntax(&document).unwrap(), source);
             super::super::bounds::check(&program, &mut problems, &mut warnings);
             if problems.is_empty() {
                 super::check(&program, &mut problems, &mut warnings);

@@ -84,7 +84,7 @@ fn reciprocal(format: Format, divisor: &Expression) -> Result<Arc<Expression>, P
 }
 
 /// A constant, if it is finite.
-fn finite(number: i64, value: Type, span: Span) -> Result<Arc<Expression>, Problem> {
+pub(super) fn finite(number: i64, value: Type, span: Span) -> Result<Arc<Expression>, Problem> {
     match value.format() {
         Some(format) if !format.is_finite(number as u16) => {
             let largest = format.to_decimal(format.largest()).unwrap_or_default();
