@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use itertools::Itertools;
 use pushmem_nest as nest;
-use pushmem_nest::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax, Syntax};
+use pushmem_nest::syntax::{Declared, Header, NodeSyntax, Places, ProgramSyntax};
 use pushmem_nest::{ArrayKind, Binary, Index, Policy, Span, Type, is_reserved};
 
 use crate::convert::{Converted, Converter};
@@ -191,7 +191,7 @@ impl Nest<'_> {
             arrays,
             tables,
             nest: blocks.iter().flat_map(|block| self.block(block, &names)).collect(),
-            places: Places::One(Span::default()),
+            places: Places::one(Span::default()),
         };
         Ok(Emitted { nest, renamed, notes })
     }
@@ -362,9 +362,7 @@ impl Nest<'_> {
                 }
             };
             statement.value.visit_all(&mut seen, &mut loaded);
-            if let Element::Chosen { indices, .. } = &statement.target {
-                indices.iter().for_each(|index| index.visit_all(&mut seen, &mut loaded));
-            }
+            statement.target.values().iter().for_each(|index| index.visit_all(&mut seen, &mut loaded));
         }
         let (mut arrays, mut tables) = (Vec::new(), Vec::new());
         for array in used {
@@ -401,19 +399,13 @@ impl Nest<'_> {
             let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
             let numbered = (1..).map(|number| format!("{wanted}{number}"));
             let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
-            let bound = |number: i64| Syntax::integer(number, span);
-            headers.push(Header {
-                variable: Name { text: name.clone(), span },
-                start: bound(each.range.0),
-                end: bound(each.range.1 + 1),
-                unroll: (each.unroll > 1).then(|| bound(each.unroll)),
-                span,
-            });
+            let unroll = (each.unroll > 1).then_some(each.unroll);
+            headers.push(Header::new(&name, each.range.0..each.range.1 + 1, unroll, span));
             variables.insert(each.variable, name);
         }
         let writer = Writer { names, types: &self.held, variables, ranges, values: HashMap::new(), span };
         let statement = |Statement { target, value, updates }: &Statement| {
-            NodeSyntax::Statement(std::boxed::Box::new(writer.statement(target, value, *updates)))
+            NodeSyntax::Statement(writer.statement(target, value, *updates))
         };
         let statements = block.statements.iter().map(statement).collect();
         headers.into_iter().rev().fold(statements, |body, header| vec![NodeSyntax::Loop(header, body)])

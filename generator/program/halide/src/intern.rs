@@ -66,6 +66,7 @@ impl Interner {
         let operands = self.type_of(&left);
         let result = operator.result(operands);
         let is_one = |word: i64| matches!(operator, Binary::FloatMultiply(format) if word == i64::from(format.one()));
+        let is_logical = matches!(operator, Binary::And | Binary::Or);
         match (&*left, &*right) {
             (Value::Number(one, _), Value::Number(other, _)) => {
                 let value = operator.apply(operands, *one, *other);
@@ -82,32 +83,18 @@ impl Interner {
             (Value::Number(1, _), _) if operator == Binary::Multiply => right,
             (_, Value::Number(word, _)) if is_one(*word) => left,
             (Value::Number(word, _), _) if is_one(*word) => right,
-            (Value::Number(truth, Type::Bool), _) if operator == Binary::And => {
-                if *truth != 0 {
+            (Value::Number(truth, Type::Bool), _) if is_logical => {
+                if (*truth != 0) == (operator == Binary::And) {
                     right
                 } else {
                     left
                 }
             }
-            (_, Value::Number(truth, Type::Bool)) if operator == Binary::And => {
-                if *truth != 0 {
+            (_, Value::Number(truth, Type::Bool)) if is_logical => {
+                if (*truth != 0) == (operator == Binary::And) {
                     left
                 } else {
                     right
-                }
-            }
-            (Value::Number(truth, Type::Bool), _) if operator == Binary::Or => {
-                if *truth != 0 {
-                    left
-                } else {
-                    right
-                }
-            }
-            (_, Value::Number(truth, Type::Bool)) if operator == Binary::Or => {
-                if *truth != 0 {
-                    right
-                } else {
-                    left
                 }
             }
             _ => self.keep(Value::Binary(operator, left, right), result),
@@ -148,26 +135,25 @@ impl Interner {
             return value.clone();
         }
         match &**value {
-            Value::Number(number, of) => self.number(*number, *of),
-            Value::Variable(variable) => self.variable(*variable),
             // Loads are made here only.
             Value::Load(_) => value.clone(),
-            Value::Unary(operator, of) => {
-                let of = self.kept(of);
-                self.unary(*operator, of)
+            other => {
+                let with_kept = other.with(|operand| self.kept(operand));
+                self.made(with_kept)
             }
-            Value::Binary(operator, left, right) => {
-                let (left, right) = (self.kept(left), self.kept(right));
-                self.binary(*operator, left, right)
-            }
-            Value::Select(condition, then, otherwise) => {
-                let (condition, then, otherwise) = (self.kept(condition), self.kept(then), self.kept(otherwise));
-                self.select(condition, then, otherwise)
-            }
-            Value::Cast(to, of) => {
-                let of = self.kept(of);
-                self.cast(*to, of)
-            }
+        }
+    }
+
+    /// The value of operands that are kept, which is none of a load.
+    pub fn made(&mut self, value: Value<Point>) -> Term {
+        match value {
+            Value::Number(number, of) => self.number(number, of),
+            Value::Variable(variable) => self.variable(variable),
+            Value::Load(_) => unreachable!("loads are made with their type"),
+            Value::Unary(operator, of) => self.unary(operator, of),
+            Value::Binary(operator, left, right) => self.binary(operator, left, right),
+            Value::Select(condition, then, otherwise) => self.select(condition, then, otherwise),
+            Value::Cast(to, of) => self.cast(to, of),
         }
     }
 

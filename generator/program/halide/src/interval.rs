@@ -106,23 +106,12 @@ impl<'a> Intervals<'a> {
             Value::Unary(operator, of) => {
                 let (range, of) = self.typed(of);
                 let result = operator.result(of);
-                let (low, high) = match operator {
-                    Unary::Negate => (-range.1, -range.0),
-                    Unary::Not
-                    | Unary::FloatNegate(_)
-                    | Unary::FloatAbsolute(_)
-                    | Unary::FloatFromInteger(_)
-                    | Unary::FloatToInteger(_)
-                    | Unary::FloatFunction(..) => (result.min(), result.max()),
-                    Unary::Absolute if range.0 >= 0 => range,
-                    Unary::Absolute => (0, range.1.max(-range.0)),
-                };
-                (within((low, high), result), result)
+                (result.fitting(operator.range(range)), result)
             }
             Value::Binary(operator, left, right) => {
                 let ((left, of), (right, _)) = (self.typed(left), self.typed(right));
                 let result = operator.result(of);
-                (within(combined(*operator, left, right).unwrap_or((1, 0)), result), result)
+                (result.fitting(operator.range(left, right)), result)
             }
             Value::Select(_, then, otherwise) => {
                 let ((one, of), (other, _)) = (self.typed(then), self.typed(otherwise));
@@ -136,7 +125,7 @@ impl<'a> Intervals<'a> {
                     let cast = |number: f64| (number.clamp(-LIMIT, LIMIT) as i64).clamp(to.min(), to.max());
                     ((cast(low.min(0.0)), cast(high.max(0.0))), *to)
                 }
-                (range, _) => (within(range, *to), *to),
+                (range, _) => (to.fitting(Some(range)), *to),
             },
         }
     }
@@ -174,51 +163,4 @@ fn numbers_combined(operator: Binary, left: (f64, f64), right: (f64, f64)) -> (f
         Binary::FloatMinimum(_) | Binary::FloatMaximum(_) => hull(left, right),
         _ => ANY,
     }
-}
-
-/// The range where the type holds it; otherwise, or where it is empty, all of the type, as values wrap.
-fn within((low, high): (i64, i64), of: Type) -> (i64, i64) {
-    if low <= high && of.holds(low) && of.holds(high) { (low, high) } else { (of.min(), of.max()) }
-}
-
-/// The range of an operator's exact results, if it is known.
-fn combined(operator: Binary, left: (i64, i64), right: (i64, i64)) -> Option<(i64, i64)> {
-    let corners = |apply: &dyn Fn(i64, i64) -> i64| {
-        let all = [apply(left.0, right.0), apply(left.0, right.1), apply(left.1, right.0), apply(left.1, right.1)];
-        (all.into_iter().fold(i64::MAX, i64::min), all.into_iter().fold(i64::MIN, i64::max))
-    };
-    Some(match operator {
-        Binary::Add => (left.0 + right.0, left.1 + right.1),
-        Binary::Subtract => (left.0 - right.1, left.1 - right.0),
-        Binary::Multiply => corners(&|one, other| one.saturating_mul(other)),
-        Binary::Divide if right.0 > 0 => corners(&|one, other| one.div_euclid(other)),
-        Binary::Modulo if right.0 > 0 && left.0 >= 0 && left.1 < right.0 => left,
-        Binary::Modulo if right.0 > 0 => (0, right.1 - 1),
-        Binary::ShiftRight if right.0 >= 0 && right.1 < 32 => corners(&|one, other| one >> other),
-        Binary::ShiftLeft if right.0 >= 0 && right.1 < 32 => corners(&|one, other| one << other),
-        Binary::And if left.0 >= 0 && right.0 >= 0 => (0, left.1.min(right.1)),
-        Binary::And if left.0 >= 0 => (0, left.1),
-        Binary::And if right.0 >= 0 => (0, right.1),
-        Binary::Or | Binary::Xor if left.0 >= 0 && right.0 >= 0 => {
-            let bits = 64 - (left.1 | right.1).leading_zeros();
-            (0, (1 << bits) - 1)
-        }
-        Binary::Minimum => (left.0.min(right.0), left.1.min(right.1)),
-        Binary::Maximum => (left.0.max(right.0), left.1.max(right.1)),
-        Binary::AbsoluteDifference => {
-            let (low, high) = (left.0 - right.1, left.1 - right.0);
-            (
-                if low > 0 {
-                    low
-                } else if high < 0 {
-                    -high
-                } else {
-                    0
-                },
-                high.max(-low),
-            )
-        }
-        operator if operator.is_comparison() => (0, 1),
-        _ => return None,
-    })
 }

@@ -79,15 +79,3 @@ pub(crate) fn value_of<L: Clone>(index: &Index) -> Rc<Value<L>> {
         (Some(sum), constant) => Value::binary(Binary::Add, sum, Value::number(constant)),
     }
 }
-
-/// The piece of another index, folded if that is constant.
-pub(crate) fn with_inner(piece: &Piece, of: Index) -> Index {
-    let constant = of.as_constant().is_some();
-    let piece = match *piece {
-        Piece::Quotient { by, .. } => Piece::Quotient { of, by },
-        Piece::Remainder { by, .. } => Piece::Remainder { of, by },
-        Piece::Clamp { low, high, .. } => Piece::Clamp { of, low, high },
-        Piece::Mirror { low, high, .. } => Piece::Mirror { of, low, high },
-    };
-    if constant { Index::constant(piece.evaluate(&[])) } else { piece.into() }
-}

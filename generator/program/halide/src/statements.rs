@@ -47,11 +47,10 @@ impl Writer<'_> {
             writer.values.insert(Rc::as_ptr(part), Syntax::named(&text, &value, self.span));
             values.push((Name { text, span: self.span }, value));
         }
-        let (indices, added) = (writer.indices(element), updates.then(|| writer.added(element, value)).flatten());
+        let target = writer.load(element);
+        let added = updates.then(|| writer.added(element, &target, value)).flatten();
         let statement = Statement {
-            target: Name { text: self.names[element.array()].clone(), span: self.span },
-            indices,
-            place: self.span,
+            target,
             reduce: added.is_some(),
             value: added.unwrap_or_else(|| writer.value(value)),
             values,
@@ -63,10 +62,9 @@ impl Writer<'_> {
     }
 
     /// The value that is added to an element, if the value that it stores is a sum with it.
-    fn added(&self, element: &Element, value: &Rc<Value<Element>>) -> Option<Syntax> {
-        let target = self.load(element);
+    fn added(&self, element: &Element, target: &Syntax, value: &Rc<Value<Element>>) -> Option<Syntax> {
         let is_target = |value: &Value<Element>| match value {
-            Value::Load(load) => load.array() == element.array() && self.load(load) == target,
+            Value::Load(load) => load.array() == element.array() && self.load(load) == *target,
             _ => false,
         };
         let contains_target = |value: &Rc<Value<Element>>| {
@@ -109,12 +107,7 @@ impl Writer<'_> {
     }
 
     fn value_type(&self, value: &Value<Element>) -> Type {
-        let load = |load: &Element| match load {
-            Element::Array { array, .. } => Some(self.types[*array]),
-            Element::Table { table, .. } => Some(self.types[*table]),
-            Element::Chosen { array, .. } => Some(self.types[*array]),
-        };
-        value.value_type(&load).unwrap_or(Type::I32)
+        value.value_type(&|load| Some(self.types[load.array()])).unwrap_or(Type::I32)
     }
 
     fn variable(&self, variable: Variable) -> Syntax {
@@ -206,10 +199,10 @@ impl Writer<'_> {
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
             Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
                 Type::Bool => self.value(operand),
-                _ => {
-                    let integer = |number: i64| Syntax::integer(number, self.span);
-                    let bit = self.binary(Binary::And, self.value(operand), integer(1));
-                    self.binary(Binary::NotEqual, bit, integer(0))
+                of => {
+                    let number = |number: i64| Syntax::constant(number, of, self.span);
+                    let bit = self.binary(Binary::And, self.value(operand), number(1));
+                    self.binary(Binary::NotEqual, bit, number(0))
                 }
             },
             Value::Cast(to, operand) => self.value(operand).cast(*to, self.span),

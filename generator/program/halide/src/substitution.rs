@@ -64,22 +64,15 @@ impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitut
                 let loaded = self.terms.type_of(term);
                 (self.load)(self.terms, point, Point { indices, ..point.clone() }, loaded)?
             }
-            Value::Unary(operator, of) => {
-                let of = self.of(of)?;
-                self.terms.unary(*operator, of)
-            }
             Value::Binary(Binary::Multiply, left, right) if let Some(multiple) = self.multiple(left, right) => multiple,
-            Value::Binary(operator, left, right) => {
-                let (left, right) = (self.of(left)?, self.of(right)?);
-                self.terms.binary(*operator, left, right)
-            }
-            Value::Select(condition, then, otherwise) => {
-                let (condition, then, otherwise) = (self.of(condition)?, self.of(then)?, self.of(otherwise)?);
-                self.terms.select(condition, then, otherwise)
-            }
-            Value::Cast(to, of) => {
-                let of = self.of(of)?;
-                self.terms.cast(*to, of)
+            other => {
+                let mut is_whole = true;
+                let new = other.with(|operand| {
+                    let new = self.of(operand);
+                    is_whole &= new.is_some();
+                    new.unwrap_or_else(|| operand.clone())
+                });
+                is_whole.then(|| self.terms.made(new))?
             }
         })
     }

@@ -10,7 +10,7 @@ use crate::parser;
 use crate::program::{Array, ArrayKind, Policy, Share, Table};
 use crate::resolve::Checked;
 use crate::source::{Language, PlacedText, SourceText, Span};
-use crate::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax, Syntax};
+use crate::syntax::{Declared, Header, NodeSyntax, Places, ProgramSyntax};
 use crate::types::Type;
 
 /// Builds a program from loops, operations, loads and stores.
@@ -44,8 +44,10 @@ use crate::types::Type;
 pub struct ProgramBuilder {
     name: String,
     schedule: Option<Policy>,
-    arrays: Vec<Array>,
-    tables: Vec<Table>,
+    arrays: Vec<Declared<'static, Array>>,
+    tables: Vec<Declared<'static, Table>>,
+    /// The names of arrays and tables, a line each.
+    declared: String,
     functions: HashMap<String, Function>,
     nest: LoopBuilder,
 }
@@ -90,6 +92,7 @@ impl ProgramBuilder {
             schedule: None,
             arrays: Vec::new(),
             tables: Vec::new(),
+            declared: String::new(),
             functions: HashMap::new(),
             nest: LoopBuilder::default(),
         }
@@ -104,8 +107,9 @@ impl ProgramBuilder {
     /// Declares an array whose least indices are `min`, or 0 where there are none.
     pub fn add_array(&mut self, kind: ArrayKind, name: &str, element: Type, shape: &[i64], min: &[i64]) -> &mut Self {
         let min = if min.is_empty() { vec![0; shape.len()] } else { min.to_vec() };
-        let array = Array::buffer(name.to_owned(), element, min, shape.to_vec(), Span::default());
-        self.arrays.push(Array { kind, ..array });
+        let span = add_line(&mut self.declared, name);
+        let array = Array::buffer(name.to_owned(), element, min, shape.to_vec(), span);
+        self.arrays.push(Declared::new(Array { kind, ..array }, span));
         self
     }
 
@@ -126,8 +130,9 @@ impl ProgramBuilder {
 
     /// Declares a table of constants.
     pub fn add_table(&mut self, name: &str, element: Type, values: &[i64]) -> &mut Self {
+        let span = add_line(&mut self.declared, name);
         let (name, values) = (name.to_owned(), values.to_vec());
-        self.tables.push(Table { name, element, values, function: None, span: Span::default() });
+        self.tables.push(Declared::new(Table { name, element, values, function: None, span }, span));
         self
     }
 
@@ -150,22 +155,12 @@ impl ProgramBuilder {
     /// As [`Program::read`](crate::Program::read), and if an operation has no store or function, or another number of loads than its function
     /// has parameters.
     pub fn build(&self) -> Result<Checked, Diagnostic> {
-        let (mut text, mut operations) = (String::new(), Vec::new());
-        let mut declared = |name: &str| add_line(&mut text, name);
-        let of_array = |array: &Array| {
-            let span = declared(&array.name);
-            Declared::new(Array { span, ..array.clone() }, span)
-        };
-        let arrays = self.arrays.iter().map(of_array).collect();
-        let of_table = |table: &Table| {
-            let span = declared(&table.name);
-            Declared::new(Table { span, ..table.clone() }, span)
-        };
-        let tables = self.tables.iter().map(of_table).collect();
-        let places = Places::One(add_line(&mut text, &self.name));
+        let (mut text, mut operations) = (self.declared.clone(), Vec::new());
+        let places = Places::one(add_line(&mut text, &self.name));
         let nest = self.nodes(&self.nest, &mut text, &mut operations)?;
         let source = SourceText::new(&format!("{} (built)", self.name), &text, Language::Nest);
-        let syntax = ProgramSyntax { name: self.name.clone(), schedule: self.schedule, arrays, tables, nest, places };
+        let Self { name, schedule, arrays, tables, .. } = self.clone();
+        let syntax = ProgramSyntax { name, schedule, arrays, tables, nest, places };
         let mut checked = syntax.resolve(source).map_err(|problem| problem.or_code(Code::Program))?;
         for (operation, built) in checked.program.operations_mut().into_iter().zip(operations) {
             operation.name = built.name.clone();
@@ -187,10 +182,7 @@ impl ProgramBuilder {
                     let LoopBuilder { variable, min, extent, unroll, .. } = inner;
                     let end = min.saturating_add(*extent);
                     let span = add_line(text, &format!("for {variable} in {min}..{end}"));
-                    let variable = Name { text: variable.clone(), span };
-                    let (start, end) = (Syntax::integer(*min, span), Syntax::integer(end, span));
-                    let unroll = unroll.map(|factor| Syntax::integer(factor, span));
-                    let header = Header { variable, start, end, unroll, span };
+                    let header = Header::new(variable, *min..end, *unroll, span);
                     NodeSyntax::Loop(header, self.nodes(inner, text, operations)?)
                 }
                 Child::Operation(operation) => {
@@ -201,7 +193,8 @@ impl ProgramBuilder {
                     let statement = self.statement(operation)?;
                     let span = add_line(text, &statement);
                     let share = operation.share.clone().map(|name| Share { name, span });
-                    NodeSyntax::of(parser::statement(&PlacedText::new(&statement, text, span), Vec::new(), share))
+                    let statement = parser::statement(&PlacedText::new(&statement, text, span), Vec::new(), share);
+                    statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement)
                 }
             });
         }

@@ -303,7 +303,7 @@ impl Piece {
     }
 
     /// The term of another index; its value if that is constant.
-    fn folded(&self, of: Index) -> Index {
+    pub fn folded(&self, of: Index) -> Index {
         let is_constant = of.as_constant().is_some();
         let piece = self.with(of);
         if is_constant { Index::constant(piece.evaluate(&[])) } else { Index::from(piece) }

@@ -57,7 +57,7 @@ pub use builder::{LoopBuilder, OperationBuilder, ProgramBuilder};
 pub use expression::{Expression, ExpressionKind, Part};
 pub use index::{AffineIndex, INDEX_LIMIT, Index, Piece};
 pub use interpret::Observer;
-pub use named_values::{named_values, statement_in_yaml, value_names};
+pub use named_values::{named_values, value_names};
 pub use operators::{Binary, Unary};
 pub use parser::is_reserved;
 pub use print::Printer;

@@ -85,7 +85,12 @@ pub fn value_names<'a>(taken: impl IntoIterator<Item = &'a str>) -> impl Iterato
 
 /// A statement as an element of a list in YAML, with the compute unit that it shares and the values that it names, behind a dash with this
 /// indent.
-pub fn statement_in_yaml(statement: &str, share: Option<&str>, values: &[(String, String)], indent: usize) -> String {
+pub(crate) fn statement_in_yaml(
+    statement: &str,
+    share: Option<&str>,
+    values: &[(String, String)],
+    indent: usize,
+) -> String {
     let share = share.map(|unit| format!("share: {unit}"));
     let attributes = match (share, values) {
         (None, []) => return format!("- {statement}"),

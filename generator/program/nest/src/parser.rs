@@ -34,10 +34,10 @@ pub(crate) fn statement(
             .with_help("write `for x in 0..64:` with a colon, and the statements as a list below"));
     }
     let help = "a statement is `array[indices] = expression` or `array[indices] += expression`";
-    let target = parser.name("the name of an array").map_err(|problem| problem.with_help(help))?;
+    let name = parser.name("the name of an array").map_err(|problem| problem.with_help(help))?;
     parser.expect("[").map_err(|problem| problem.with_help(help))?;
     let indices = parser.list("]", 0)?;
-    let place = start.to(parser.last());
+    let target = Syntax::new(Kind::Element(name, indices), start.to(parser.last()));
     let reduce = match parser.peek() {
         Token::Symbol("=") => false,
         Token::Symbol("+=") => true,
@@ -47,7 +47,7 @@ pub(crate) fn statement(
     let value = parser.expression(0)?;
     let span = start.to(value.span);
     parser.end()?;
-    Ok(Statement { target, indices, place, reduce, value, values, share, span })
+    Ok(Statement { target, reduce, value, values, share, span })
 }
 
 /// Reads the expression of a named value, which computes with those before it.

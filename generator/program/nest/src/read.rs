@@ -5,7 +5,7 @@ mod nodes;
 
 use std::path::Path;
 
-use pushmem_files::{Code, Diagnostic, Document, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document};
 
 use crate::program::{Array, ArrayKind, Program, Table};
 use crate::resolve::Checked;
@@ -38,7 +38,7 @@ impl Program {
 /// The tree of a document.
 pub(crate) fn syntax(document: &Document) -> Result<ProgramSyntax<'_>, Diagnostic> {
     let file: ProgramFile = document.deserialize()?;
-    let places = Places::Field(document, FieldPath::root());
+    let places = Places::of(document);
     let mut arrays = Vec::new();
     for (section, kind, declared) in [
         ("inputs", ArrayKind::Input, file.inputs),

@@ -31,8 +31,10 @@ use typing::{Draft, constant, finite, made};
 /// Resolves a statement. Warnings are added to the list. The name of the operation is that of its target.
 fn operation(scope: Scope, statement: &Statement, warnings: &mut Vec<Problem>) -> Result<Operation, Problem> {
     let values = statement.values.iter().map(|(_, value)| value);
-    values.chain(&statement.indices).chain([&statement.value]).try_for_each(Syntax::check_height)?;
-    let name = &statement.target;
+    values.chain([&statement.target, &statement.value]).try_for_each(Syntax::check_height)?;
+    let Kind::Element(name, indices) = &statement.target.kind else {
+        return Err(Problem::new(statement.target.span, "a statement writes an element of an array"));
+    };
     let Some(array) = scope.array(&name.text) else {
         return Err(if scope.table(&name.text).is_some() {
             Problem::new(name.span, format!("`{}` is a table of constants and cannot be written", name.text))
@@ -59,7 +61,7 @@ fn operation(scope: Scope, statement: &Statement, warnings: &mut Vec<Problem>) -
         }
     }
     let draft = resolver.draft(&statement.value)?;
-    let target = resolver.access(array, &statement.indices, statement.place)?;
+    let target = resolver.access(array, indices, statement.target.span)?;
     let span = draft.span();
     let expression = resolver.settle(draft, declared.element)?;
     if expression.value != declared.element {

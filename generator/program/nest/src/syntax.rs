@@ -2,6 +2,7 @@
 //! one, whichever front end wrote it. Each part has its place in the text that the program comes from.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_float::Format;
@@ -32,7 +33,7 @@ pub struct ProgramSyntax<'a> {
 }
 
 /// An array or a table as it is declared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Declared<'a, T> {
     pub(crate) what: T,
     /// The problem with its type or its values, because of which nothing can be said of what is done with it.
@@ -43,58 +44,57 @@ pub struct Declared<'a, T> {
 impl<T> Declared<'_, T> {
     /// An array or a table whose declaration has this place.
     pub fn new(what: T, place: Span) -> Self {
-        Self { what, wrong: None, places: Places::One(place) }
+        Self { what, wrong: None, places: Places::one(place) }
     }
 }
 
-/// Where the parts of a declaration are written.
+/// Where the parts of a declaration are written: at a field of a document, or all at one place.
 #[derive(Clone, Debug)]
-pub enum Places<'a> {
-    /// At this field of a document.
-    Field(&'a Document, FieldPath),
-    /// All at one place.
-    One(Span),
+pub struct Places<'a> {
+    document: Option<&'a Document>,
+    path: FieldPath,
+    place: Span,
 }
 
 impl<'a> Places<'a> {
+    /// One place.
+    pub fn one(place: Span) -> Self {
+        Self { document: None, path: FieldPath::root(), place }
+    }
+
+    /// The parts of a whole document.
+    pub(crate) fn of(document: &'a Document) -> Self {
+        Self { document: Some(document), ..Self::one(Span::default()) }
+    }
+
     /// The parts of the field of this name.
-    pub(crate) fn field(&self, name: &str) -> Places<'a> {
-        match self {
-            Places::Field(document, path) => Places::Field(document, path.key(name)),
-            Places::One(span) => Places::One(*span),
-        }
+    pub(crate) fn field(&self, name: &str) -> Self {
+        Self { path: self.path.key(name), ..*self }
     }
 
     /// The parts of an element of the list.
-    pub(crate) fn element(&self, index: usize) -> Places<'a> {
-        match self {
-            Places::Field(document, path) => Places::Field(document, path.index(index)),
-            Places::One(span) => Places::One(*span),
-        }
+    pub(crate) fn element(&self, index: usize) -> Self {
+        Self { path: self.path.index(index), ..*self }
     }
 
     /// The place of the value.
     pub(crate) fn value(&self) -> Span {
-        match self {
-            Places::Field(document, path) => span_of(document, &document.error(path, "")),
-            Places::One(span) => *span,
-        }
+        self.found(|document| document.error(&self.path, ""))
     }
 
     /// The place of the name.
     pub(crate) fn key(&self) -> Span {
-        match self {
-            Places::Field(document, path) => span_of(document, &document.error_at_key(path, "")),
-            Places::One(span) => *span,
-        }
+        self.found(|document| document.error_at_key(&self.path, ""))
     }
-}
 
-/// Where the text of a diagnostic is: it is a part of the document's own text.
-fn span_of(document: &Document, diagnostic: &Diagnostic) -> Span {
-    let text = diagnostic.offending_text().unwrap_or_default();
-    let start = text.as_ptr().addr().wrapping_sub(document.text().as_ptr().addr());
-    Span { start, end: start + text.len() }
+    /// Where the text of a diagnostic is: it is a part of the document's own text.
+    fn found(&self, diagnostic: impl Fn(&Document) -> Diagnostic) -> Span {
+        let Some(document) = self.document else { return self.place };
+        let diagnostic = diagnostic(document);
+        let text = diagnostic.offending_text().unwrap_or_default();
+        let start = text.as_ptr().addr().wrapping_sub(document.text().as_ptr().addr());
+        Span { start, end: start + text.len() }
+    }
 }
 
 /// A loop or a statement.
@@ -103,42 +103,36 @@ pub enum NodeSyntax {
     /// A loop around others.
     Loop(Header, Vec<NodeSyntax>),
     /// A statement.
-    Statement(Box<Statement>),
+    Statement(Statement),
     /// Text that is wrong, in the place of what it should be.
     Wrong(Problem),
-}
-
-impl NodeSyntax {
-    /// The node of a statement, or of what is wrong with it.
-    pub(crate) fn of(statement: Result<Statement, Problem>) -> Self {
-        statement.map_or_else(NodeSyntax::Wrong, |statement| NodeSyntax::Statement(Box::new(statement)))
-    }
 }
 
 /// The header of a loop: `for variable in start..end`.
 #[derive(Debug)]
 pub struct Header {
-    /// The loop variable.
-    pub variable: Name,
-    /// Its first value.
-    pub start: Syntax,
-    /// The value after its last.
-    pub end: Syntax,
+    pub(crate) variable: Name,
+    pub(crate) start: Syntax,
+    pub(crate) end: Syntax,
     /// How many iterations are executed at once: 1 without.
-    pub unroll: Option<Syntax>,
-    /// Where it is written.
-    pub span: Span,
+    pub(crate) unroll: Option<Syntax>,
+    pub(crate) span: Span,
+}
+
+impl Header {
+    /// The header of a loop whose parts all have one place.
+    pub fn new(variable: &str, values: Range<i64>, unroll: Option<i64>, span: Span) -> Self {
+        let number = |number: i64| Syntax::new(Kind::Integer(number, None), span);
+        let variable = Name { text: variable.to_owned(), span };
+        Self { variable, start: number(values.start), end: number(values.end), unroll: unroll.map(number), span }
+    }
 }
 
 /// A statement: `target[indices] = value`.
 #[derive(Debug)]
 pub struct Statement {
-    /// The name of the array that it writes.
-    pub target: Name,
-    /// One index for each dimension, innermost first.
-    pub indices: Vec<Syntax>,
-    /// Where the element is written.
-    pub place: Span,
+    /// The element that it writes.
+    pub target: Syntax,
     /// Whether the value is added to the element.
     pub reduce: bool,
     /// The value.
@@ -167,7 +161,7 @@ impl Statement {
             syntax.find_names(&mut names);
             used.extend(names.into_iter().map(|name| name.text));
         };
-        self.indices.iter().chain([&self.value]).for_each(|syntax| add(syntax, &mut used));
+        [&self.target, &self.value].into_iter().for_each(|syntax| add(syntax, &mut used));
         for (name, value) in self.values.iter().rev() {
             if used.contains(&name.text) {
                 add(value, &mut used);
@@ -229,11 +223,6 @@ impl Syntax {
             None => Kind::Integer(value, Some(of)),
         };
         Self::new(kind, span)
-    }
-
-    /// An integer of the type of what it is used with.
-    pub fn integer(value: i64, span: Span) -> Self {
-        Self::new(Kind::Integer(value, None), span)
     }
 
     /// A loop variable.

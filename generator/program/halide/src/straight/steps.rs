@@ -6,7 +6,6 @@ use super::MOST_RUNS;
 use crate::emit::Loop;
 use crate::fit::{MOST_VALUES, greatest_divisor};
 use crate::plan::Box;
-use crate::rebuild::with_inner;
 use crate::runs::{MOST_WRITERS, Run, period, runs};
 
 /// An index as a function of one sum of variables.
@@ -40,7 +39,7 @@ impl OfSum {
             let sum = piece.of().clone();
             Self { range: sum.range(ranges), sum, function: Index::variable(0) }
         });
-        let function = Index::constant(index.affine.constant).plus(&with_inner(piece, function), *factor)?;
+        let function = Index::constant(index.affine.constant).plus(&piece.folded(function), *factor)?;
         (range.1 - range.0 < MOST_VALUES).then_some(Self { sum, range, function })
     }
 
@@ -83,7 +82,7 @@ fn over(index: &Index, sum: &Index) -> Option<Index> {
     };
     let mut whole = Index::constant(index.affine.constant).plus(&Index::variable(0), factor)?;
     for (factor, piece) in &index.pieces {
-        whole = whole.plus(&with_inner(piece, over(piece.of(), sum)?), *factor)?;
+        whole = whole.plus(&piece.folded(over(piece.of(), sum)?), *factor)?;
     }
     Some(whole)
 }

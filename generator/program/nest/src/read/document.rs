@@ -153,12 +153,8 @@ impl<'de> Deserialize<'de> for NodeFile {
                 Ok(NodeFile::Statement(text.to_owned()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeFile, A::Error> {
-                let mut loops = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    loops.push(entry);
-                }
-                Ok(NodeFile::Loops(loops))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NodeFile, A::Error> {
+                Ordered::deserialize(MapAccessDeserializer::new(map)).map(|Ordered(loops)| NodeFile::Loops(loops))
             }
         }
         deserializer.deserialize_any(NodeVisitor)
@@ -181,12 +177,8 @@ impl<'de> Deserialize<'de> for Nodes {
                 formatter.write_str(NODES)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Nodes, A::Error> {
-                let mut nodes = Vec::new();
-                while let Some(node) = sequence.next_element()? {
-                    nodes.push(node);
-                }
-                Ok(Nodes(nodes))
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Nodes, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Nodes)
             }
         }
         deserializer.deserialize_any(NodesVisitor)

@@ -15,7 +15,8 @@ pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places) ->
         match file {
             NodeFile::Statement(text) => {
                 let placed = PlacedText::new(text, document.text(), places.value());
-                nodes.push(NodeSyntax::of(parser::statement(&placed, Vec::new(), None)));
+                let statement = parser::statement(&placed, Vec::new(), None);
+                nodes.push(statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement));
             }
             NodeFile::Loops(loops) => {
                 if let Some((second, _)) = loops.get(1) {
@@ -66,5 +67,5 @@ fn attributed_statement(
             Err(problem) => return nodes.push(NodeSyntax::Wrong(problem)),
         }
     }
-    nodes.push(NodeSyntax::of(parser::statement(text, values, share)));
+    nodes.push(parser::statement(text, values, share).map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement));
 }
