@@ -17,7 +17,7 @@ use crate::wires::{Fabric, Wire, Wires};
 const ROUNDS: u32 = 60;
 
 /// Rounds after which it ends if the congestion became no less.
-const PATIENCE: u32 = 12;
+const STALLED_ROUNDS: u32 = 12;
 
 /// The factor of a wire's cost for each other net on it in the first round, and how it grows from round to round.
 const FIRST_FACTOR: f32 = 0.5;
@@ -231,7 +231,7 @@ impl<'a> Router<'a> {
             }
             if congested < least {
                 (least, since) = (congested, round);
-            } else if round - since >= PATIENCE {
+            } else if round - since >= STALLED_ROUNDS {
                 break;
             }
             factor = (factor * GROWTH).min(1e4);

@@ -6,7 +6,7 @@ use pushmem_configuration::Configuration;
 use crate::group::{Feed, Group, Stream};
 
 /// Groups that are asked in vain before a group stays as it is.
-const PATIENCE: usize = 4;
+const MOST_REFUSED: usize = 4;
 
 /// Merges groups of one tile each, in their order, as long as inputs and outputs are left and `attempt` finds a
 /// configuration for all their streams.
@@ -20,7 +20,7 @@ pub(crate) fn merge(
     while number < groups.len() {
         let mut failures = 0;
         let mut other = number + 1;
-        while other < groups.len() && failures < PATIENCE {
+        while other < groups.len() && failures < MOST_REFUSED {
             let pair = [&groups[number], &groups[other]];
             let fits = [number, other].into_iter().all(|group| stands_alone(groups, group))
                 && pair.iter().map(|group| group.inputs()).sum::<usize>() <= inputs

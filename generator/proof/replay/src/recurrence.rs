@@ -35,7 +35,7 @@ use crate::walker::{Advance, Mark, NEVER, Walker};
 const WORTHWHILE: u64 = 4;
 
 /// After so many cycles without a skip, one that saves as many is welcome.
-const PATIENCE: u64 = 1 << 16;
+const LONG_WITHOUT_SKIP: u64 = 1 << 16;
 
 /// The state at the beginning of a period.
 struct Snapshot {
@@ -137,7 +137,7 @@ impl Simulation {
     fn is_worthwhile(&self, saved: u64, now: u64, last_skip: u64) -> bool {
         saved > 0
             && (saved.saturating_mul(WORTHWHILE) >= self.end - now
-                || (now - last_skip >= PATIENCE && saved >= PATIENCE))
+                || (now - last_skip >= LONG_WITHOUT_SKIP && saved >= LONG_WITHOUT_SKIP))
     }
 
     /// Whether the leader alone would allow to skip enough.

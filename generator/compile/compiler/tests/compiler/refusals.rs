@@ -6,7 +6,7 @@ use pushmem_compiler::{CompileError, CompileStage, Compiled, plan};
 use pushmem_files::Document;
 use pushmem_mapping::map;
 use pushmem_nest::{Policy, Program};
-use pushmem_realization::{Dedicated, Report};
+use pushmem_realization::Report;
 
 use crate::common::{app, apps, compare, compiled, program, spec, target, try_compile};
 
@@ -75,14 +75,15 @@ fn memories_with_too_few_inputs_have_no_mapping() {
     let mut refused = 0;
     let coarse = apps().into_iter().map(|name| app(&name)).filter(|program| program.policy() == Policy::Dnn);
     for (program, scheduled_for) in coarse.cartesian_product(["amber", "dual_port"]) {
-        let Ok(Dedicated { compiled, accelerator, .. }) = try_compile(program, scheduled_for) else { continue };
-        let Compiled { program, extraction, datapaths, .. } = compiled;
+        let hardware = target(spec(scheduled_for));
+        let compiled = plan(program, &hardware, &Constraints::default(), Delivery::default(), &|_| {});
+        let Ok(Compiled { program, extraction, datapaths, graph, .. }) = compiled else { continue };
         for tile in &tiles {
-            let target = accelerator.target.clone().with_memory(tile.clone());
+            let target = hardware.clone().with_memory(tile.clone());
             let Err(error) = check_inputs(&program, &extraction, &datapaths, &target) else {
                 continue;
             };
-            let kept = accelerator.arrays.iter().find(|kept| Some(kept.array) == error.array());
+            let kept = graph.arrays.iter().find(|kept| Some(kept.array) == error.array());
             let kept = kept.expect("an array that is refused is kept");
             assert!(map(&kept.buffer, tile).is_err(), "{} of {} on {}", kept.buffer.name, program.name, tile.name);
             refused += 1;
