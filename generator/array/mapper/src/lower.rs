@@ -17,13 +17,14 @@ use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_compiler::Compiled;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
+use pushmem_datapaths::Datapath;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     ApplicationGraph, BitDriver, Choice, Counter, KernelId, KernelNode, Storage, TileId, TileInput, TileOutput,
     UnitNode, WordDriver, WordId,
 };
-use pushmem_kernels::{ArrayRanges, Datapath, DatapathGraph};
+use pushmem_kernels::{ArrayRanges, DatapathGraph};
 use pushmem_nest::Program;
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Operation, PeSpec};

@@ -1,6 +1,6 @@
 //! Arithmetic of words and of pairs of words.
 
-use pushmem_kernels::NodeKind;
+use pushmem_datapaths::NodeKind;
 use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 

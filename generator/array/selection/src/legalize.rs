@@ -3,8 +3,9 @@
 //! A value whose range fits a word is one word, of 32-bit types too: arithmetic modulo a power of two needs no more. Any
 //! other value of 32 bits is a pair of words.
 
+use pushmem_datapaths::NodeKind;
 use pushmem_float::Format;
-use pushmem_kernels::{NodeKind, Value, Values};
+use pushmem_kernels::{Value, Values};
 use pushmem_nest::{Binary, Type, Unary};
 use pushmem_pe::{FloatOperation, Operation, PeSpec};
 

@@ -1,6 +1,6 @@
 //! The operators of processing elements, as the balancing of chains sees them.
 
-use pushmem_kernels::{Delay, NodeKind, Operator, Operators};
+use pushmem_datapaths::{Delay, NodeKind, Operator, Operators};
 use pushmem_nest::{Binary, Type};
 use pushmem_pe::PeSpec;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_kernels::{NodeKind, Values};
+use pushmem_datapaths::NodeKind;
+use pushmem_kernels::Values;
 
 /// Values of a loop variable: from `first` to `last`, each `step`-th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,7 +7,7 @@
 //! Any word `n` of `b` bits has one more plan, with `r = floor((2^b - 1) / d)`: as `2^b / d - 1 <= r <= 2^b / d`, the high word `q` of
 //! `n · r` is the quotient or one less, and it is one less where `(q + 1) · d <= n`.
 
-use pushmem_kernels::NodeKind;
+use pushmem_datapaths::NodeKind;
 use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 

@@ -1,7 +1,8 @@
 //! The cells of operations against their datapaths.
 
 use itertools::Itertools;
-use pushmem_kernels::{Datapath, Evaluator};
+use pushmem_datapaths::{Datapath, Evaluator};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
 use pushmem_pe::Numbers;
 use pushmem_selection::{CellEvaluator, Cells, Table};
@@ -44,7 +45,7 @@ impl<'a> Samples<'a> {
         let nests = program.operations();
         let mut evaluators = nests
             .iter()
-            .map(|(_, operation)| Evaluator::new(&Datapath::of(program, operation), &program.tables))
+            .map(|(_, operation)| Evaluator::new(&DatapathGraph::of(program, operation).dedicated(), &program.tables))
             .collect_vec();
         let accesses = nests.iter().map(|(_, operation)| Datapath::accesses(program, operation)).collect_vec();
         let mut rounds = |samples: &mut Self, random: &mut ChaCha8Rng| {

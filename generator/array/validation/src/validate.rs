@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
+use pushmem_datapaths::Datapath;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{ApplicationGraph, StreamElements};
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Operation, Program};
 use pushmem_netlist::{BankLanes, CellId, Core, Lane};
 use pushmem_resources::Graph;

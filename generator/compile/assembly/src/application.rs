@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span, Word};
 use pushmem_schedule::{Schedule, Stage, Writers, coincide};

@@ -1,9 +1,9 @@
 //! How many stages write the words of one memory, whatever the schedule and the mapping.
 
 use itertools::Itertools;
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_graph::Target;
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::Pipeline;
 

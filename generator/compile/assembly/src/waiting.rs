@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Policy, Program};
 use pushmem_schedule::{Access, Boundary, Stage, Subscript, Writers, is_outside};
 

@@ -4,7 +4,7 @@ use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
 use pushmem_extraction::Extraction;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_graph::{ApplicationGraph, ProgramNames, Storage, Target, WORD_BITS};
-use pushmem_kernels::Datapath;
+use pushmem_datapaths::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_rewritten};

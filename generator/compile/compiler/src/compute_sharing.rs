@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_files::Diagnostic;
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Binary, Expression, ExpressionKind, Operation, Program, Share, Span, Unary};
 
 /// By stage, the name of the unit that its operation shares.

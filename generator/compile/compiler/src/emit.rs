@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use itertools::Itertools;
+use pushmem_datapaths::Datapath;
 use pushmem_files::counted;
 use pushmem_graph::{DelayTiles, DelayedNet};
-use pushmem_kernels::{Datapath, DatapathGraph};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Operation};
 use pushmem_schedule::{Access, Stage, StageLoop};
 

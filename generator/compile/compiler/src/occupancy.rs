@@ -1,6 +1,6 @@
 //! How much of the time the multipliers of a coarse pipeline are busy (dissertation §7.3.1, Figures 7.8 and 7.9).
 
-use pushmem_kernels::Datapath;
+use pushmem_datapaths::Datapath;
 use pushmem_schedule::{CoarseOptions, Schedule, coarse};
 use serde::Serialize;
 

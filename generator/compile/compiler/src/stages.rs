@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery, LOAD, Shortage, Tiles, Waits, check_inputs};
+use pushmem_datapaths::{Datapath, TableMemories};
 use pushmem_extraction::{Extraction, Origin, diagnose, extract};
 use pushmem_files::Diagnostic;
-use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::with_copies;

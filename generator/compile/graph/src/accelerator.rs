@@ -4,7 +4,7 @@ mod memories;
 
 use index_vec::IndexVec;
 use pushmem_affine::{Affine, Domain};
-use pushmem_kernels::Datapath;
+use pushmem_datapaths::Datapath;
 use pushmem_nest::{Level, Type, Word};
 use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;

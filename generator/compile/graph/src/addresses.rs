@@ -1,6 +1,6 @@
 //! The addresses that a kernel gives to random-access memories, cycle by cycle.
 
-use pushmem_kernels::{Datapath, Evaluator, MemoryRead};
+use pushmem_datapaths::{Datapath, Evaluator, MemoryRead};
 use pushmem_nest::Table;
 
 use crate::arrivals::Arrivals;

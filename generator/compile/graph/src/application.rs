@@ -289,7 +289,7 @@ pub struct KernelNode {
     pub iterations: Counter,
     /// Loops of the stage, if the operation uses their variables.
     pub counter: Option<CounterId>,
-    /// Source of each [operand](pushmem_kernels::Datapath::operands).
+    /// Source of each [operand](pushmem_datapaths::Datapath::operands).
     pub operands: Vec<Edge>,
     /// Source of each variable that the operation uses.
     pub variables: Vec<Variable>,

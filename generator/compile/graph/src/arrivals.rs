@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pushmem_kernels::Datapath;
+use pushmem_datapaths::Datapath;
 
 /// The operands of the last cycles, to join those of an iteration: a load may come some cycles after it begins.
 #[derive(Clone, Debug)]

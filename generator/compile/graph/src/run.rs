@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
+use pushmem_datapaths::Evaluator;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
 use pushmem_nest::{ArrayKind, Program, Table, Type};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pushmem_kernels::{DedicatedOperators, Operators};
+use pushmem_datapaths::{DedicatedOperators, Operators};
 use pushmem_nest::Level;
 use pushmem_tile::TileSpec;
 

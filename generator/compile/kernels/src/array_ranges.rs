@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_nest::{Access, ArrayKind, Operation, Program};
 
 use crate::build;
-use crate::copies::Copies;
+use pushmem_datapaths::Copies;
 
 /// Passes over the operations after which the range of an array that still grows is that of its type: sums grow in each.
 const PASSES: usize = 3;

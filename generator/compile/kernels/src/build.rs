@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use pushmem_nest::{Access, Binary, Expression, ExpressionKind, Operation, Part, Program, Type, Unary, Word};
 
-use crate::copies::{Copies, Place};
 use crate::graph::Graph;
-use crate::node::NodeKind;
-use crate::tables::{TableMemories, address_bits};
+use pushmem_datapaths::NodeKind;
+use pushmem_datapaths::{Copies, Place};
+use pushmem_datapaths::{TableMemories, address_bits};
 
 /// The graph of the copies of an operation that are executed together, and its result: their sum, product or extreme, which where the
 /// order matters begins with the old value of the target. The types and the ranges are those of all their loads.

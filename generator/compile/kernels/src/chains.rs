@@ -10,9 +10,9 @@ use pushmem_nest::{Binary, Unary};
 
 use crate::graph::Graph;
 use crate::moments::Moments;
-use crate::node::NodeKind;
 use crate::sums::Sum;
-use crate::tables::TableMemories;
+use pushmem_datapaths::NodeKind;
+use pushmem_datapaths::TableMemories;
 
 /// Kind of the nodes of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

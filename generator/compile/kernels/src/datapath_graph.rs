@@ -8,14 +8,14 @@ use pushmem_nest::{Operation, Printer, Program, Type};
 use thiserror::Error;
 
 use crate::array_ranges::ArrayRanges;
-use crate::copies::Copies;
-use crate::datapath::Datapath;
 use crate::graph::{Graph, Vertex};
 use crate::moments::Moments;
-use crate::node::NodeKind;
-use crate::operators::{Operator, Operators};
-use crate::tables::{READ_LATENCY, TableMemories};
 use crate::{build, chains, stages};
+use pushmem_datapaths::Copies;
+use pushmem_datapaths::Datapath;
+use pushmem_datapaths::NodeKind;
+use pushmem_datapaths::TableMemories;
+use pushmem_datapaths::{DedicatedOperators, Operator, Operators};
 
 /// The computation of an operation: values and their operators, simplified, each value once, without stages.
 ///
@@ -129,6 +129,12 @@ impl<'a> DatapathGraph<'a> {
         self.pipelined_around(operators, memories, &BTreeSet::new())
     }
 
+    /// The datapath of dedicated operators, with all tables in its logic.
+    pub fn dedicated(&self) -> Datapath {
+        let datapath = self.pipelined(&DedicatedOperators, TableMemories::NONE);
+        datapath.expect("there is a dedicated operator of each kind")
+    }
+
     /// The same where these loads take results of earlier iterations, numbered as those of one copy. The way from them to the
     /// result is as short as it can be: all else is computed before, and they come in the first stage for which that is so. The
     /// result comes out of a register.
@@ -143,20 +149,20 @@ impl<'a> DatapathGraph<'a> {
     ) -> Result<Datapath, Unsupported> {
         let at = |arrival: u64| self.pipelined_at(operators, memories, recurrent, arrival);
         let early = at(0)?;
-        if recurrent.is_empty() || early.nodes[early.result].kind.operands().next().is_none() {
+        if recurrent.is_empty() || early.nodes()[early.result()].kind.operands().next().is_none() {
             return Ok(early);
         }
-        let (early, latest) = match early.latency {
+        let (early, latest) = match early.latency() {
             0 => (early.later(1), 0),
             latency => (early, latency),
         };
-        let shortest = at(latest)?.latency.max(latest + 1) - latest;
+        let shortest = at(latest)?.latency().max(latest + 1) - latest;
         for arrival in 1..=latest {
-            if early.latency <= shortest {
+            if early.latency() <= shortest {
                 break;
             }
             let datapath = at(arrival)?;
-            if datapath.latency == arrival + shortest {
+            if datapath.latency() == arrival + shortest {
                 return Ok(datapath);
             }
         }
@@ -189,18 +195,7 @@ impl<'a> DatapathGraph<'a> {
             });
         }
         let (nodes, result, latency) = stages::assign(&graph, &mut moments, result);
-        let processing_elements = 0;
-        let operand_latency = self.loads.iter().map(|load| operators.operand_latency(*load)).collect();
-        let loads = self.loads.clone();
-        let mut datapath = Datapath { nodes, result, latency, operand_latency, arrivals, loads, processing_elements };
-        for read in datapath.memory_reads() {
-            datapath.arrivals[read.load] = read.stage + READ_LATENCY;
-        }
-        datapath.processing_elements = (0..datapath.nodes.len())
-            .filter(|&node| !datapath.shares_divider(node))
-            .map(|node| operators.processing_elements(&datapath.operator(node)))
-            .sum();
-        Ok(datapath)
+        Ok(Datapath::new(nodes, result, latency, self.loads.clone(), arrivals, operators))
     }
 }
 

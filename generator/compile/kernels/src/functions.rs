@@ -9,7 +9,7 @@ use pushmem_float::{
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
-use crate::node::NodeKind;
+use pushmem_datapaths::NodeKind;
 
 /// The word of a number in its parts.
 struct Parts {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use pushmem_nest::{Table, Type};
 
-use crate::node::NodeKind;
-use crate::operators::Operator;
 use crate::ranges;
-use crate::tables::{TableMemories, address_bits};
+use pushmem_datapaths::NodeKind;
+use pushmem_datapaths::Operator;
+use pushmem_datapaths::{TableMemories, address_bits};
 
 /// A value of the graph.
 #[derive(Clone, Copy, Debug)]

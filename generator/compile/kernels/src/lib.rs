@@ -1,12 +1,13 @@
 //! From an operation of the loop nest to the hardware that computes it.
 //!
 //! A [`DatapathGraph`] is the expression of an operation, simplified, the same for every technology. A [`Datapath`] is the
-//! graph spread over pipeline stages for the [`Operators`] of one technology, and knows its cost; [`Evaluator`] computes its results,
-//! [`Datapath::module`] prints its SystemVerilog.
+//! graph spread over pipeline stages for the operators of one technology.
+//!
+//! [`Datapath`]: pushmem_datapaths::Datapath
 //!
 //! ```
 //! use pushmem_files::Document;
-//! use pushmem_kernels::Datapath;
+//! use pushmem_kernels::DatapathGraph;
 //! use pushmem_nest::Program;
 //!
 //! let text = "
@@ -19,7 +20,7 @@
 //! ";
 //! let program = Program::from_document(&Document::parse("blur.yaml", text).unwrap()).unwrap().program;
 //! let (_, operation) = program.operations()[0];
-//! let datapath = Datapath::of(&program, operation);
+//! let datapath = DatapathGraph::of(&program, operation).dedicated();
 //! assert_eq!((datapath.latency(), datapath.processing_elements()), (1, 2));
 //! assert_eq!(datapath.evaluate(&[1, 10, 7], &[0], &program.tables), Ok(7));
 //! ```
@@ -27,32 +28,17 @@
 mod array_ranges;
 mod build;
 mod chains;
-mod copies;
-mod cost;
-mod datapath;
 mod datapath_graph;
 mod digits;
-mod evaluate;
 mod float;
 mod functions;
 mod graph;
-mod module;
 mod moments;
-mod names;
-mod node;
-mod operators;
 mod quotients;
 mod ranges;
 mod simplify;
 mod stages;
 mod sums;
-mod tables;
 
 pub use array_ranges::ArrayRanges;
-pub use datapath::Datapath;
 pub use datapath_graph::{DatapathGraph, Unsupported, Value, Values};
-pub use evaluate::{Evaluator, OutsideTable};
-pub use module::{DIVIDER, FetchPorts, Ports};
-pub use node::{DatapathNode, NodeKind};
-pub use operators::{DedicatedOperators, Delay, Operator, Operators};
-pub use tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories, address_bits};

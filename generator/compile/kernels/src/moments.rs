@@ -1,8 +1,8 @@
 //! When the values of a graph are there, if every operator starts as soon as it can.
 
 use crate::graph::Graph;
-use crate::node::NodeKind;
-use crate::operators::{Delay, Operators};
+use pushmem_datapaths::NodeKind;
+use pushmem_datapaths::{Delay, Operators};
 
 /// A moment within the pipeline: units after the start of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@ use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
 use crate::moments::Moments;
-use crate::node::NodeKind;
 use crate::sums::Sum;
+use pushmem_datapaths::NodeKind;
 
 impl Graph<'_> {
     /// A quotient or remainder by a constant, without a divider; nothing if the node is none, or the product is too wide.

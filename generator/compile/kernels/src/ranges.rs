@@ -2,7 +2,7 @@
 
 use pushmem_nest::Type;
 
-use crate::node::NodeKind;
+use pushmem_datapaths::NodeKind;
 
 /// Bounds of a value.
 type Range = (i64, i64);

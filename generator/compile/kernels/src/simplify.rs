@@ -5,7 +5,7 @@
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::graph::Graph;
-use crate::node::NodeKind;
+use pushmem_datapaths::NodeKind;
 
 impl Graph<'_> {
     /// A node of this value, or a simpler one.

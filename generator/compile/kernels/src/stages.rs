@@ -6,8 +6,8 @@
 
 use crate::graph::Graph;
 use crate::moments::{Moment, Moments};
-use crate::node::DatapathNode;
-use crate::operators::Delay;
+use pushmem_datapaths::DatapathNode;
+use pushmem_datapaths::Delay;
 
 /// The nodes that the result needs with their stages, the result, and the latency in cycles.
 pub(crate) fn assign(graph: &Graph, moments: &mut Moments, result: usize) -> (Vec<DatapathNode>, usize, u64) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use index_vec::IndexVec;
+use pushmem_datapaths::{DIVIDER, FetchPorts};
 use pushmem_files::replace_identifiers;
 use pushmem_graph::{Accelerator, DatapathId};
-use pushmem_kernels::{DIVIDER, FetchPorts};
 use pushmem_nest::Program;
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;

@@ -8,13 +8,14 @@ use index_vec::{IndexVec, index_vec};
 use pushmem_affine::{Affine, Domain};
 use pushmem_composition::{CompositionError, Files, compose, register_writes};
 use pushmem_configuration::Configuration;
+use pushmem_datapaths::{DedicatedOperators, TableMemories};
 use pushmem_files::Document;
 use pushmem_graph::{
     Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane,
     OperationDatapath, Rom, Source, Stream, Target, Tile, TileId, TileUse, Variable, Wire, WireId,
 };
 use pushmem_images::Image;
-use pushmem_kernels::{Datapath, DedicatedOperators, TableMemories};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{ArrayKind, Level, Program, Type, Word};
 use pushmem_registers::RegisterMap;
 use pushmem_testing::{tool, verilator};
@@ -64,7 +65,7 @@ nest:
 ",
     );
     let operation = program.operations()[0].1;
-    let datapath = Datapath::of(&program, operation);
+    let datapath = DatapathGraph::of(&program, operation).dedicated();
     let latency = datapath.latency();
     let variables = datapath.variables().into_iter().map(|number| (number, "x".to_owned())).collect::<Vec<_>>();
     assert_eq!(variables.len(), 1);
@@ -271,7 +272,7 @@ nest:
     );
     let operation = program.operations()[0].1;
     let memories = TableMemories { logic_words: 4, latency: u64::from(latency) };
-    let datapath = Datapath::with(&program, operation, &DedicatedOperators, memories).unwrap();
+    let datapath = DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators, memories).unwrap();
     let fetches = datapath.fetches();
     let rom = |name: &str, table: usize, contents: Vec<u64>| Rom {
         name: name.to_owned(),

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use index_vec::IndexVec;
 use pushmem_assembly::{carried, results, wanted_delays};
 use pushmem_compiler::Compiled;
+use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
     OperationDatapath, Source, Storage, Stream, TileOutput, Wire, WireId, WordDriver, WordId,
 };
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Loop, Operation, Program};
 
 use self::roms::add_roms;

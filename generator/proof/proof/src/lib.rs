@@ -29,7 +29,7 @@ mod tiles;
 mod units;
 mod writers;
 
-use pushmem_kernels::Datapath;
+use pushmem_datapaths::Datapath;
 use pushmem_nest::Program;
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;

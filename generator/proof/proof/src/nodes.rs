@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_datapaths::{Datapath, NodeKind};
 use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 

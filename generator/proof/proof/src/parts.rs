@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use pushmem_affine::Affine;
-use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_datapaths::{Datapath, NodeKind};
 use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Staged};
 use pushmem_stages::{Schedule, Stage};

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
+use pushmem_datapaths::{Datapath, READ_LATENCY};
 use pushmem_graph::{Accelerator, ApplicationGraph, Counter, Driver, Edge, Source, WordDriver};
-use pushmem_kernels::{Datapath, READ_LATENCY};
 use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 

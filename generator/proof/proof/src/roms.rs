@@ -3,7 +3,7 @@
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_kernels::Fetch;
+use pushmem_datapaths::Fetch;
 use pushmem_nest::{Program, Table};
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pushmem_datapaths::Datapath;
 use pushmem_files::Document;
 use pushmem_images::Image;
-use pushmem_kernels::{ArrayRanges, Datapath, DatapathGraph};
+use pushmem_kernels::{ArrayRanges, DatapathGraph};
 use pushmem_nest::{ArrayKind, Observer, Program, Type};
 use pushmem_pe::{Numbers, PeSpec};
 use pushmem_selection::{Cells, Refused, Table, TableTiles, select};
@@ -57,7 +58,8 @@ pub fn compare(program: &Program, spec: &PeSpec, seed: u64) -> usize {
     let cells = selected(program, spec);
     let loads =
         program.operations().iter().map(|(_, operation)| Datapath::accesses(program, operation).len()).collect();
-    let datapaths = program.operations().iter().map(|(_, operation)| Datapath::of(program, operation)).collect();
+    let datapaths =
+        program.operations().iter().map(|(_, operation)| DatapathGraph::of(program, operation).dedicated()).collect();
     let mut comparison = Comparison { program, spec, cells, loads, datapaths, compared: 0 };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut image = |array: &pushmem_nest::Array| {

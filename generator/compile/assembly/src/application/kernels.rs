@@ -1,8 +1,8 @@
 //! Kernels, and stages that need none.
 
 use itertools::Itertools;
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::Origin;
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Policy, Word};
 
 use super::plan::{Outcome, ReadSource, at};

@@ -104,7 +104,7 @@ pub struct Rom {
     pub table: usize,
     /// The kernel that looks it up.
     pub kernel: KernelId,
-    /// Index of the [`fetches`](pushmem_kernels::Datapath::fetches) of its datapath.
+    /// Index of the [`fetches`](pushmem_datapaths::Datapath::fetches) of its datapath.
     pub fetch: usize,
     /// Its configuration.
     pub configuration: Configuration,

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 use index_vec::IndexVec;
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port};
+use pushmem_datapaths::{Datapath, Evaluator};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_kernels::{Datapath, Evaluator};
 use pushmem_nest::{Program, Word as WordOfResult};
 
 use super::{ApplicationGraph, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};

@@ -1,6 +1,6 @@
 //! The datapaths of the benchmark programs.
 
-use pushmem_kernels::Datapath;
+use pushmem_kernels::DatapathGraph;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -10,10 +10,10 @@ use crate::common::{Comparison, app, apps, datapath, random_inputs};
 fn every_operation_has_a_datapath_and_a_module() {
     for program in apps() {
         for (_, operation) in program.operations() {
-            let datapath = Datapath::of(&program, operation);
+            let datapath = DatapathGraph::of(&program, operation).dedicated();
             assert!(datapath.latency() < 24, "{}: {}", program.name, operation.name);
             let text = datapath.module(&program, operation, "kernel");
-            assert_eq!(text, Datapath::of(&program, operation).module(&program, operation, "kernel"));
+            assert_eq!(text, DatapathGraph::of(&program, operation).dedicated().module(&program, operation, "kernel"));
             assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
         }
     }

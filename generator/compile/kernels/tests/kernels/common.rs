@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pushmem_datapaths::Datapath;
 use pushmem_files::Document;
 use pushmem_images::Image;
-use pushmem_kernels::Datapath;
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{ArrayKind, Observer, Operation, Program, Type};
 use pushmem_rewriting::{with_halves, with_random_access};
 use rand::Rng;
@@ -39,7 +40,7 @@ pub fn operation<'a>(program: &'a Program, name: &str) -> &'a Operation {
 
 /// The datapath of the operation of this name.
 pub fn datapath(program: &Program, name: &str) -> Datapath {
-    Datapath::of(program, operation(program, name))
+    DatapathGraph::of(program, operation(program, name)).dedicated()
 }
 
 /// A number of the type, often an extreme or a small one.
@@ -73,7 +74,11 @@ pub struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     pub fn new(program: &'a Program) -> Self {
-        let datapaths = program.operations().iter().map(|(_, operation)| Datapath::of(program, operation)).collect();
+        let datapaths = program
+            .operations()
+            .iter()
+            .map(|(_, operation)| DatapathGraph::of(program, operation).dedicated())
+            .collect();
         Self { program, datapaths, compared: 0 }
     }
 }

@@ -1,6 +1,7 @@
 //! Datapaths of other operators, and the graph that they are made of.
 
-use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, Delay, Operator, Operators, TableMemories};
+use pushmem_datapaths::{DedicatedOperators, Delay, Operator, Operators, TableMemories};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::Type;
 
 use crate::common::read;
@@ -57,10 +58,10 @@ impl Operators for Elements {
 fn operators_decide_on_stages_and_cost() {
     let program = read(&program("5 * a[x, y] + a[0, y] + 1", Type::U16));
     let operation = program.operations()[0].1;
-    let elements = Datapath::with(&program, operation, &Elements, TableMemories::NONE).unwrap();
+    let elements = DatapathGraph::of(&program, operation).pipelined(&Elements, TableMemories::NONE).unwrap();
     // The product and a sum at the same time, then their sum.
     assert_eq!((elements.latency(), elements.processing_elements(), elements.multipliers()), (2, 3, 1));
-    let dedicated = Datapath::with(&program, operation, &DedicatedOperators, TableMemories::NONE).unwrap();
+    let dedicated = DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators, TableMemories::NONE).unwrap();
     assert_eq!((dedicated.latency(), dedicated.multipliers()), (1, 0));
     assert_eq!([&elements, &dedicated].map(|datapath| datapath.operand_latency(0)), [2, 0]);
     for (a, b) in [(0, 0), (7, 65535), (65535, 1)] {
@@ -77,7 +78,7 @@ fn shifts_that_are_operators_are_few() {
     for factor in [8, 14] {
         let program = read(&program(&format!("{} + {}", sum(7, 0), sum(factor, 4)), Type::U16));
         let operation = program.operations()[0].1;
-        let elements = Datapath::with(&program, operation, &Elements, TableMemories::NONE).unwrap();
+        let elements = DatapathGraph::of(&program, operation).pipelined(&Elements, TableMemories::NONE).unwrap();
         assert_eq!(elements.processing_elements(), 9, "{factor}");
     }
 }
@@ -85,7 +86,7 @@ fn shifts_that_are_operators_are_few() {
 #[test]
 fn an_operator_that_a_technology_does_not_compute_is_named() {
     let program = read(&program("a[x, y] / (a[0, y] + 1)", Type::U16));
-    let refused = Datapath::with(&program, program.operations()[0].1, &Elements, TableMemories::NONE);
+    let refused = DatapathGraph::of(&program, program.operations()[0].1).pipelined(&Elements, TableMemories::NONE);
     assert_eq!(refused.unwrap_err().to_string(), "the array has no operator `divide` of u16");
 }
 

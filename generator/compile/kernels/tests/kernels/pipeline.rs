@@ -1,6 +1,6 @@
 //! The cycle-accurate model of a datapath.
 
-use pushmem_kernels::{Datapath, Evaluator};
+use pushmem_datapaths::{Datapath, Evaluator};
 use pushmem_nest::Table;
 
 /// A running datapath, one step a cycle.

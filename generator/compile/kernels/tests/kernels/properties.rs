@@ -1,7 +1,7 @@
 //! Properties of all datapaths.
 
 use proptest::prelude::*;
-use pushmem_kernels::Datapath;
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::Type;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +25,7 @@ proptest! {
     #[test]
     fn operands_are_there_in_time((expression, _) in expression()) {
         let program = read(&program(&expression, Type::U16));
-        let datapath = Datapath::of(&program, program.operations()[0].1);
+        let datapath = DatapathGraph::of(&program, program.operations()[0].1).dedicated();
         let nodes = datapath.nodes();
         for (number, node) in nodes.iter().enumerate() {
             for operand in node.kind.operands() {

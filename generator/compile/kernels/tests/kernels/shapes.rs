@@ -1,6 +1,7 @@
 //! Shapes of datapaths after simplification.
 
-use pushmem_kernels::{Datapath, DedicatedOperators, NodeKind, TableMemories};
+use pushmem_datapaths::{Datapath, DedicatedOperators, NodeKind, TableMemories};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Binary, Language, Program, SourceText, Type};
 
 use crate::common::read;
@@ -8,7 +9,7 @@ use crate::expressions::{of_numbers, program};
 
 fn datapath(expression: &str) -> Datapath {
     let program = read(&program(expression, Type::U16));
-    Datapath::of(&program, program.operations()[0].1)
+    DatapathGraph::of(&program, program.operations()[0].1).dedicated()
 }
 
 fn count(datapath: &Datapath, wanted: Binary) -> usize {
@@ -36,7 +37,7 @@ fn operations_of_numbers_stay_as_they_are() {
     ] {
         for value in [Type::Bf16, Type::F16] {
             let program = read(&program(&of_numbers(expression, value), value));
-            let datapath = Datapath::of(&program, program.operations()[0].1);
+            let datapath = DatapathGraph::of(&program, program.operations()[0].1).dedicated();
             let found = (datapath.processing_elements(), datapath.latency());
             assert_eq!(found, (elements, latency), "{expression} of {}: {datapath:#?}", value.name());
         }
@@ -94,7 +95,7 @@ fn large_tables_are_beside_the_datapath() {
     let entries = program.tables.iter().find(|table| table.name == "t").unwrap().values.len();
     let of = |logic_words: usize, latency: u64| {
         let memories = TableMemories { logic_words, latency };
-        Datapath::with(&program, program.operations()[0].1, &DedicatedOperators, memories).unwrap()
+        DatapathGraph::of(&program, program.operations()[0].1).pipelined(&DedicatedOperators, memories).unwrap()
     };
     assert_eq!(of(entries, 1), of(usize::MAX, 1));
     assert!(of(entries, 1).fetches().is_empty());
@@ -148,7 +149,7 @@ nest:
 ";
     let program = read(text);
     let operation = program.operations()[1].1;
-    let datapath = Datapath::of(&program, operation);
+    let datapath = DatapathGraph::of(&program, operation).dedicated();
     assert_eq!(datapath.loads().len(), 4);
     // Which of the iterations of x a copy executes is not known here, that of k is.
     assert_eq!(datapath.variables(), [0]);
@@ -178,6 +179,6 @@ nest:
     let source = SourceText::new("test.hlpipe", pipeline, Language::Halide);
     let program = Program { source, ..read(nest) };
     let operation = program.operations()[0].1;
-    let module = Datapath::of(&program, operation).module(&program, operation, "kernel");
+    let module = DatapathGraph::of(&program, operation).dedicated().module(&program, operation, "kernel");
     assert_eq!(module.lines().next(), Some("// output[x] = input[x + 1] * 2 + input[x]"));
 }

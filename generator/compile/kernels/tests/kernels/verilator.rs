@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use pushmem_kernels::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Ports, TableMemories};
+use pushmem_datapaths::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Ports, TableMemories};
+use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Operation, Program, Type};
 use pushmem_testing::verilator;
 use pushmem_veryl::{Reset, SourceFile};
@@ -123,7 +124,7 @@ impl Kernel {
 
     fn with_memories(program: &Program, number: usize, name: String, memories: TableMemories) -> Self {
         let operation = program.operations()[number].1;
-        let datapath = Datapath::with(program, operation, &DedicatedOperators, memories).unwrap();
+        let datapath = DatapathGraph::of(program, operation).pipelined(&DedicatedOperators, memories).unwrap();
         let text = datapath.module(program, operation, &name);
         let ports = datapath.ports(program, operation);
         Self { name, text, datapath, ports, program: program.clone() }

@@ -25,7 +25,7 @@ impl Context<'_> {
     /// The declarations of all addresses of random-access memories, as lines.
     pub(super) fn declared_addresses(&self) -> Vec<String> {
         let of_ram = |ram: RamId| {
-            let bits = pushmem_kernels::address_bits(self.accelerator.rams[ram].words as usize);
+            let bits = pushmem_datapaths::address_bits(self.accelerator.rams[ram].words as usize);
             let reads = 0..self.accelerator.rams[ram].reads.len();
             reads.map(move |read| format!("    logic{} {};", vector(bits), self.ram_address(ram, read)))
         };
@@ -44,7 +44,7 @@ impl Context<'_> {
         let steps = |read: usize| &self.signals.counters[&ram.reads[read].counter].steps;
         let cases = others.iter().map(|&read| format!("        {} ? {} :\n", steps(read), address(read))).join("");
         let name = format!("{}_port_{port}", self.signals.rams[number].name);
-        let bits = pushmem_kernels::address_bits(ram.words as usize);
+        let bits = pushmem_datapaths::address_bits(ram.words as usize);
         lines.push(format!(
             "    logic{} {name};\n    assign {name} =\n{cases}        {};",
             vector(bits),

@@ -4,10 +4,10 @@ use itertools::{Itertools, izip};
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::ControllerConfiguration;
+use pushmem_datapaths::Datapath;
 use pushmem_graph::{
     Counter, Delayed, Driver, Kernel, KernelId, Source as Wired, Stream, Tile, TileId, WORD_BITS, WireId,
 };
-use pushmem_kernels::Datapath;
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
 use pushmem_nest::Operation;
 use pushmem_tile::{Controller, Role, timing};

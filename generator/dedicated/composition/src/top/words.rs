@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
+use pushmem_datapaths::Datapath;
 use pushmem_files::counted;
 use pushmem_graph::{Case, DatapathId, Driver, Kernel, KernelId, RamId, Source, TileId, Turn, WORD_BITS, WireId};
-use pushmem_kernels::Datapath;
 use pushmem_nest::{Printer, Word};
 
 use super::signals::{HoldSignals, TileOutput};

@@ -6,9 +6,9 @@
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
+use pushmem_datapaths::Fetch;
 use pushmem_extraction::Extraction;
 use pushmem_files::Diagnostic;
-use pushmem_kernels::Fetch;
 use pushmem_nest::{Program, Table};
 use pushmem_tile::TileSpec;
 

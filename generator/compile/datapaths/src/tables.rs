@@ -16,7 +16,7 @@ impl TableMemories {
     pub const NONE: TableMemories = TableMemories { logic_words: usize::MAX, latency: 1 };
 
     /// Whether a table of so many entries is in a memory.
-    pub(crate) fn holds(&self, entries: usize) -> bool {
+    pub fn holds(&self, entries: usize) -> bool {
         entries > self.logic_words
     }
 }
@@ -50,7 +50,7 @@ pub struct MemoryRead {
     /// Bits of the address.
     pub address_bits: u32,
     /// The node of the address.
-    pub(crate) address: usize,
+    pub address: usize,
 }
 
 /// Bits that number so many entries, at least 1.

@@ -4,7 +4,8 @@ use pushmem_nest::{Access, Index, Loop, Operation, Program};
 
 /// The copies of an operation that are executed together, and their loads: copy by copy, then of a reduction the old value
 /// of the target.
-pub(crate) struct Copies<'a> {
+pub struct Copies<'a> {
+    /// The operation.
     pub operation: &'a Operation,
     /// The loops around the operation, outermost first.
     pub loops: Vec<&'a Loop>,
@@ -14,7 +15,7 @@ pub(crate) struct Copies<'a> {
 
 /// The value of a loop variable in a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// Always this number: all iterations are executed together.
     Fixed(i64),
     /// So much more than the variable in the first copy.
@@ -22,6 +23,7 @@ pub(crate) enum Place {
 }
 
 impl<'a> Copies<'a> {
+    /// Those of an operation of the program.
     pub fn new(program: &'a Program, operation: &'a Operation) -> Self {
         let found = program.operations().into_iter().find(|(_, other)| other.name == operation.name);
         Self::within(found.map(|(loops, _)| loops).unwrap_or_default(), operation)

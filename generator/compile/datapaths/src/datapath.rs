@@ -6,11 +6,10 @@ use itertools::Itertools;
 use pushmem_nest::{Access, Operation, Program, Table, Type, Word};
 
 use crate::copies::Copies;
-use crate::datapath_graph::{DatapathGraph, Unsupported};
 use crate::evaluate::{OutsideTable, evaluate};
 use crate::node::{DatapathNode, NodeKind};
-use crate::operators::{DedicatedOperators, Operators};
-use crate::tables::{Fetch, MemoryRead, READ_LATENCY, TableMemories};
+use crate::operators::Operators;
+use crate::tables::{Fetch, MemoryRead, READ_LATENCY};
 
 /// The computation of an operation, as a pipeline.
 ///
@@ -33,24 +32,27 @@ pub struct Datapath {
 }
 
 impl Datapath {
-    /// The datapath of an operation of the program, of dedicated operators, with all tables in its logic.
-    pub fn of(program: &Program, operation: &Operation) -> Datapath {
-        let datapath = Self::with(program, operation, &DedicatedOperators, TableMemories::NONE);
-        datapath.expect("there is a dedicated operator of each kind")
-    }
-
-    /// The datapath of an operation of the program: simplified, balanced and pipelined for these operators, with some
-    /// tables in memories beside it.
-    ///
-    /// # Errors
-    /// If the operation needs an operator that the technology does not compute.
-    pub fn with(
-        program: &Program,
-        operation: &Operation,
+    /// The datapath of these nodes, operands before their users, each needed for the result. Loads of these types come in the stages of
+    /// `arrivals`, elements of random-access memories behind their addresses.
+    pub fn new(
+        nodes: Vec<DatapathNode>,
+        result: usize,
+        latency: u64,
+        loads: Vec<Type>,
+        arrivals: Vec<u64>,
         operators: &dyn Operators,
-        memories: TableMemories,
-    ) -> Result<Datapath, Unsupported> {
-        DatapathGraph::of(program, operation).pipelined(operators, memories)
+    ) -> Datapath {
+        let operand_latency = loads.iter().map(|load| operators.operand_latency(*load)).collect();
+        let mut datapath =
+            Datapath { nodes, result, latency, operand_latency, arrivals, loads, processing_elements: 0 };
+        for read in datapath.memory_reads() {
+            datapath.arrivals[read.load] = read.stage + READ_LATENCY;
+        }
+        datapath.processing_elements = (0..datapath.nodes.len())
+            .filter(|&node| !datapath.shares_divider(node))
+            .map(|node| operators.processing_elements(&datapath.operator(node)))
+            .sum();
+        datapath
     }
 
     /// All nodes, operands before their users. Every one is needed for the result.

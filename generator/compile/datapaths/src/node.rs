@@ -102,7 +102,7 @@ impl NodeKind {
     }
 
     /// The same with other operands.
-    pub(crate) fn map(&self, mut operand_of: impl FnMut(usize) -> usize) -> NodeKind {
+    pub fn map(&self, mut operand_of: impl FnMut(usize) -> usize) -> NodeKind {
         match *self {
             leaf @ (NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_)) => leaf,
             NodeKind::Lookup { table, index } => NodeKind::Lookup { table, index: operand_of(index) },
@@ -125,7 +125,7 @@ impl NodeKind {
         }
     }
 
-    /// The name of the operator in the text of a [`DatapathGraph`](crate::DatapathGraph).
+    /// The name of the operator in the text of a datapath graph.
     pub fn name(&self) -> Cow<'static, str> {
         let (format, name) = match self {
             NodeKind::Constant(_) => (None, "constant"),

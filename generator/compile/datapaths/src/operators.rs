@@ -1,6 +1,6 @@
 //! The operators of a technology, their delays and their costs.
 //!
-//! A [`DatapathGraph`](crate::DatapathGraph) says which function an operation computes; [`Operators`] decide how deep
+//! A datapath graph says which function an operation computes; [`Operators`] decide how deep
 //! its pipeline is.
 
 use std::fmt;
