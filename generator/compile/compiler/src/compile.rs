@@ -1,10 +1,11 @@
 //! The passes in their order.
 
+use pushmem_arithmetic::Arithmetic;
 use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
+use pushmem_datapaths::Datapath;
 use pushmem_extraction::Extraction;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_graph::{ApplicationGraph, ProgramNames, Storage, Target, WORD_BITS};
-use pushmem_datapaths::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_rewritten};
@@ -287,11 +288,11 @@ impl Compiled {
         self.with_graph(graph).map_err(Diagnostic::from)
     }
 
-    /// Proves that the graph computes the program.
+    /// Proves that the graph computes the program, and says how its arithmetic is known.
     ///
     /// # Errors
     /// A fault, when the proof fails.
-    pub fn prove(&self) -> Result<(), CompileError> {
+    pub fn prove(&self) -> Result<Arithmetic, CompileError> {
         let Compiled { program, extraction, schedule, datapaths, graph, .. } = self;
         prove_graph(program, extraction.staged(), schedule, datapaths, graph)
             .map_err(|error| CompileError::wrong(&error))

@@ -3,12 +3,13 @@
 use std::ops::Deref;
 
 use itertools::Itertools;
+use pushmem_arithmetic::Arithmetic;
 use pushmem_assembly::{Constraints, Delivery};
 use pushmem_compiler::{CompileError, Compiled, Trial, plan};
 use pushmem_files::{Diagnostic, Document, counted};
 use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, StoredArray, Target};
 use pushmem_nest::Program;
-use pushmem_proof::{prove, prove_roms};
+use pushmem_proof::{ProofError, prove, prove_roms};
 use pushmem_replay::{ReplayReport, replay};
 use rayon::prelude::*;
 
@@ -33,7 +34,7 @@ impl Deref for Dedicated {
     }
 }
 
-/// Result of the last pass: every value that an operation reads is that of the program.
+/// Result of the last pass: every value that an operation reads is that of the program, and each operation computes its statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Memories replayed.
@@ -42,6 +43,8 @@ pub struct Proof {
     pub simulated_cycles: u64,
     /// Cycles of all tiles that it holds for: those between were skipped, because the state repeats.
     pub proven_cycles: u64,
+    /// How the operations are known to compute their statements.
+    pub arithmetic: Arithmetic,
 }
 
 /// Compiles a program to dedicated hardware, which is proven. `observe` is told of each schedule that was tried.
@@ -94,15 +97,18 @@ impl Dedicated {
     /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<Proof, CompileError> {
         let (values, replayed) = rayon::join(|| self.prove_values(), || self.replay());
-        values.and(replayed)
+        Ok(Proof { arithmetic: values?, ..replayed? })
     }
 
-    /// Proves that kernels and outputs see the values of the program, given that memories implement their buffers.
-    fn prove_values(&self) -> Result<(), CompileError> {
+    /// Proves that kernels and outputs see the values of the program, given that memories implement their buffers, and compute with them
+    /// what it says.
+    fn prove_values(&self) -> Result<Arithmetic, CompileError> {
         let Compiled { program, schedule, datapaths, extraction, .. } = &self.compiled;
         let staged = extraction.staged();
-        prove(program, staged, schedule, datapaths, &self.accelerator).map_err(|error| CompileError::wrong(&error))?;
-        prove_roms(program, staged, schedule, &self.accelerator).map_err(|error| CompileError::wrong(&error))
+        let wrong = |error: ProofError| CompileError::wrong(&error);
+        let arithmetic = prove(program, staged, schedule, datapaths, &self.accelerator).map_err(wrong)?;
+        prove_roms(program, staged, schedule, &self.accelerator).map_err(|error| CompileError::wrong(&error))?;
+        Ok(arithmetic)
     }
 
     /// Proves that all memories implement their buffers.
@@ -127,6 +133,7 @@ impl Dedicated {
                 memories: proof.memories + 1,
                 simulated_cycles: proof.simulated_cycles + report.cycles_simulated,
                 proven_cycles: proof.proven_cycles + report.cycles_total,
+                ..proof
             })
         })
     }

@@ -80,6 +80,11 @@ pub struct Report {
     pub proven_cycles: u64,
     /// Memory tile cycles that were simulated for it.
     pub simulated_cycles: u64,
+    /// Operations that are proven to compute their statements.
+    pub proven_operations: usize,
+    /// Operations that were compared with their statements on samples; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared_operations: usize,
 }
 
 /// For fields that are left out of the JSON where they are 0.
@@ -131,6 +136,8 @@ impl Report {
             pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
             proven_cycles: compiled.proof.proven_cycles,
             simulated_cycles: compiled.proof.simulated_cycles,
+            proven_operations: compiled.proof.arithmetic.proven(),
+            compared_operations: compiled.proof.arithmetic.compared,
         }
     }
 }
@@ -196,6 +203,11 @@ impl fmt::Display for Report {
             0 => "all that operations read; no tile to simulate".to_owned(),
             cycles => format!("{}, {} of them simulated", counted(cycles, "tile cycle"), self.simulated_cycles),
         };
-        line("proof", proof)
+        line("proof", proof)?;
+        let compared = match self.compared_operations {
+            0 => String::new(),
+            operations => format!(", {operations} compared on samples"),
+        };
+        line("arithmetic", format!("{} proven{compared}", counted(self.proven_operations, "operation")))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use itertools::Itertools;
+use pushmem_arithmetic::WrongArithmetic;
 
 /// A wire or an operand with a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub enum ProofError {
     Part(PartError),
     /// A value differs from the program.
     Value(ProvenanceError),
+    /// A datapath computes something else than its operation.
+    Arithmetic(WrongArithmetic),
 }
 
 impl fmt::Display for ProofError {
@@ -68,6 +71,7 @@ impl fmt::Display for ProofError {
         match self {
             ProofError::Part(error) => write!(formatter, "{error}"),
             ProofError::Value(error) => write!(formatter, "{error}"),
+            ProofError::Arithmetic(error) => write!(formatter, "{error}"),
         }
     }
 }
@@ -77,6 +81,12 @@ impl std::error::Error for ProofError {}
 impl From<PartError> for ProofError {
     fn from(error: PartError) -> Self {
         ProofError::Part(error)
+    }
+}
+
+impl From<WrongArithmetic> for ProofError {
+    fn from(error: WrongArithmetic) -> Self {
+        ProofError::Arithmetic(error)
     }
 }
 

@@ -42,10 +42,11 @@ pub use roms::{RomError, RomFault, prove_roms};
 use crate::dependence::Dependences;
 use crate::parts::Compilation;
 use crate::sequence::Sequence;
+use pushmem_arithmetic::{Arithmetic, prove_arithmetic};
 use pushmem_graph::{Accelerator, ApplicationGraph};
 
-/// Proves that an accelerator, as it is printed, computes the program, given that `datapaths` are those of the
-/// operations, and that the tiles of each memory implement its buffer, which a replay of its mapping shows.
+/// Proves that an accelerator, as it is printed, computes the program with the datapaths of its operations, given that the tiles of each
+/// memory implement its buffer, which a replay of its mapping shows. The result says how the arithmetic of the datapaths is known.
 ///
 /// # Errors
 /// The first part or value that is wrong.
@@ -55,7 +56,8 @@ pub fn prove(
     schedule: &Schedule,
     datapaths: &[Datapath],
     accelerator: &Accelerator,
-) -> Result<(), ProofError> {
+) -> Result<Arithmetic, ProofError> {
+    let arithmetic = prove_arithmetic(program, datapaths)?;
     let sequence = Sequence::of(program, staged);
     stages::check(program, staged, &sequence)?;
     parts::check(Compilation { program, staged, schedule, datapaths, accelerator }, &sequence)?;
@@ -71,7 +73,8 @@ pub fn prove(
             datapath(kernel).uses(load) && !is_random_access(program, staged, accelerator.kernels[kernel].stage, load);
         is_used.then(|| datapath(kernel).arrival(load))
     };
-    provenance::prove(program, staged, &dependences, schedule, &views, taken)
+    provenance::prove(program, staged, &dependences, schedule, &views, taken)?;
+    Ok(arithmetic)
 }
 
 /// Whether a load of a stage is an element of a random-access memory, whose accesses are proven to be in order.
@@ -79,8 +82,8 @@ fn is_random_access(program: &Program, staged: Staged, stage: usize, load: usize
     program.arrays[staged.pipeline.stages[stage].reads[load].array].random_access
 }
 
-/// Proves that an application graph computes the program, before any hardware realizes it, given that `datapaths` are those
-/// of the operations.
+/// Proves that an application graph computes the program with the datapaths of its operations, before any hardware realizes it. The
+/// result says how the arithmetic of the datapaths is known.
 ///
 /// # Errors
 /// The first node or value that is wrong.
@@ -90,7 +93,8 @@ pub fn prove_graph(
     schedule: &Schedule,
     datapaths: &[Datapath],
     graph: &ApplicationGraph,
-) -> Result<(), ProofError> {
+) -> Result<Arithmetic, ProofError> {
+    let arithmetic = prove_arithmetic(program, datapaths)?;
     let sequence = Sequence::of(program, staged);
     stages::check(program, staged, &sequence)?;
     nodes::check(program, staged, schedule, datapaths, graph)?;
@@ -105,5 +109,6 @@ pub fn prove_graph(
         let is_used = datapath(kernel).uses(load) && !is_random_access(program, staged, stage, load);
         is_used.then(|| datapath(kernel).arrival(load))
     };
-    provenance::prove(program, staged, &dependences, schedule, &views, taken)
+    provenance::prove(program, staged, &dependences, schedule, &views, taken)?;
+    Ok(arithmetic)
 }

@@ -1,0 +1,296 @@
+//! Tests that terms are the values of their steps: for all values of few bits, of random steps and of each operator with each constant.
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+use pushmem_float::Format;
+use pushmem_nest::{Binary, Table, Type, Unary};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::code::{Code, Kind, Step};
+use crate::evaluate::{Columns, evaluate};
+use crate::terms::{Atom, Bounds, Function, Term, Terms};
+
+const BINARY: [Binary; 19] = [
+    Binary::Add,
+    Binary::Subtract,
+    Binary::Multiply,
+    Binary::Divide,
+    Binary::Modulo,
+    Binary::ShiftLeft,
+    Binary::ShiftRight,
+    Binary::And,
+    Binary::Or,
+    Binary::Xor,
+    Binary::Equal,
+    Binary::NotEqual,
+    Binary::Less,
+    Binary::LessEqual,
+    Binary::Greater,
+    Binary::GreaterEqual,
+    Binary::Minimum,
+    Binary::Maximum,
+    Binary::AbsoluteDifference,
+];
+
+const INTEGERS: [Type; 6] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32];
+
+fn step(code: &mut Code, kind: Kind, value: Type) -> usize {
+    code.steps.push(Step { kind, value });
+    code.steps.len() - 1
+}
+
+fn binary(code: &mut Code, operator: Binary, left: usize, right: usize) -> usize {
+    let value = operator.result(code.operand_type(left));
+    step(code, Kind::Binary { operator, left, right }, value)
+}
+
+/// The value of a term for these values of the loads.
+fn value_of(terms: &Terms, of: Term, loads: &[i64]) -> i128 {
+    let polynomial = terms.polynomial(of);
+    let products = polynomial.terms.iter().map(|(monomial, factor)| {
+        monomial.iter().fold(*factor, |product, atom| product * value_of_atom(terms, terms.atom_of(*atom), loads))
+    });
+    products.sum::<i128>() + polynomial.constant
+}
+
+fn value_of_atom(terms: &Terms, atom: &Atom, loads: &[i64]) -> i128 {
+    let of = |term: &Term| value_of(terms, *term, loads);
+    match atom {
+        Atom::Load(load) | Atom::Variable(load) => loads[*load].into(),
+        Atom::Modulo(term, bits) => of(term).rem_euclid(1 << bits),
+        Atom::Quotient(term, divisor) => of(term).div_euclid(*divisor),
+        Atom::IsNegative(term) => (of(term) < 0).into(),
+        Atom::IsZero(term) => (of(term) == 0).into(),
+        Atom::Least(terms) => terms.iter().map(of).min().unwrap(),
+        Atom::Greatest(terms) => terms.iter().map(of).max().unwrap(),
+        Atom::All(terms) => terms.iter().map(of).fold(-1, |all, of| all & of),
+        Atom::Any(terms) => terms.iter().map(of).fold(0, |any, of| any | of),
+        Atom::Select(condition, then, otherwise) => of(if of(condition) != 0 { then } else { otherwise }),
+        Atom::Product(one, other) => of(one) * of(other),
+        Atom::Apply(function, operands) => {
+            let operands = operands.iter().map(|term| of(term) as i64).collect_vec();
+            match *function {
+                Function::Table(table) => TABLE.get(operands[0] as usize).copied().unwrap_or(0) + table as i128,
+                Function::Unary(operator) => operator.apply(Type::U16, operands[0]).into(),
+                Function::Binary(Binary::ShiftLeft) => shifted(operands[0].into(), operands[1]),
+                Function::Binary(operator) if operator.is_of_numbers() => {
+                    operator.apply(Type::U16, operands[0], operands[1]).into()
+                }
+                // Of the widest type, so that nothing wraps.
+                Function::Binary(operator) => match operands[1] {
+                    0 => 0,
+                    by if operator == Binary::Divide => operands[0].div_euclid(by).into(),
+                    by => operands[0].rem_euclid(by).into(),
+                },
+                Function::ToInteger { float, to } => float.cast(to, operands[0]).into(),
+            }
+        }
+    }
+}
+
+const TABLE: [i128; 5] = [3, 1, 4, 1, 5];
+
+fn shifted(value: i128, amount: i64) -> i128 {
+    match amount {
+        32.. => 0,
+        0..32 => value << amount,
+        _ => value >> (-amount).min(32),
+    }
+}
+
+/// Compares the terms of all steps with their values, for all values of the loads within these bounds.
+fn check(code: &Code, loads: &[(i64, i64)]) -> bool {
+    let leaves = |atom: &Atom| match atom {
+        Atom::Load(load) => Bounds::new(loads[*load].0, loads[*load].1),
+        _ => unreachable!(),
+    };
+    let tables = |_: usize| (Bounds::new(0, 5), TABLE.map(|entry| entry as i64).to_vec());
+    let mut terms = Terms::new(&leaves, &tables);
+    let mut known = Vec::new();
+    for step in &code.steps {
+        known.push(terms.of_step(code, *step, &known));
+    }
+    if terms.failed {
+        return false;
+    }
+    let operands = loads.iter().map(|(low, high)| *low..=*high).multi_cartesian_product().collect_vec();
+    let column = |load: usize| operands.iter().map(|operands| operands[load]).collect_vec();
+    let of_step = |step: &Step| if let Kind::Load(load) = step.kind { Some(column(load)) } else { None };
+    let mut values = Columns { samples: operands.len(), of_steps: code.steps.iter().map(of_step).collect() };
+    let table = program("tables: {t: {type: u8, values: [3, 1, 4, 1, 5]}}");
+    evaluate(code, &table, 0..code.steps.len(), &mut values);
+    for (number, term) in known.iter().enumerate() {
+        let bounds = terms.bounds(*term);
+        for (operands, expected) in operands.iter().zip(values.column(number)) {
+            let found = value_of(&terms, *term, operands);
+            assert_eq!(
+                found,
+                i128::from(*expected),
+                "step {number} of {:#?} for {operands:?} of {loads:?}",
+                code.steps
+            );
+            assert!((bounds.low..=bounds.high).contains(&found), "{bounds:?} {found}");
+        }
+    }
+    true
+}
+
+fn program(tables: &str) -> Vec<Table> {
+    let text = format!(
+        "name: t\n{tables}\ninputs: {{a: {{type: u8, shape: [4]}}}}\noutputs: {{b: {{type: u8, shape: [4]}}}}\nnest:\n  - for x in 0..4:\n    - b[x] = t[a[x]]\n"
+    );
+    let read = || -> Result<_, Diagnostic> {
+        let document = pushmem_files::Document::parse("t.yaml", &text)?;
+        pushmem_nest::Program::from_document(&document)
+    };
+    read().unwrap().program.tables
+}
+
+/// Bounds of a load of a type with so few values.
+fn narrow(of: Type, count: i64, random: &mut ChaCha8Rng) -> (i64, i64) {
+    let low = match random.random_range(0..4) {
+        0 => of.min(),
+        1 => of.max() - count + 1,
+        2 => (-count / 2).max(of.min()),
+        _ => random.random_range(of.min()..=of.max() - count + 1),
+    };
+    (low, low + count - 1)
+}
+
+#[test]
+fn operators_with_constants() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for of in INTEGERS {
+        let constants = [of.min(), of.min() + 1, of.max(), of.max() - 1, of.max() / 3];
+        let constants = (of.min().max(-40)..=40).chain([63, 64, 96, 100, 120]).chain(constants);
+        for constant in constants.filter(|constant| of.holds(*constant)) {
+            for operator in BINARY {
+                for swapped in [false, true] {
+                    let mut code = Code::default();
+                    let (load, constant) =
+                        (step(&mut code, Kind::Load(0), of), step(&mut code, Kind::Constant(constant), of));
+                    let (left, right) = if swapped { (constant, load) } else { (load, constant) };
+                    let result = binary(&mut code, operator, left, right);
+                    if code.operand_type(result) == of {
+                        binary(&mut code, operator, result, right);
+                        binary(&mut code, operator, result, left);
+                    }
+                    let bounds = narrow(of, 256, &mut random);
+                    assert!(check(&code, &[bounds]), "{code:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Steps of a few types, of which some operands are constants that often come together in rules.
+fn random_code(random: &mut ChaCha8Rng) -> Code {
+    let mut code = Code::default();
+    let types: Vec<Type> = (0..2).map(|_| *INTEGERS.choose(random).unwrap()).collect();
+    for (load, of) in types.iter().enumerate() {
+        step(&mut code, Kind::Load(load), *of);
+    }
+    for _ in 0..random.random_range(2..14) {
+        let any = random.random_range(0..code.steps.len());
+        let of = code.operand_type(any);
+        let same = (0..code.steps.len()).filter(|other| code.operand_type(*other) == of).collect_vec();
+        let other = *same.choose(random).unwrap();
+        let constant = match random.random_range(0..4) {
+            0 => 1_i64 << random.random_range(0..of.bits()),
+            1 => (1_i64 << random.random_range(0..of.bits())) - 1,
+            2 => random.random_range(-5..20),
+            _ => random.random_range(of.min()..=of.max()),
+        };
+        let truths = (0..code.steps.len()).filter(|step| code.operand_type(*step) == Type::Bool).collect_vec();
+        match random.random_range(0..10) {
+            0 => {
+                let value = *INTEGERS.choose(random).unwrap();
+                step(&mut code, Kind::Cast(any), value);
+            }
+            1 if !truths.is_empty() => {
+                let condition = *truths.choose(random).unwrap();
+                step(&mut code, Kind::Select { condition, then: any, otherwise: other }, of);
+            }
+            2 => {
+                let operator = *[Unary::Negate, Unary::Not, Unary::Absolute].choose(random).unwrap();
+                if of != Type::Bool || operator == Unary::Not {
+                    step(&mut code, Kind::Unary { operator, operand: any }, operator.result(of));
+                }
+            }
+            3 if of != Type::Bool => {
+                step(&mut code, Kind::Lookup { table: 0, index: any, mask: None }, Type::U8);
+            }
+            choice => {
+                let operator = *BINARY.choose(random).unwrap();
+                if of == Type::Bool && !operator.takes_bool() {
+                    continue;
+                }
+                let right = if choice < 7 { step(&mut code, Kind::Constant(of.wrap(constant)), of) } else { other };
+                binary(&mut code, operator, any, right);
+            }
+        }
+    }
+    code
+}
+
+#[test]
+fn random_steps() {
+    let mut random = ChaCha8Rng::seed_from_u64(2);
+    let mut too_large = 0;
+    for _ in 0..6000 {
+        let code = random_code(&mut random);
+        let bounds = [0, 1].map(|load| narrow(code.steps[load].value, 11, &mut random));
+        too_large += usize::from(!check(&code, &bounds));
+    }
+    // Numbers of terms beyond all limits are rare.
+    assert!(too_large < 60, "{too_large}");
+}
+
+/// Products with reciprocals, as divisions by constants become, and some that are none.
+#[test]
+fn reciprocals() {
+    let leaves = |_: &Atom| Bounds::new(0, 400);
+    let tables = |_: usize| unreachable!();
+    let mut proven = 0;
+    for shift in 8..16 {
+        for factor in 1..300 {
+            let mut terms = Terms::new(&leaves, &tables);
+            let load = terms.atom(Atom::Load(0));
+            let product = terms.scale(load, factor);
+            let quotient = terms.quotient(product, 1 << shift);
+            for number in 0..=400 {
+                assert_eq!(value_of(&terms, quotient, &[number]), (i128::from(number) * factor) >> shift);
+            }
+            proven += usize::from(
+                !matches!(terms.as_atom(quotient), Some(Atom::Quotient(_, divisor)) if *divisor == 1 << shift),
+            );
+        }
+    }
+    assert!(proven > 100, "{proven}");
+}
+
+/// Signs of all words of numbers with a fraction, and extremes of some: zeros, least and greatest numbers, infinities and no numbers.
+#[test]
+fn numbers_with_a_fraction() {
+    for (format, of) in Format::ALL.into_iter().map(|format| (format, Type::of_format(format))) {
+        let infinity = i64::from(format.infinity());
+        for operator in [Unary::FloatNegate(format), Unary::FloatAbsolute(format)] {
+            let mut code = Code::default();
+            let operand = step(&mut code, Kind::Load(0), of);
+            step(&mut code, Kind::Unary { operator, operand }, of);
+            assert!(check(&code, &[(of.min(), of.max())]));
+        }
+        let special = [0, 0x8000].into_iter().flat_map(|sign| [0, infinity - 2, infinity / 2].map(|word| sign + word));
+        for (one, other) in special.clone().cartesian_product(special) {
+            for operator in [Binary::FloatMinimum(format), Binary::FloatMaximum(format), Binary::FloatAdd(format)] {
+                let mut code = Code::default();
+                let (left, right) = (step(&mut code, Kind::Load(0), of), step(&mut code, Kind::Load(1), of));
+                step(&mut code, Kind::Binary { operator, left, right }, of);
+                step(&mut code, Kind::Binary { operator, left: right, right: left }, of);
+                assert!(check(&code, &[(one, one + 5), (other, other + 5)]));
+            }
+        }
+    }
+}
