@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index_vec::IndexVec;
 use itertools::Itertools;
+use pushmem_cells::Cells;
 use pushmem_compiler::Compiled;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_datapaths::Datapath;
@@ -29,7 +30,7 @@ use pushmem_nest::Program;
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Operation, PeSpec};
 use pushmem_placement::check_capacity;
-use pushmem_selection::{Cells, Refused, TableTiles, select};
+use pushmem_selection::{Refused, TableTiles, select};
 use pushmem_tile::Role;
 
 use crate::feedback;

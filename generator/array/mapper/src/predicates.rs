@@ -3,9 +3,9 @@
 
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain, coalesced};
+use pushmem_cells::{Predicate, Steps};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_graph::{ApplicationGraph, BitDriver, BitId, Condition, Counter, CounterId};
-use pushmem_selection::{Predicate, Steps};
 use pushmem_tile::{Controller, Kind, Memory, Role, TileSpec, timing};
 
 /// The cycles of a box: its iterations, and when each comes.

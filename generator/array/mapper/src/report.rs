@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use itertools::Itertools;
+use pushmem_arithmetic::certainty;
 use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
 use pushmem_compiler::{Bottleneck, Compiled, InitiationInterval};
 use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
@@ -87,6 +88,10 @@ pub struct Report {
     pub arrays_in_banks: Vec<BankArray>,
     /// Words that were compared to prove the bitstream.
     pub proven_words: usize,
+    /// Operations whose cells are proven to compute their statements.
+    pub proven_operations: usize,
+    /// Operations whose cells were compared with their statements on samples.
+    pub compared_operations: usize,
     /// The seed of the placement.
     pub seed: u64,
 }
@@ -172,6 +177,8 @@ impl Report {
             banks: bank_images(compiled, mapped, spec),
             arrays_in_banks: bank_arrays(compiled, mapped, spec),
             proven_words: mapped.proof.words,
+            proven_operations: mapped.proof.exhaustive,
+            compared_operations: mapped.proof.operations - mapped.proof.exhaustive,
             seed: mapped.implementation.seed,
         }
     }
@@ -212,7 +219,8 @@ impl Report {
             ("cycles", cycles),
         ];
         lines.extend(self.bottleneck.iter().flat_map(Bottleneck::lines));
-        lines.extend([("seed", self.seed.to_string()), ("proof", proof)]);
+        let arithmetic = certainty(self.proven_operations, self.compared_operations);
+        lines.extend([("seed", self.seed.to_string()), ("proof", proof), ("arithmetic", arithmetic)]);
         if !self.banks.is_empty() {
             let bank = |BankImage { bank, transfer, image, first_word, .. }: &BankImage| {
                 let at = if *first_word > 0 { format!(" at word {first_word}") } else { String::new() };

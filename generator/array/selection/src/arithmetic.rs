@@ -4,8 +4,8 @@ use pushmem_datapaths::NodeKind;
 use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 
-use crate::cell::{Bit, Word};
 use crate::legalize::{Legal, Legalizer};
+use pushmem_cells::{Bit, Word};
 
 impl Legalizer<'_, '_> {
     fn word_bits(&self) -> u32 {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use pushmem_pe::{Operation, PeSpec};
 
-use crate::cell::{Bit, BitSource, Cell, Fetch, Sequence, Table, Word};
-use crate::predicate::Predicate;
+use pushmem_cells::Predicate;
+use pushmem_cells::{Bit, BitSource, Cell, Fetch, Sequence, Table, Word};
 
 /// No operand.
 const NONE: Word = Word::Constant(0);

@@ -2,7 +2,7 @@
 
 use pushmem_pe::{Operation, PeSpec};
 
-use crate::cell::{Bit, BitSource, Cell, Cells, Word};
+use pushmem_cells::{Bit, BitSource, Cell, Cells, Word};
 
 /// How often the word and the bit of each cell are used.
 pub(crate) struct Uses {

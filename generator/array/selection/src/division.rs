@@ -6,9 +6,9 @@
 
 use pushmem_pe::Operation;
 
-use crate::cell::{Bit, Word};
 use crate::legalize::{Legal, Legalizer};
 use crate::pairs::Pair;
+use pushmem_cells::{Bit, Word};
 
 impl Legalizer<'_, '_> {
     pub(crate) fn division(&mut self, node: usize, is_modulo: bool, left: usize, right: usize) -> Legal {

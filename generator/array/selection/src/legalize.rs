@@ -10,9 +10,9 @@ use pushmem_nest::{Binary, Type, Unary};
 use pushmem_pe::{FloatOperation, Operation, PeSpec};
 
 use crate::builder::Builder;
-use crate::cell::{Bit, Sequence, Table, Word};
 use crate::predicate::{self, Decided};
 use crate::reciprocal::TableTiles;
+use pushmem_cells::{Bit, Sequence, Table, Word};
 
 /// A value on the array.
 #[derive(Clone, Copy, Debug)]
@@ -365,7 +365,7 @@ impl<'a, 'b> Legalizer<'a, 'b> {
 
     /// The bit of the box that two boxes have in common, if they limit different variables.
     fn both_boxes(&mut self, left: Bit, right: Bit) -> Option<Bit> {
-        use crate::cell::BitSource::Predicate;
+        use pushmem_cells::BitSource::Predicate;
         let (Predicate(one), Predicate(other)) = (left.source, right.source) else { return None };
         if left.inverted || right.inverted {
             return None;

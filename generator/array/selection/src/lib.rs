@@ -1,14 +1,12 @@
 //! Selection: the operations of processing elements that compute an operation of the loop nest.
 //!
 //! [`select`] takes the values of an operation, legalizes their widths to words and bits of the array, and covers them
-//! with the operations of a [`PeSpec`](pushmem_pe::PeSpec). The result is a graph of [`Cell`]s without times.
+//! with the operations of a [`PeSpec`](pushmem_pe::PeSpec). The result is a graph of [`Cell`](pushmem_cells::Cell)s without times.
 
 mod arithmetic;
 mod builder;
-mod cell;
 mod cover;
 mod division;
-mod evaluator;
 mod legalize;
 mod logic;
 mod operators;
@@ -19,9 +17,6 @@ mod quotient;
 mod reciprocal;
 mod select;
 
-pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Table, Word};
-pub use evaluator::CellEvaluator;
 pub use operators::PeOperators;
-pub use predicate::{Predicate, Steps};
 pub use reciprocal::TableTiles;
 pub use select::{Refused, select};

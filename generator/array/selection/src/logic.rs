@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_pe::Operation;
 
 use crate::builder::Builder;
-use crate::cell::{Bit, BitSource, Cell, Word};
+use pushmem_cells::{Bit, BitSource, Cell, Word};
 
 /// Bits that a table takes.
 const INPUTS: usize = 3;

@@ -3,7 +3,7 @@
 use pushmem_pe::Operation;
 
 use crate::builder::Builder;
-use crate::cell::{Bit, Word};
+use pushmem_cells::{Bit, Word};
 
 /// The low and the high word of a number.
 pub(crate) type Pair = [Word; 2];

@@ -7,8 +7,8 @@
 use itertools::Itertools;
 use pushmem_pe::Operation;
 
-use crate::cell::{Bit, BitSource, Cell, Cells, Fetch, Word};
 use crate::cover::Uses;
+use pushmem_cells::{Bit, BitSource, Cell, Cells, Fetch, Word};
 
 /// The most products that follow each other: each waits a cycle longer for its operands than the one before.
 const MOST_PRODUCTS: usize = 4;

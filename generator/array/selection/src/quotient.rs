@@ -12,8 +12,8 @@
 use pushmem_pe::Operation;
 
 use crate::builder::Builder;
-use crate::cell::{Bit, Cell, Word};
 use crate::pairs::Pair;
+use pushmem_cells::{Bit, Cell, Word};
 
 const ZERO: Word = Word::Constant(0);
 
@@ -226,7 +226,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::cell::Cells;
+    use pushmem_cells::Cells;
 
     fn pe(name: &str) -> PeSpec {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../constraints/pes"));

@@ -11,9 +11,9 @@ use pushmem_datapaths::NodeKind;
 use pushmem_nest::Binary;
 use pushmem_pe::Operation;
 
-use crate::cell::Word;
 use crate::legalize::{Legal, Legalizer};
 use crate::predicate;
+use pushmem_cells::Word;
 
 /// Memory tiles that can be tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

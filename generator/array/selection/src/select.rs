@@ -5,12 +5,12 @@ use pushmem_pe::{Operation, PeSpec};
 use thiserror::Error;
 
 use crate::builder::Builder;
-use crate::cell::{BitSource, Cell, Cells, Word};
 use crate::cover::cover;
 use crate::legalize::Legalizer;
 use crate::operators::PeOperators;
 use crate::products::in_rows;
 use crate::reciprocal::TableTiles;
+use pushmem_cells::{BitSource, Cell, Cells, Word};
 
 /// An operation that the processing element cannot compute.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -116,7 +116,7 @@ fn needed(cells: &Cells) -> Cells {
     Cells {
         cells: kept(&cells.cells, &keep.cells).map(renumbered).collect(),
         fetches: kept(&cells.fetches, &keep.fetches)
-            .map(|fetch| crate::Fetch { index: word(fetch.index), ..*fetch })
+            .map(|fetch| pushmem_cells::Fetch { index: word(fetch.index), ..*fetch })
             .collect(),
         tables: cells.tables.clone(),
         sequences: kept(&cells.sequences, &keep.sequences).cloned().collect(),

@@ -1,11 +1,11 @@
-//! The cells of operations against their datapaths.
+//! The cells of operations against their statements.
 
 use itertools::Itertools;
-use pushmem_datapaths::{Datapath, Evaluator};
-use pushmem_kernels::DatapathGraph;
+use pushmem_arithmetic::{Sample, Statement};
+use pushmem_cells::{CellEvaluator, Cells, Table};
+use pushmem_datapaths::Datapath;
 use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
 use pushmem_pe::Numbers;
-use pushmem_selection::{CellEvaluator, Cells, Table};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +14,9 @@ use rand_chacha::ChaCha8Rng;
 /// computed before.
 const SAMPLES: usize = 256;
 const SAMPLES_OF_TABLES: usize = 4096;
+
+/// The most bits of operands all of whose values are tried.
+const MOST_BITS: u32 = 16;
 
 /// The most ways in which extremes of operands are combined: those of four operands.
 const MOST_EXTREMES: usize = 625;
@@ -43,19 +46,16 @@ impl<'a> Samples<'a> {
     pub fn of(program: &'a Program, random: &mut ChaCha8Rng) -> Self {
         let mut samples = Samples { program, values: vec![Vec::new(); program.arrays.len()] };
         let nests = program.operations();
-        let mut evaluators = nests
-            .iter()
-            .map(|(_, operation)| Evaluator::new(&DatapathGraph::of(program, operation).dedicated(), &program.tables))
-            .collect_vec();
+        let statements = nests.iter().map(|(loops, operation)| Statement::new(program, loops, operation)).collect_vec();
         let accesses = nests.iter().map(|(_, operation)| Datapath::accesses(program, operation)).collect_vec();
-        let mut rounds = |samples: &mut Self, random: &mut ChaCha8Rng| {
+        let rounds = |samples: &mut Self, random: &mut ChaCha8Rng| {
             for _ in 0..ROUNDS {
-                for (((loops, operation), accesses), evaluator) in nests.iter().zip(&accesses).zip(&mut evaluators) {
-                    let computed = (0..VALUES).filter_map(|_| {
+                for (((loops, operation), accesses), statement) in nests.iter().zip(&accesses).zip(&statements) {
+                    let drawn = (0..VALUES).filter_map(|_| {
                         let loads = samples.loads(operation, accesses, random)?;
-                        Some(evaluator.evaluate(&loads, &variables(loops, operation, random)))
+                        Some(Sample { loads, variables: variables(loops, operation, random) })
                     });
-                    let computed = computed.collect_vec();
+                    let computed = statement.results(&drawn.collect_vec()).into_iter().flatten().collect_vec();
                     samples.add(operation.target.array, computed);
                 }
             }
@@ -142,39 +142,80 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// The operands for which the cells of an operation in these loops and its datapath give different words; nothing if there are
-    /// none.
-    pub fn difference(
+    /// All operands of an operation, if these are inputs of few bits and no loop variables.
+    fn all_operands(&self, operation: &Operation, accesses: &[Access], loops: &[&Loop]) -> Option<Vec<Sample>> {
+        let arrays = accesses.iter().map(|access| &self.program.arrays[access.array]).collect_vec();
+        let are_inputs = arrays.iter().all(|array| array.kind == ArrayKind::Input);
+        let bits: u32 = arrays.iter().map(|array| array.element.bits()).sum();
+        if !are_inputs || bits > MOST_BITS || operation.expression.uses_variables() {
+            return None;
+        }
+        let values = arrays.iter().map(|array| array.element.min()..=array.element.max());
+        let variables = loops.iter().map(|level| level.min).collect_vec();
+        let all: Vec<Vec<i64>> = match arrays.is_empty() {
+            true => vec![Vec::new()],
+            false => values.multi_cartesian_product().collect(),
+        };
+        Some(all.into_iter().map(|loads| Sample { loads, variables: variables.clone() }).collect())
+    }
+
+    /// Operands of an operation: all of them, or else extremes and drawn ones; whether they are all.
+    fn operands(
         &self,
         (loops, operation): &(Vec<&Loop>, &Operation),
-        datapath: &Datapath,
+        drawn: usize,
+        random: &mut ChaCha8Rng,
+    ) -> (Vec<Sample>, bool) {
+        let accesses = Datapath::accesses(self.program, operation);
+        if let Some(all) = self.all_operands(operation, &accesses, loops) {
+            return (all, true);
+        }
+        let drawn = (0..drawn).map(|_| None);
+        let samples = self.extremes(&accesses).into_iter().map(Some).chain(drawn).map(|loads| {
+            let drawn = || self.loads(operation, &accesses, random).expect("elements of every array have values");
+            let loads = loads.unwrap_or_else(drawn);
+            Sample { loads, variables: variables(loops, operation, random) }
+        });
+        (samples.collect(), false)
+    }
+
+    /// Whether the cells of an operation in these loops give the words of its statement for all operands: otherwise they were compared for
+    /// some.
+    ///
+    /// # Errors
+    /// The operands for which they give other words.
+    pub fn compare(
+        &self,
+        nest: &(Vec<&Loop>, &Operation),
         cells: &Cells,
         word_bits: u32,
         random: &mut ChaCha8Rng,
-    ) -> Option<Vec<i64>> {
-        let program = self.program;
-        let mut evaluator = Evaluator::new(datapath, &program.tables);
+    ) -> Result<bool, Vec<i64>> {
+        let (program, (loops, operation)) = (self.program, nest);
         let mut of_cells = CellEvaluator::new(cells, Numbers { word_bits });
-        let accesses = Datapath::accesses(program, operation);
         let mask = u32::MAX >> (u32::BITS - word_bits);
         let entry = |table: Table, index: u32| {
             let values = cells.contents(program, table);
             values.get(index as usize).map_or(0, |entry| *entry as u32 & mask)
         };
-        let samples = if cells.tables.is_empty() { SAMPLES } else { SAMPLES_OF_TABLES };
-        let extremes = self.extremes(&accesses);
-        let drawn = (0..samples).map(|_| None);
-        extremes.into_iter().map(Some).chain(drawn).find_map(|loads| {
-            let drawn = || self.loads(operation, &accesses, random).expect("elements of every array have values");
-            let loads = loads.unwrap_or_else(drawn);
-            let variables = variables(loops, operation, random);
-            let words: Vec<u32> = datapath.operands().iter().map(|(load, word)| word.of(loads[*load]).into()).collect();
-            let expected = evaluator.evaluate(&loads, &variables);
-            let results = datapath.result_type().words().iter();
-            let expected: Vec<u32> = results.map(|word| word.of(expected).into()).collect();
-            let found = of_cells.evaluate(&words, &variables, entry);
-            (!found.eq(expected)).then_some(loads)
-        })
+        let drawn = if cells.tables.is_empty() { SAMPLES } else { SAMPLES_OF_TABLES };
+        let (samples, are_all) = self.operands(nest, drawn, random);
+        let types =
+            Datapath::accesses(program, operation).iter().map(|of| program.arrays[of.array].element).collect_vec();
+        let results = program.arrays[operation.target.array].written().words();
+        let expected = Statement::new(program, loops, operation).results(&samples);
+        let mut differs = |(sample, expected): &(&Sample, Option<i64>)| {
+            let Some(expected) = *expected else { return false };
+            let words = types.iter().zip(&sample.loads);
+            let words = words.flat_map(|(of, value)| of.words().iter().map(|word| word.of(*value).into()));
+            let words: Vec<u32> = words.collect();
+            let expected = results.iter().map(|word| u32::from(word.of(expected)));
+            !of_cells.evaluate(&words, &sample.variables, entry).eq(expected)
+        };
+        match samples.iter().zip(expected).find(|sample| differs(sample)) {
+            Some((sample, _)) => Err(sample.loads.clone()),
+            None => Ok(are_all),
+        }
     }
 }
 

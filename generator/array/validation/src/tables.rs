@@ -3,10 +3,10 @@
 //! Indices are tokens, so that those of a run find a few entries of a table only, and mostly none that is loaded. So each address has
 //! a token of all the contents in place of its word: a table with one wrong word differs wherever it is looked up.
 
+use pushmem_cells::{Cells, Table};
 use pushmem_nest::Program;
 use pushmem_netlist::{Core, Netlist};
 use pushmem_pe::Tokens;
-use pushmem_selection::{Cells, Table};
 use pushmem_tile::{Role, TileSpec};
 
 /// The token at an address of a memory with the contents of this token.

@@ -1,11 +1,11 @@
 //! The words of a netlist and of a program as tokens of their operations.
 
 use itertools::Itertools;
+use pushmem_cells::{CellEvaluator, Cells};
 use pushmem_fabric::ArraySpec;
 use pushmem_graph::{KernelFunction, KernelId, deinterleaved, interleaved};
 use pushmem_netlist::{BankLanes, Lane, Machine, Netlist, run};
 use pushmem_pe::Tokens;
-use pushmem_selection::{CellEvaluator, Cells};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

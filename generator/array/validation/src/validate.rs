@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
+use pushmem_cells::Cells;
 use pushmem_datapaths::Datapath;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{ApplicationGraph, StreamElements};
 use pushmem_nest::{Operation, Program};
 use pushmem_netlist::{BankLanes, CellId, Core, Lane};
 use pushmem_resources::Graph;
-use pushmem_selection::Cells;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -91,8 +91,10 @@ pub(crate) fn streams(graph: &ApplicationGraph) -> [Vec<StreamElements<'_>>; 2] 
 /// Figures of a proof.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// Operations of the loop nest whose cells were compared.
+    /// Operations of the loop nest whose cells were compared with their statements.
     pub operations: usize,
+    /// Of these, those that were compared for all operands.
+    pub exhaustive: usize,
     /// Words that left the array and were compared, in all runs.
     pub words: usize,
 }
@@ -133,7 +135,7 @@ pub enum Invalid {
         fault: String,
     },
     /// The cells of an operation compute something else.
-    #[error("the cells of `{operation}` give another word than its datapath, for the operands {operands:?}")]
+    #[error("the cells of `{operation}` give another word than its statement, for the operands {operands:?}")]
     Operation {
         /// The operation.
         operation: String,
@@ -161,7 +163,7 @@ pub enum Invalid {
 }
 
 /// Proves that a bitstream is a program: every word that leaves the array is the same operations of the same elements as that of
-/// the program's application graph, and each operation computes what its datapath computes.
+/// the program's application graph, and each operation computes what its statement computes.
 ///
 /// `cells` are the cells of each operation of the program.
 ///
@@ -175,22 +177,25 @@ pub fn validate(
     bitstream: &Bitstream,
     site: &Site,
 ) -> Result<Proof, Invalid> {
-    let Reference { program, datapaths, graph: of_program } = reference;
+    let Reference { program, graph: of_program, .. } = reference;
     let mut random = ChaCha8Rng::seed_from_u64(0);
     let nests = program.operations();
     let samples = Samples::of(program, &mut random);
     let operations = reference.operations();
+    let mut exhaustive = 0;
     for &operation in &operations {
         // The operations of a unit have the datapath of the first.
         let first = nests[operation].1;
         let computes = |(number, nest): &(usize, &(_, &Operation))| *number == operation || nest.1.shares_unit(first);
+        let mut are_all = true;
         for (_, nest) in nests.iter().enumerate().filter(computes) {
-            let (datapath, cells) = (&datapaths[operation], &cells[operation]);
-            if let Some(operands) = samples.difference(nest, datapath, cells, spec.word_bits(), &mut random) {
+            let compared = samples.compare(nest, &cells[operation], spec.word_bits(), &mut random);
+            are_all &= compared.map_err(|operands| {
                 let operation = first.unit().unwrap_or(&first.name).to_owned();
-                return Err(Invalid::Operation { operation, operands });
-            }
+                Invalid::Operation { operation, operands }
+            })?;
         }
+        exhaustive += usize::from(are_all);
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
     check_banks(reference, &configuration, spec, site)?;
@@ -236,5 +241,5 @@ pub fn validate(
     // The first difference of the first run that has one, whichever ends first.
     let words: Vec<Result<usize, Invalid>> = (0..runs).into_par_iter().map(|seed| parts.compared(seed)).collect();
     let words = words.into_iter().sum::<Result<usize, Invalid>>()?;
-    Ok(Proof { operations: operations.len(), words })
+    Ok(Proof { operations: operations.len(), exhaustive, words })
 }

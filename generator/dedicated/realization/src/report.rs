@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use pushmem_arithmetic::certainty;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Bottleneck, InitiationInterval, OccupancyComparison};
 use pushmem_files::counted;
@@ -204,10 +205,6 @@ impl fmt::Display for Report {
             cycles => format!("{}, {} of them simulated", counted(cycles, "tile cycle"), self.simulated_cycles),
         };
         line("proof", proof)?;
-        let compared = match self.compared_operations {
-            0 => String::new(),
-            operations => format!(", {operations} compared on samples"),
-        };
-        line("arithmetic", format!("{} proven{compared}", counted(self.proven_operations, "operation")))
+        line("arithmetic", certainty(self.proven_operations, self.compared_operations))
     }
 }

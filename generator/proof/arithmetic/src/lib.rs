@@ -12,6 +12,7 @@ mod leaves;
 mod samples;
 #[cfg(test)]
 mod soundness;
+mod statement;
 mod terms;
 mod translate;
 
@@ -20,8 +21,11 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_datapaths::{Copies, Datapath};
+use pushmem_files::counted;
 use pushmem_nest::{Loop, Operation, Printer, Program};
 use rayon::prelude::*;
+
+pub use statement::{Sample, Statement};
 
 use code::Code;
 use equal::{Difference, Evidence, Pair};
@@ -47,6 +51,17 @@ impl Arithmetic {
     pub fn proven(&self) -> usize {
         self.normal_forms + self.exhaustive
     }
+}
+
+/// How many operations are proven, and how many were compared on samples only, as reports say it.
+pub fn certainty(proven: usize, compared: usize) -> String {
+    let proven = (proven > 0 || compared == 0).then(|| format!("{} proven", counted(proven, "operation")));
+    let compared = match (compared, &proven) {
+        (0, _) => None,
+        (_, None) => Some(format!("{} compared on samples", counted(compared, "operation"))),
+        _ => Some(format!("{compared} compared on samples")),
+    };
+    proven.into_iter().chain(compared).join(", ")
 }
 
 /// A datapath that computes something else than its statement.

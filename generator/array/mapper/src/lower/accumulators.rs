@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
+use pushmem_cells::BitSource;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_graph::{BitDriver, WordDriver};
 use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::{Mode, Operand, Operation, PeConfiguration};
-use pushmem_selection::BitSource;
 
 use super::holds::later;
 use super::{Lowering, word_port};

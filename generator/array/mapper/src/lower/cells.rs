@@ -1,9 +1,9 @@
 //! The cells of kernels, tables, sequences and banks, before they are connected.
 
+use pushmem_cells::{Cell as PeCell, Cells, Fetch, Sequence, Table};
 use pushmem_graph::{Counter, KernelNode, MemoryTile, TileId, Variable, WordDriver};
 use pushmem_nest::Level;
 use pushmem_netlist::{BankCells, Cell, CellId, Core};
-use pushmem_selection::{Cell as PeCell, Cells, Fetch, Sequence, Table};
 use pushmem_tile::timing;
 
 use super::elements::{element, passing_words};

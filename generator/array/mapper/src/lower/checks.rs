@@ -1,12 +1,12 @@
 //! The parts of an application graph that an array cannot have.
 
+use pushmem_cells::{Cells, Table};
 use pushmem_compiler::Compiled;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{Storage, WordDriver};
 use pushmem_nest::Program;
 use pushmem_pe::Operation;
-use pushmem_selection::{Cells, Table};
 
 use super::{is_by_turns, name_of_operation};
 

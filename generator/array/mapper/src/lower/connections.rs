@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use pushmem_cells::{Bit, BitSource, Predicate, Word};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_graph::{
@@ -9,7 +10,6 @@ use pushmem_graph::{
 };
 use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::Mode;
-use pushmem_selection::{Bit, BitSource, Predicate, Word};
 
 use super::repeats::Repeat;
 use super::{Lowering, PREDICATE_DELAY, Signal, lane_name};

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
+use pushmem_cells::Cells;
 use pushmem_compiler::Compiled;
 use pushmem_datapaths::Datapath;
 use pushmem_fabric::ArraySpec;
 use pushmem_graph::{ApplicationGraph, Choice, CounterId, Edge, KernelId, UnitNode, WordDriver, WordId};
 use pushmem_netlist::{CellId, Core, Sink};
 use pushmem_pe::Operation;
-use pushmem_selection::Cells;
 use pushmem_tile::Role;
 
 use super::elements::{element, passing_words};

@@ -2,11 +2,11 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
+use pushmem_cells::Cells;
 use pushmem_fabric::{Layer, Place, TileKind};
 use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute, reference};
 use pushmem_resources::Meaning;
 use pushmem_routing::Options;
-use pushmem_selection::Cells;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,7 @@
 //! The benchmark programs.
 
+use pushmem_cells::{Cells, Word};
 use pushmem_nest::Program;
-use pushmem_selection::{Cells, Word};
 
 use crate::common::{app, compare, pe, selected};
 

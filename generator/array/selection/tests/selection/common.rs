@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pushmem_cells::{Cells, Table};
 use pushmem_datapaths::Datapath;
 use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_kernels::{ArrayRanges, DatapathGraph};
 use pushmem_nest::{ArrayKind, Observer, Program, Type};
 use pushmem_pe::{Numbers, PeSpec};
-use pushmem_selection::{Cells, Refused, Table, TableTiles, select};
+use pushmem_selection::{Refused, TableTiles, select};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,8 +1,8 @@
 //! Quotients by values that have few values, on all operands at which they change.
 
+use pushmem_cells::{Cells, Table};
 use pushmem_nest::{Binary, Type};
 use pushmem_pe::{Numbers, PeSpec};
-use pushmem_selection::{Cells, Table};
 
 use crate::common::{pe, read, selected};
 
