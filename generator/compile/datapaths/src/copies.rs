@@ -36,7 +36,7 @@ impl<'a> Copies<'a> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.lanes.len()
     }
 
@@ -66,7 +66,7 @@ impl<'a> Copies<'a> {
 
     /// The elements that are read, in terms of the variables of the first copy.
     pub fn reads(&self) -> Vec<Access> {
-        let copies = 0..self.len();
+        let copies = 0..self.count();
         let loads =
             copies.flat_map(|copy| self.operation.loads.iter().map(move |load| self.access(copy, &load.access)));
         loads.chain(self.operation.reduction.map(|_| self.operation.target.clone())).collect()

@@ -19,7 +19,7 @@ pub(crate) fn build<'a>(
 ) -> (Graph<'a>, usize) {
     let mut graph = Graph::new(&program.tables, TableMemories::NONE, copies.ranges(), ranges);
     let operation = copies.operation;
-    let results = (0..copies.len())
+    let results = (0..copies.count())
         .map(|number| Copy::new(&mut graph, copies, number, loads, program).add(&operation.expression));
     let results: Vec<usize> = results.collect();
     let first = operation.sums_in_order().then(|| old_value(&mut graph, loads));

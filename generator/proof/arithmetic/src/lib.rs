@@ -1,9 +1,9 @@
 //! The proof of the arithmetic: a datapath computes what the interpreter computes for its statement.
 //!
 //! One side is the expression of the statement, of all iterations that one datapath joins, the other the nodes of the datapath. Both
-//! become steps ([`code`]), and these become [`terms`], of which equal ones are equal for all operands. Where the terms differ, all
-//! operands are tried if they are few, or all values of the parts in which both differ ([`equal`]). Beyond that, both are compared for
-//! operands at limits and random ones ([`samples`]), which is no proof. Nothing here comes from the passes that make datapaths.
+//! become steps (`code`), and these become `terms`, of which equal ones are equal for all operands. Where the terms differ, all
+//! operands are tried if they are few, or all values of the parts in which both differ (`equal`). Beyond that, both are compared for
+//! operands at limits and random ones (`samples`), which is no proof. Nothing here comes from the passes that make datapaths.
 
 mod code;
 mod equal;

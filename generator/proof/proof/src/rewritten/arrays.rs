@@ -148,7 +148,8 @@ impl Held<'_> {
         let is_filled = writes && is_before && self.goes_through(first, &first.target, &users);
         // Nothing is in the array when the program begins, unless it is an input. Programs write each element before they read it, and all
         // of an output: where an element belongs to one iteration, it does so in this one.
-        if !is_filled && !(held.kind != ArrayKind::Input && self.is_of_one_iteration()) {
+        let is_written = held.kind != ArrayKind::Input && self.is_of_one_iteration();
+        if !is_filled && !is_written {
             return Err("its first statement does not write all of it");
         }
         let is_copy = |statement: &Statement| statement.origin.is_none();
