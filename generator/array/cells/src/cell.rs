@@ -13,7 +13,7 @@ use crate::predicate::Predicate;
 pub enum Word {
     /// A constant.
     Constant(u32),
-    /// A word of a load of the operation: one of the [operands](pushmem_datapaths::Datapath::operands) of its datapath.
+    /// A word of a load of the operation: one of the operands of its datapath.
     Load(usize),
     /// The word of a cell, an index of [`Cells::cells`].
     Cell(usize),

@@ -11,6 +11,7 @@ mod divide;
 mod wrap;
 
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt};
 use itertools::Itertools;
@@ -34,6 +35,9 @@ const MOST_WRITTEN_OUT: usize = 256;
 
 /// The most monomials of a polynomial: larger sums are not compared.
 const MOST_MONOMIALS: usize = 20_000;
+
+/// The most atoms of all polynomials together: those of powers and of sums of sums grow without end.
+const MOST_ATOMS: usize = 1 << 21;
 
 /// A sum of multiples of monomials, ascending, none of them 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,8 +87,10 @@ pub(crate) enum Atom {
 
 /// All terms of a comparison.
 pub(crate) struct Terms<'a> {
-    polynomials: Vec<Polynomial>,
-    numbers: HashMap<Polynomial, Term>,
+    polynomials: Vec<Rc<Polynomial>>,
+    numbers: HashMap<Rc<Polynomial>, Term>,
+    /// Atoms of all polynomials.
+    size: usize,
     atoms: Vec<Atom>,
     atom_numbers: HashMap<Atom, AtomId>,
     atom_bounds: Vec<Bounds>,
@@ -99,9 +105,10 @@ pub(crate) struct Terms<'a> {
 impl<'a> Terms<'a> {
     /// No terms, for loads and variables with these bounds, and tables with these entries, of which the bounds contain 0.
     pub fn new(leaves: &'a dyn Fn(&Atom) -> Bounds, tables: &'a dyn Fn(usize) -> (Bounds, Vec<i64>)) -> Self {
-        Self {
+        let mut terms = Self {
             polynomials: Vec::new(),
             numbers: HashMap::new(),
+            size: 0,
             atoms: Vec::new(),
             atom_numbers: HashMap::new(),
             atom_bounds: Vec::new(),
@@ -110,18 +117,23 @@ impl<'a> Terms<'a> {
             leaves,
             tables,
             failed: false,
-        }
+        };
+        terms.intern(Polynomial::default());
+        terms
     }
 
     fn intern(&mut self, polynomial: Polynomial) -> Term {
         if let Some(&known) = self.numbers.get(&polynomial) {
             return known;
         }
-        if polynomial.terms.len() > MOST_MONOMIALS {
-            self.failed = true;
-            return self.constant(0);
+        self.size += polynomial.terms.iter().map(|(monomial, _)| 1 + monomial.len()).sum::<usize>();
+        self.failed |= polynomial.terms.len() > MOST_MONOMIALS || self.size > MOST_ATOMS;
+        if self.failed {
+            // That of 0, so that all that is still computed is short.
+            return Term(0);
         }
         let number = Term(self.polynomials.len() as u32);
+        let polynomial = Rc::new(polynomial);
         self.polynomials.push(polynomial.clone());
         self.numbers.insert(polynomial, number);
         number
