@@ -1,5 +1,6 @@
 //! Reductions along unrolled loops: the accelerator computes the same as the interpreter.
 
+use pushmem_kernels::DatapathGraph;
 use pushmem_realization::Dedicated;
 
 use crate::common::{app, compare, compiled, program, try_compile};
@@ -299,6 +300,9 @@ nest:
     assert!(mixed.prove().is_ok());
     mixed.compiled.program = program(&text("bf16"));
     mixed.compiled.source = mixed.program.clone();
+    let error = mixed.prove().unwrap_err().to_string();
+    assert!(error.contains("the result is "), "{error}");
+    mixed.compiled.datapaths = DatapathGraph::all(&mixed.source).map(|graph| graph.dedicated()).collect();
     let error = mixed.prove().unwrap_err().to_string();
     assert!(error.contains("its copies add in another order"), "{error}");
 }
