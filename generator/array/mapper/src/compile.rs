@@ -14,7 +14,7 @@ use crate::levels::{Levels, hardware};
 use crate::lower::{Sharing, lower};
 use crate::mapping::{ArrayTarget, Mapped, map};
 use crate::times::Times;
-use crate::ways::{Found, Unmapped, Ways, delivery};
+use crate::ways::{Found, Map, Ways, delivery};
 
 /// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
 /// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
@@ -40,7 +40,7 @@ pub fn compile_for(
     } else {
         let unedited = may_be_scan(program)?.then(|| request.cheapest(&map_with(&unedited)).ok()).flatten();
         let pipeline = unedited.map_or(Pipeline::Chosen, |(found, _)| found.compiled.pipeline());
-        request.edited(pipeline, edited, &map_with(edited))?
+        request.search(pipeline, Some(edited), &map_with(edited))?
     };
     let Found { compiled, made, dedicated_cycles } = found;
     let times = times.plus(&made.times);
@@ -121,9 +121,6 @@ pub(crate) struct Request<'a> {
     pub constraints: &'a Constraints,
 }
 
-/// A step from a schedule to an array, for kernels that share cells or do not.
-type Map<'a, Made> = &'a dyn Fn(&Compiled, Sharing) -> Result<Made, Unmapped>;
-
 impl<'a> Request<'a> {
     /// The cheapest way to map the program by `map`, and the times of all that were tried. It is mapped nest by nest where that takes
     /// fewer cycles than a raster scan whose stages all wait for a recurrence, or the array does not serve the scan.
@@ -135,33 +132,22 @@ impl<'a> Request<'a> {
         self.search(Pipeline::Chosen, None, map).map_err(missing_holds)
     }
 
-    /// The first way of a pipeline for which edited stages are the program.
-    fn edited<Made>(
-        self,
-        pipeline: Pipeline,
-        edited: &'a Edited,
-        map: Map<'a, Made>,
-    ) -> Result<(Found<Made>, Times), Refused> {
-        self.search(pipeline, Some(edited), map)
-    }
-
+    /// The cheapest way of a pipeline, or the first for which edited stages are the program.
     fn search<Made>(
         self,
         pipeline: Pipeline,
         edited: Option<&'a Edited>,
         map: Map<'a, Made>,
     ) -> Result<(Found<Made>, Times), Refused> {
-        let Request { program, target, beside, constraints } = self;
-        check_addresses(program)?;
-        let graph = edited.and_then(|edited| edited.graph.as_ref());
-        let ways = Ways::of(program, target, beside, constraints, graph, map);
+        check_addresses(self.program)?;
+        let ways = Ways::of(self, edited.and_then(|edited| edited.graph.as_ref()), map);
         // There are few ways: each is tried until one is feasible.
         let mut search = Search::new(&ways, usize::MAX, &|()| {});
         let refused_as = |diagnostic| Refused { diagnostic, cycles: ways.least_cycles() };
         search.run([ways.first(pipeline)]);
         let refused = refusal(&search)?;
         let is_final = search.best().is_some_and(|found| !found.compiled.waits_for_recurrence());
-        if is_final || edited.is_some() || !may_be_scan(program)? {
+        if is_final || edited.is_some() || !may_be_scan(self.program)? {
             return search
                 .into_parts()
                 .0

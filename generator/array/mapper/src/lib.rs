@@ -1,7 +1,7 @@
 //! The mapper: programs on an array.
 //!
 //! [`lower`] makes the netlist of a compiled program: selection gives the cells of its kernels, memories become cells of
-//! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
+//! memory tiles, shift registers become cycles of connections. [`compile_for`] gives it tiles and tracks and encodes it, and
 //! [`execute`] runs the bitstream on the model of the array. [`compile_side_by_side`] gives each of several programs columns of its own.
 
 mod bank_memory;
@@ -29,9 +29,8 @@ pub use edited::Edited;
 pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
 pub use lower::{Lowered, Sharing, Stage, lower};
-pub use mapping::{ArrayTarget, Mapped, map, reference};
+pub use mapping::{ArrayTarget, Mapped, reference};
 pub use report::{BankArray, Report, Used};
 pub use side_by_side::{Region, SideBySide, compile_side_by_side};
 pub use streams::{StreamLane, join, split};
 pub use times::Times;
-pub use ways::{Shortage, Unmapped};

@@ -77,7 +77,7 @@ pub(crate) struct Routed {
 /// # Errors
 /// When the array lacks an operation or room, or when no routes are found; what is short, and what to change. When an edited stage
 /// is wrong, at the place in its text.
-pub fn map(
+pub(crate) fn map(
     compiled: &Compiled,
     sharing: Sharing,
     target: &ArrayTarget,

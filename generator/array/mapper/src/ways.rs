@@ -4,40 +4,26 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use pushmem_assembly::{Constraints, Delivery, TileSharing};
+use pushmem_assembly::{Delivery, TileSharing};
 use pushmem_compiler::{CompileError, Compiled, Pipeline, plan_as};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::Program;
 use pushmem_search::{Relieved, Space};
 
+use crate::compile::Request;
 use crate::levels::{Levels, hardware};
 use crate::lower::Sharing;
 use crate::mapping::ArrayTarget;
 use crate::times::{Times, timed};
 
-/// Cycles that words travel from stage to stage, from schedule to schedule, where loops have too few, and whether delays share memory
-/// tiles. Tiles have one start for all of their memories, so that those of one tile make loops of their own.
+/// Cycles that words travel from stage to stage, from schedule to schedule, where loops have too few. Delays share memory tiles in the
+/// first of them only: tiles have one start for all of their memories, so that those of one tile make loops of their own.
 ///
 /// The large ones are for recurrences of many cells: their results have all of the loop in one such way.
-const TRANSPORTS: [(u64, TileSharing); 13] = [
-    (0, TileSharing::Shared),
-    (0, TileSharing::Apart),
-    (1, TileSharing::Apart),
-    (2, TileSharing::Apart),
-    (3, TileSharing::Apart),
-    (4, TileSharing::Apart),
-    (6, TileSharing::Apart),
-    (8, TileSharing::Apart),
-    (12, TileSharing::Apart),
-    (16, TileSharing::Apart),
-    (24, TileSharing::Apart),
-    (32, TileSharing::Apart),
-    (48, TileSharing::Apart),
-];
+const TRANSPORTS: [u64; 13] = [0, 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
 
 /// A refusal of a way to map a program.
 #[derive(Clone, Debug)]
-pub struct Unmapped {
+pub(crate) struct Unmapped {
     /// The refusal.
     pub refused: Diagnostic,
     /// The resource that is short.
@@ -46,7 +32,7 @@ pub struct Unmapped {
 
 /// The resource that a way to map a program lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortage {
+pub(crate) enum Shortage {
     /// So many cycles of each way from stage to stage in a loop of cells, such as a sum in a memory: its routes take more than it has.
     Cycles(u64),
     /// The schedule of edited stages: this one has other cells, or another graph.
@@ -70,11 +56,8 @@ impl From<CompileError> for Unmapped {
     }
 }
 
-impl From<Unmapped> for Diagnostic {
-    fn from(unmapped: Unmapped) -> Self {
-        unmapped.refused
-    }
-}
+/// A step from a schedule to an array, for kernels that share cells or do not.
+pub(crate) type Map<'a, Made> = &'a dyn Fn(&Compiled, Sharing) -> Result<Made, Unmapped>;
 
 /// A way to map a program.
 #[derive(Clone, Debug)]
@@ -91,17 +74,15 @@ pub(crate) struct Way {
 
 /// The ways to map a program on an array. `Made` is the result.
 pub(crate) struct Ways<'a, Made> {
-    pub target: &'a ArrayTarget,
-    pub beside: &'a pushmem_graph::Target,
-    pub constraints: &'a Constraints,
+    request: Request<'a>,
     /// A graph in place of that of the schedule.
-    pub graph: Option<&'a Document>,
-    pub levels: Vec<Levels>,
+    graph: Option<&'a Document>,
+    levels: Vec<Levels>,
     /// Whether kernels share cells, the better choice first.
     cells: &'static [Sharing],
-    map: &'a dyn Fn(&Compiled, Sharing) -> Result<Made, Unmapped>,
+    map: Map<'a, Made>,
     /// Cycles of the schedules with the least transport, by pipeline and levels.
-    shortest: RefCell<BTreeMap<(bool, usize), u64>>,
+    shortest: RefCell<BTreeMap<(Pipeline, usize), u64>>,
     spent: Cell<Times>,
 }
 
@@ -120,26 +101,20 @@ pub(crate) struct Found<Made> {
 }
 
 /// A refusal of a way with these levels.
-pub(crate) struct Refused {
+pub(crate) struct RefusedWay {
     levels: usize,
     pub unmapped: Unmapped,
 }
 
 impl<'a, Made> Ways<'a, Made> {
     /// The ways to map a program by `map`.
-    pub fn of(
-        program: &Program,
-        target: &'a ArrayTarget,
-        beside: &'a pushmem_graph::Target,
-        constraints: &'a Constraints,
-        graph: Option<&'a Document>,
-        map: &'a dyn Fn(&Compiled, Sharing) -> Result<Made, Unmapped>,
-    ) -> Self {
+    pub fn of(request: Request<'a>, graph: Option<&'a Document>, map: Map<'a, Made>) -> Self {
+        let Request { program, target, .. } = request;
         let shares = program.operations().iter().any(|(_, operation)| operation.unit().is_some());
         let cells = if shares { &[Sharing::Shared, Sharing::Apart][..] } else { &[Sharing::Apart] };
         let levels = Levels::of(program, target);
         let (shortest, spent) = Default::default();
-        Ways { target, beside, constraints, graph, levels, cells, map, shortest, spent }
+        Ways { request, graph, levels, cells, map, shortest, spent }
     }
 
     /// The first way of a pipeline.
@@ -159,11 +134,10 @@ impl<'a, Made> Ways<'a, Made> {
 
     /// The program with the schedule of a way.
     fn planned(&self, way: &Way) -> Result<Compiled, Unmapped> {
-        let Ways { target, beside, constraints, .. } = self;
+        let Request { target, beside, constraints, .. } = self.request;
         let levels = &self.levels[way.levels];
         let hardware = hardware(target, beside, levels.memories)?;
-        let (transport, sharing) = TRANSPORTS[way.transport];
-        let delivery = delivery(target, transport);
+        let delivery = delivery(target, TRANSPORTS[way.transport]);
         let planned = plan_as(way.pipeline, levels.program.clone(), &hardware, constraints, delivery, &|_| {})?;
         let planned = match self.graph {
             Some(graph) => {
@@ -172,9 +146,9 @@ impl<'a, Made> Ways<'a, Made> {
             }
             None => planned,
         };
-        match sharing {
-            TileSharing::Shared => Ok(planned),
-            TileSharing::Apart => Ok(planned.with_tiles(sharing)?),
+        match way.transport {
+            0 => Ok(planned),
+            _ => Ok(planned.with_tiles(TileSharing::Apart)?),
         }
     }
 
@@ -191,14 +165,13 @@ impl<Made> Space for Ways<'_, Made> {
     type Candidate = Way;
     type Plan = Planned;
     type Found = Found<Made>;
-    type Refusal = Refused;
+    type Refusal = RefusedWay;
     type Trial = ();
 
-    fn plan(&self, way: &Way) -> Result<Planned, Refused> {
+    fn plan(&self, way: &Way) -> Result<Planned, RefusedWay> {
         let compiled = self.timed(|spent| &mut spent.compile, || self.planned(way));
-        let compiled = compiled.map_err(|unmapped| Refused { levels: way.levels, unmapped })?;
-        let of_nests = way.pipeline == Pipeline::Nests;
-        self.shortest.borrow_mut().entry((of_nests, way.levels)).or_insert(compiled.graph.length);
+        let compiled = compiled.map_err(|unmapped| RefusedWay { levels: way.levels, unmapped })?;
+        self.shortest.borrow_mut().entry((way.pipeline, way.levels)).or_insert(compiled.graph.length);
         Ok(Planned { way: way.clone(), compiled })
     }
 
@@ -207,8 +180,8 @@ impl<Made> Space for Ways<'_, Made> {
     }
 
     /// Maps the program, and proves the graph of its schedule.
-    fn solve(&self, Planned { way, compiled }: Planned, _: &mut dyn FnMut(())) -> Result<Found<Made>, Refused> {
-        let refused = |unmapped| Refused { levels: way.levels, unmapped };
+    fn solve(&self, Planned { way, compiled }: Planned, _: &mut dyn FnMut(())) -> Result<Found<Made>, RefusedWay> {
+        let refused = |unmapped| RefusedWay { levels: way.levels, unmapped };
         let before = self.spent.get();
         let made = self.timed(|spent| &mut spent.place_and_route, || (self.map)(&compiled, way.cells));
         let made = made.map_err(refused)?;
@@ -216,8 +189,7 @@ impl<Made> Space for Ways<'_, Made> {
         self.spent.set(before);
         let proof = self.timed(|spent| &mut spent.compile, || compiled.prove());
         proof.map_err(|error| refused(error.into()))?;
-        let of_nests = way.pipeline == Pipeline::Nests;
-        let dedicated_cycles = self.shortest.borrow()[&(of_nests, way.levels)];
+        let dedicated_cycles = self.shortest.borrow()[&(way.pipeline, way.levels)];
         let compiled = self.levels[way.levels].explained(compiled, way.refused_levels.as_deref());
         Ok(Found { compiled, made, dedicated_cycles })
     }
@@ -226,13 +198,13 @@ impl<Made> Space for Ways<'_, Made> {
         one.compiled.graph.length < other.compiled.graph.length
     }
 
-    fn is_short(&self, refused: &Refused) -> bool {
+    fn is_short(&self, refused: &RefusedWay) -> bool {
         !refused.unmapped.refused.is_fault()
     }
 
     /// The best levels have the first word; there, cycles and schedules are short only until others have them.
-    fn says_more(&self, refused: &Refused, before: &Refused) -> bool {
-        let rank = |Refused { unmapped, .. }: &Refused| match unmapped.shortage {
+    fn says_more(&self, refused: &RefusedWay, before: &RefusedWay) -> bool {
+        let rank = |RefusedWay { unmapped, .. }: &RefusedWay| match unmapped.shortage {
             _ if unmapped.refused.is_fault() => 3,
             Shortage::EditedProgram => 2,
             Shortage::Resources => 1,
@@ -243,12 +215,12 @@ impl<Made> Space for Ways<'_, Made> {
 
     /// A longer transport where cycles or a schedule are short. Then kernels with cells of their own, which may have routes where a unit
     /// that they share has none; then other levels.
-    fn relieved(&self, way: &Way, Refused { unmapped, .. }: &Refused) -> Relieved<Way> {
+    fn relieved(&self, way: &Way, RefusedWay { unmapped, .. }: &RefusedWay) -> Relieved<Way> {
         let Unmapped { refused, shortage } = unmapped;
         if refused.is_fault() {
             return Relieved::default();
         }
-        let transport = TRANSPORTS[way.transport].0;
+        let transport = TRANSPORTS[way.transport];
         let least = match shortage {
             // Other places may shorten a loop: half of the shortage is sure to be wanted.
             Shortage::Cycles(short) => Some(transport + short.div_ceil(2)),
@@ -256,7 +228,7 @@ impl<Made> Space for Ways<'_, Made> {
             Shortage::EditedSchedule | Shortage::EditedProgram => Some(transport),
             Shortage::Resources => None,
         };
-        let longer = |least| (way.transport + 1..TRANSPORTS.len()).find(|other| TRANSPORTS[*other].0 >= least);
+        let longer = |least| (way.transport + 1..TRANSPORTS.len()).find(|other| TRANSPORTS[*other] >= least);
         let own_cells =
             || self.cells.iter().position(|cells| *cells == way.cells).and_then(|at| self.cells.get(at + 1));
         let next = if let Some(transport) = least.and_then(longer) {

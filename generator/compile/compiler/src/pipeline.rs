@@ -8,7 +8,7 @@ use pushmem_schedule::{CoarseOptions, Recurrence, sequential};
 use crate::error::CompileError;
 
 /// The pipeline that a program becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pipeline {
     /// The chosen one, or a coarse one where the rule of the papers chose a scan that the memories do not serve, or whose stages all
     /// wait for a recurrence: the rule looks at reductions alone.

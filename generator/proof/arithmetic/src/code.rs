@@ -115,7 +115,7 @@ impl Code {
         code
     }
 
-    /// What the interpreter computes in the iterations of a statement that are executed together, for the value of the target before.
+    /// The computation of the interpreter in the iterations of a statement that are executed together. The last load is the target before.
     pub fn of_statement(program: &Program, loops: &[&Loop], operation: &Operation) -> Code {
         let lanes = operation.copies_together(loops);
         let mut code = Code::default();

@@ -27,7 +27,7 @@ impl<'a> Statement<'a> {
         Self { code: Code::of_statement(program, loops, operation), tables: &program.tables }
     }
 
-    /// What it writes for each of these operands; nothing where the program has an error.
+    /// The result for each of these operands; nothing where the program has an error.
     pub fn results(&self, samples: &[Sample]) -> Vec<Option<i64>> {
         let value = |leaf: Leaf, sample: &Sample| match leaf {
             Leaf::Load(load) => sample.loads[load],
