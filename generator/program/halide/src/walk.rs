@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use pushmem_nest::{Binary, Type, Unary};
+use pushmem_nest::{AffineIndex, Binary, Unary};
 
 use crate::fit::{constant_of, index_of};
 use crate::plan::{Box, Point, Stage, Term};
@@ -121,47 +121,78 @@ pub(crate) fn refined(condition: &Term, truth: bool, ranges: &Box) -> Option<Box
     }
 }
 
-/// The ranges within which a comparison of two sums of at most one variable may have this value.
+/// The ranges within which a comparison of two sums may have this value.
 fn compared(operator: Binary, left: &Term, right: &Term, truth: bool, ranges: &Box) -> Option<Option<Box>> {
     let difference = index_of(&**left, ranges)?.plus(&index_of(&**right, ranges)?, -1)?;
-    let affine = difference.as_affine()?;
-    let holds = |value: i64| (operator.apply(Type::I32, value, 0) != 0) == truth;
-    let &[(variable, factor)] = &affine.terms[..] else {
-        return affine.terms.is_empty().then(|| holds(affine.constant).then(|| ranges.clone()));
+    let AffineIndex { constant, terms } = difference.as_affine()?;
+    // Of the difference, the least and the greatest value that is looked for; with a hole at 0.
+    let (from, to, is_unequal) = match (operator, truth) {
+        (Binary::Less, true) | (Binary::GreaterEqual, false) => (i64::MIN, -1, false),
+        (Binary::LessEqual, true) | (Binary::Greater, false) => (i64::MIN, 0, false),
+        (Binary::Greater, true) | (Binary::LessEqual, false) => (1, i64::MAX, false),
+        (Binary::GreaterEqual, true) | (Binary::Less, false) => (0, i64::MAX, false),
+        (Binary::Equal, true) | (Binary::NotEqual, false) => (0, 0, false),
+        (Binary::Equal, false) | (Binary::NotEqual, true) => (i64::MIN, i64::MAX, true),
+        _ => return None,
     };
-    let (low, high) = ranges[variable];
-    let at = |value: i64| holds(affine.constant + factor * value);
-    // The value that is the same, be it the only one or the missing one.
-    let root = (affine.constant % factor == 0).then_some(-affine.constant / factor);
-    let root = root.filter(|root| matches!(operator, Binary::Equal | Binary::NotEqual) && (low..=high).contains(root));
-    let found = match (root, at(low), at(high)) {
-        (Some(root), ..) if at(root) => Some((root, root)),
-        (Some(root), ..) => {
-            let (first, last) = (low + i64::from(root == low), high - i64::from(root == high));
-            (first <= last).then_some((first, last))
+    if terms.is_empty() {
+        let holds = (from..=to).contains(constant) && !(is_unequal && *constant == 0);
+        return Some(holds.then(|| ranges.clone()));
+    }
+    let mut inner = ranges.clone();
+    for &(variable, factor) in terms {
+        let (low, high) = &mut inner[variable];
+        let ends = |&(other, factor): &(usize, i64)| {
+            let (one, two) = (factor * ranges[other].0, factor * ranges[other].1);
+            (one.min(two), one.max(two))
+        };
+        let others = terms.iter().filter(|(other, _)| *other != variable).map(ends);
+        let rest = others.fold((*constant, *constant), |sum, each| (sum.0 + each.0, sum.1 + each.1));
+        let (mut first, mut last) = (from.saturating_sub(rest.1), to.saturating_sub(rest.0));
+        if factor < 0 {
+            (first, last) = (last.saturating_neg(), first.saturating_neg());
         }
-        (None, true, true) => Some((low, high)),
-        (None, false, false) => None,
-        // An inequality holds from one end of the values on, or to the other.
-        (None, begins, _) => {
-            let (mut holds, mut fails) = if begins { (low, high) } else { (high, low) };
-            while holds.abs_diff(fails) > 1 {
-                let between = holds.midpoint(fails);
-                *(if at(between) { &mut holds } else { &mut fails }) = between;
-            }
-            Some(if begins { (low, holds) } else { (holds, high) })
+        let by = factor.abs();
+        (*low, *high) = ((*low).max(-(first.saturating_neg().div_euclid(by))), (*high).min(last.div_euclid(by)));
+        if is_unequal && rest.0 == rest.1 {
+            let is_root = |value: i64| rest.0 + factor * value == 0;
+            *low += i64::from(is_root(*low));
+            *high -= i64::from(is_root(*high));
         }
-    };
-    Some(found.map(|found| {
-        let mut inner = ranges.clone();
-        inner[variable] = found;
-        inner
-    }))
+        if low > high {
+            return Some(None);
+        }
+    }
+    Some(Some(inner))
 }
 
 #[cfg(test)]
 mod tests {
+    use pushmem_nest::Type;
+
     use super::*;
+
+    /// A sum of two variables: as if each pair of values were tried.
+    #[test]
+    fn comparisons_of_two_variables_refine_both() {
+        let mut terms = crate::intern::Interner::default();
+        let (one, other) = (terms.variable(0), terms.variable(1));
+        for (ranges, operator) in [(0, 7), (-2, 3), (4, 4)].into_iter().flat_map(|range| {
+            [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::Equal].map(|operator| (range, operator))
+        }) {
+            let all = vec![(0, 7), ranges];
+            let condition = terms.binary(operator, one.clone(), other.clone());
+            for truth in [true, false] {
+                let pairs = (0..=7).flat_map(|x| (ranges.0..=ranges.1).map(move |y| (x, y)));
+                let holds = |&(x, y): &(i64, i64)| (operator.apply(Type::I32, x, y) != 0) == truth;
+                let pairs: Vec<(i64, i64)> = pairs.filter(holds).collect();
+                let (xs, ys): (Vec<i64>, Vec<i64>) = pairs.into_iter().unzip();
+                let ends = |values: &[i64]| Some((*values.iter().min()?, *values.iter().max()?));
+                let expected = ends(&xs).zip(ends(&ys)).map(|(x, y)| vec![x, y]);
+                assert_eq!(refined(&condition, truth, &all), expected, "{operator:?} {truth} {ranges:?}");
+            }
+        }
+    }
 
     /// All operators, with sums that rise and fall: as if each value were tried.
     #[test]
