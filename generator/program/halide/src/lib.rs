@@ -131,6 +131,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
             .with_help("write it anew, by `halide.serialize_pipeline` of Halide 21")
     })?;
     let (text, names) = print::text(&mut pipeline);
+    pipeline.give_dimensions();
     let source = SourceText::new(name, &text, Language::Halide);
     floats::check(&pipeline, floats).map_err(|fault| located(&source, fault))?;
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };

@@ -1,5 +1,6 @@
 //! A pipeline as Halide has it: Funcs as they were written, and their schedules.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use pushmem_float::Format;
@@ -316,6 +317,47 @@ pub(crate) enum Called {
     Extern,
 }
 
+/// The variable of a Func without dimensions, which has one element.
+const ONLY: &str = "_0";
+
+impl Pipeline {
+    /// Gives Funcs without dimensions one, as arrays have at least one.
+    pub fn give_dimensions(&mut self) {
+        let is_single = |func: &&Func| func.arguments.is_empty();
+        let single: BTreeSet<String> = self.funcs.iter().filter(is_single).map(|func| func.name.clone()).collect();
+        for func in &mut self.funcs {
+            let name = func.name.clone();
+            func.definition.iter_mut().chain(&mut func.updates).for_each(|definition| definition.index(&name, &single));
+            if single.contains(&name) {
+                func.arguments.push(ONLY.to_owned());
+                let [least, extent] = [0, 1].map(|number| Some(Expression::new(Kind::Integer(number, Element::INT32))));
+                func.schedule.bounds.push(Bound { variable: ONLY.to_owned(), least, extent });
+            }
+        }
+    }
+}
+
+impl Definition {
+    /// Indexes elements of these Funcs, in a definition of the Func of a name: its own by the variable.
+    fn index(&mut self, name: &str, single: &BTreeSet<String>) {
+        let index = |of: &str, span| {
+            let kind = if of == name { Kind::Variable(ONLY.to_owned()) } else { Kind::Integer(0, Element::INT32) };
+            Expression { kind, span }
+        };
+        let mut index_call = |call: &mut Call| {
+            if call.called == Called::Func && single.contains(&call.name) {
+                call.arguments.push(index(&call.name, Span::default()));
+            }
+        };
+        let domain = self.domain.iter_mut().flat_map(|of| [&mut of.least, &mut of.extent]);
+        let own = self.predicate.iter_mut().chain(&mut self.values).chain(&mut self.arguments);
+        own.chain(domain).for_each(|part| part.change_calls(&mut index_call));
+        if single.contains(name) {
+            self.arguments.push(index(name, self.span));
+        }
+    }
+}
+
 impl Func {
     /// Whether values are numbers with a fraction, whose sums depend on their order.
     pub fn has_numbers(&self) -> bool {
@@ -341,6 +383,24 @@ impl Expression {
             Kind::Select(parts) => parts.iter().for_each(|part| part.visit(show)),
             Kind::Let(_, parts) => parts.iter().for_each(|part| part.visit(show)),
             Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(show)),
+        }
+    }
+
+    /// Changes the calls in the expression, and in their arguments.
+    fn change_calls(&mut self, change: &mut impl FnMut(&mut Call)) {
+        match &mut self.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.change_calls(change),
+            Kind::Binary(_, left, right) => {
+                left.change_calls(change);
+                right.change_calls(change);
+            }
+            Kind::Select(parts) => parts.iter_mut().for_each(|part| part.change_calls(change)),
+            Kind::Let(_, parts) => parts.iter_mut().for_each(|part| part.change_calls(change)),
+            Kind::Call(call) => {
+                change(call);
+                call.arguments.iter_mut().for_each(|argument| argument.change_calls(change));
+            }
         }
     }
 
