@@ -188,8 +188,13 @@ struct Made {
     held: Vec<Type>,
 }
 
+/// Terms of a sum that the schedule adds in turn, of a Func that becomes part of what reads it: so many operations at once, and no
+/// more, are less than memories of two words for each element.
+const FEW_TERMS: i64 = 16;
+
 /// The plan of a pipeline. Funcs of 32 bits whose values do not fit 16 become parts of what reads them, one after the other: their
-/// arrays would have two words for each element. Arrays hold those that are none, as their updates take other elements, and outputs.
+/// arrays would have two words for each element. Arrays hold those that are none, as their updates take other elements, outputs, and
+/// sums of more than a few terms.
 fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
     let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -216,7 +221,8 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
         }
         for (func, place, is_buffer) in missing {
             let mut more = inline.clone();
-            let is_new = is_buffer && more.insert(func);
+            let is_short = plan.terms_in_turn(func) <= FEW_TERMS;
+            let is_new = is_buffer && is_short && more.insert(func);
             match is_new && Lowering::plan(sizes, loops, &more, &wide).is_ok() {
                 true => inline = more,
                 false => _ = wide.insert((func, place)),

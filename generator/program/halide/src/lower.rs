@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_float::Function;
+use pushmem_nest::syntax::HIGHEST_TREE;
 use pushmem_nest::{Binary, Span, Type, Unary};
 
 use crate::fault::{Fault, Result};
@@ -24,14 +25,14 @@ use crate::value::Value;
 /// The deepest nesting of calls and operators, so that no walk exhausts the stack.
 const DEEPEST: usize = 1500;
 
-/// The most operations that a reduction becomes which no array holds.
-const MOST_UNROLLED: i64 = 1 << 12;
+/// The most operations that a reduction becomes which no array holds: they depend on one another.
+const MOST_UNROLLED: i64 = HIGHEST_TREE as i64;
 
 /// The most iterations of an update that become parts of one value of a tuple.
 const MOST_COPIES: i64 = 64;
 
 /// The most entries of a table, as in nests.
-const MOST_ENTRIES: i64 = 1 << 16;
+pub(crate) const MOST_ENTRIES: i64 = 1 << 16;
 
 /// Functions of Halide that take values of all types.
 const OF_ALL_TYPES: [&str; 3] = ["if_then_else", "mux", "select"];

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Span, Type};
 
+use crate::held::unrolled;
 use crate::intern::Interner;
 use crate::value::{Place, Value, Variable};
 
@@ -99,6 +100,19 @@ impl Plan {
         let (value, loaded) = (self.arrays[array].value, self.arrays[array].loaded());
         let load = self.terms.load(Point { array, indices: indices.to_vec(), place: Place(span) }, loaded);
         self.terms.cast(value, load)
+    }
+
+    /// The most iterations, one after the other, of the updates of an element of a Func.
+    pub fn terms_in_turn(&self, func: usize) -> i64 {
+        let in_turn = |each: &Loop| {
+            let (low, high) = self.variables[each.variable].1.unwrap_or_default();
+            (high - low + 1) / unrolled(each.unroll, high - low + 1)
+        };
+        let of_stage = |stage: &Stage| {
+            let again = stage.loops.iter().filter(|each| each.dimension.is_none());
+            again.map(in_turn).fold(1, i64::saturating_mul)
+        };
+        self.stages.iter().filter(|stage| stage.func == func && stage.updates).map(of_stage).max().unwrap_or(1)
     }
 }
 

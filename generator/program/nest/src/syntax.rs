@@ -13,7 +13,7 @@ use crate::source::{Problem, Span};
 use crate::types::Type;
 
 /// The highest tree that is accepted, so that no walk over one exhausts the stack.
-const HIGHEST_TREE: usize = 300;
+pub const HIGHEST_TREE: usize = 300;
 
 /// A program.
 #[derive(Debug)]
