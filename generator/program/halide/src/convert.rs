@@ -1,6 +1,6 @@
 //! Terms as values of nests: the indices of loads as indices of arrays, and entries of constants as those of tables.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use pushmem_float::Format;
@@ -29,6 +29,8 @@ pub(crate) struct Converter<'a> {
     /// The ranges of all variables.
     pub ranges: &'a Box,
     pub floats: Floats,
+    /// The variables of which all values are there at once.
+    pub unrolled: BTreeSet<Variable>,
     /// The definition, for messages.
     pub span: Span,
     pub known: HashMap<usize, Converted>,
@@ -239,7 +241,7 @@ impl Converter<'_> {
             return self.entry(point, entries, used, known);
         }
         self.refuse_narrowed(point)?;
-        if chooses(point) {
+        if self.chooses(point) {
             return Ok(Value::Load(self.chosen(point, used, known)?));
         }
         let region = self.boxes[point.array].as_ref();
@@ -263,7 +265,7 @@ impl Converter<'_> {
     /// The element that a definition stores.
     pub fn element(&mut self, point: &Point) -> Result<Element> {
         self.refuse_narrowed(point)?;
-        if chooses(point) {
+        if self.chooses(point) {
             let mut known = std::mem::take(&mut self.known);
             let element = self.chosen(point, self.ranges, &mut known);
             self.known = known;
@@ -273,7 +275,12 @@ impl Converter<'_> {
         Ok(Element::new(point.array, indices, point.place.0))
     }
 
-    /// An element that data choose.
+    /// Whether data choose an element, or a table that has its indices: they are known, and no sums.
+    fn chooses(&self, point: &Point) -> bool {
+        chooses(point) || !point.indices.iter().all(|index| self.known_index(index).is_some())
+    }
+
+    /// An element that data or a table choose.
     fn chosen(&self, point: &Point, used: &Box, known: &mut HashMap<usize, Converted>) -> Result<Element> {
         let indices = point.indices.iter().map(|index| self.within(index, used, known)).collect::<Result<_>>()?;
         Ok(Element::Chosen { array: point.array, indices, place: point.place })
@@ -291,9 +298,14 @@ impl Converter<'_> {
         ))
     }
 
+    /// An index, as address generators compute it, if they can.
+    fn known_index(&self, index: &Term) -> Option<Index> {
+        index_of(&**index, self.ranges).or_else(|| self.bent(index))
+    }
+
     /// An index, as address generators compute it.
     fn index(&self, point: &Point, index: &Term) -> Result<Index> {
-        if let Some(found) = index_of(&**index, self.ranges).or_else(|| self.bent(index)) {
+        if let Some(found) = self.known_index(index) {
             return Ok(found);
         }
         let name = &self.plan.arrays[point.array].name;
@@ -313,7 +325,9 @@ impl Converter<'_> {
     fn bent(&self, index: &Term) -> Option<Index> {
         let Sampled { sum, first, values } = Sampled::new(&**index, self.ranges)?;
         let variable = self.ranges.len();
-        lines(variable, first, &values)?.substituted(variable, &sum)
+        let most =
+            if sum.variables().iter().all(|each| self.unrolled.contains(each)) { usize::MAX } else { MOST_LINES };
+        lines(variable, first, &values, most)?.substituted(variable, &sum)
     }
 
     /// An entry of constants: a number, or an entry of a table.
@@ -422,8 +436,8 @@ fn inequalities(condition: &Term, truth: bool, ranges: &Box, found: &mut Vec<Ind
     }
 }
 
-/// The index that goes along lines through these values from `first` on: each line adds its part.
-fn lines(variable: Variable, first: i64, values: &[i64]) -> Option<Index> {
+/// The index that goes along lines through these values from `first` on, if they are at most so many: each line adds its part.
+fn lines(variable: Variable, first: i64, values: &[i64], most: usize) -> Option<Index> {
     let mut index = Index::constant(*values.first()?);
     let steps: Vec<i64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mut at = 0;
@@ -436,7 +450,7 @@ fn lines(variable: Variable, first: i64, values: &[i64]) -> Option<Index> {
             index = index.plus(&Piece::Clamp { of, low: 0, high: length as i64 }.into(), steps[at])?;
         }
         at += length;
-        if count > MOST_LINES {
+        if count > most {
             return None;
         }
     }
@@ -445,16 +459,16 @@ fn lines(variable: Variable, first: i64, values: &[i64]) -> Option<Index> {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{MOST_LINES, lines};
 
     #[test]
     fn an_index_goes_along_lines() {
         for values in [vec![2, 1, 0, 1, 2, 3, 2, 1], vec![0, 0, 5, 5, 5], vec![7]] {
-            let index = lines(0, -2, &values).unwrap();
+            let index = lines(0, -2, &values, MOST_LINES).unwrap();
             let found: Vec<i64> = (-2..).take(values.len()).map(|at| index.evaluate(&[at])).collect();
             assert_eq!(found, values);
         }
         let zigzag: Vec<i64> = (0..40).map(|at| at % 2).collect();
-        assert_eq!(lines(0, 0, &zigzag), None);
+        assert_eq!(lines(0, 0, &zigzag, MOST_LINES), None);
     }
 }

@@ -12,6 +12,7 @@ use crate::convert::{Converted, Converter};
 use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::held::unrolled;
+use crate::looked_up::with_tables;
 use crate::loops::Loops;
 use crate::plan::{self, Array, Box, Plan, Point, Stage, Storage, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
@@ -183,6 +184,12 @@ impl Nest<'_> {
                 blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
             }
         }
+        let is_kept = schedule == Some(Policy::Dnn);
+        blocks = with_tables(
+            blocks,
+            is_kept,
+            Arrays { plan: &mut self.plan, boxes: &mut self.boxes, held: &mut self.held },
+        )?;
         let (names, renamed) = self.array_names();
         let (arrays, tables) = self.declarations(&blocks, &names);
         let nest = ProgramSyntax {
@@ -251,6 +258,7 @@ impl Nest<'_> {
             ranges: all,
             span: stage.span,
             floats: self.floats,
+            unrolled: BTreeSet::new(),
             known: HashMap::new(),
         };
         let loops = stage.loops.iter().map(|each| {
@@ -259,6 +267,7 @@ impl Nest<'_> {
             Loop { variable: each.variable, range, unroll, is_dimension: each.dimension.is_some() }
         });
         let loops: Vec<Loop> = loops.collect();
+        converter.unrolled = loops.iter().filter(|each| !each.is_rolled()).map(|each| each.variable).collect();
         let mut statements = Vec::new();
         for (array, value) in stage.arrays.iter().zip(&stage.values) {
             let Some(value) = value else { continue };

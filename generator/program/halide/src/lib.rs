@@ -15,6 +15,7 @@
 //! | `held` | the values of arrays | the types that memories hold |
 //! | `convert` | terms | values of nests, with their indices and tables |
 //! | `rates`, `scan` | blocks of image pipelines | choices for other rates, loops in the order in which streams arrive |
+//! | `looked_up` | blocks | tables of known indices that are no sums of variables |
 //! | `straight`, `turns` | blocks of kept arrays | copies and loops for indices that are no sums of variables |
 //! | `emit`, `statements` | blocks | a nest in the syntax of nests |
 //! | `proof` | the file and the nest | whether they compute the same |
@@ -40,6 +41,7 @@ mod interval;
 mod intrinsics;
 mod known;
 mod levels;
+mod looked_up;
 mod loops;
 mod lower;
 mod packing;

@@ -27,6 +27,9 @@ use steps::{Step, along, hull, repeated, steps, values_of};
 /// The most parts of an index for which there are copies.
 const MOST_RUNS: usize = 8;
 
+/// The words of a copy for each word of its array and each read.
+const MOST_SPARSE: i64 = 4;
+
 /// The arrays of a nest.
 pub(crate) struct Arrays<'a> {
     pub plan: &'a mut Plan,
@@ -100,9 +103,11 @@ pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block>
     straight.done
 }
 
-struct Straight<'a> {
-    arrays: Arrays<'a>,
-    done: Vec<Block>,
+/// The making of copies.
+pub(crate) struct Straight<'a> {
+    pub arrays: Arrays<'a>,
+    /// The blocks so far, with those that copy.
+    pub done: Vec<Block>,
     copies: HashMap<Key, usize>,
     spread: HashMap<SpreadKey, usize>,
 }
@@ -117,7 +122,7 @@ struct Read<'a> {
 }
 
 impl<'a> Straight<'a> {
-    fn new(arrays: Arrays<'a>) -> Self {
+    pub fn new(arrays: Arrays<'a>) -> Self {
         Self { arrays, done: Vec::new(), copies: HashMap::new(), spread: HashMap::new() }
     }
 
@@ -233,7 +238,7 @@ impl<'a> Straight<'a> {
         self.copied_along(read, sums, into)
     }
 
-    /// The copy for a read along the dimensions that have a sum.
+    /// The copy for a read along the dimensions that have a sum; nothing, if it is sparse.
     fn copied_along(
         &mut self,
         read: &Read,
@@ -254,6 +259,10 @@ impl<'a> Straight<'a> {
         }
         let functions =
             sums.iter().map(|sum| sum.as_ref().map(|of| (of.range.0..=of.range.1).map(|at| of.at(at)).collect()));
+        let copied = sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range));
+        if into.is_none() && is_sparse(copied, read, &region) {
+            return None;
+        }
         let firsts =
             sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range)).collect();
         let key: Key = (read.array, functions.collect(), outside, firsts);
@@ -289,7 +298,7 @@ impl<'a> Straight<'a> {
     }
 
     /// A copy of an array as it is.
-    fn begun_anew(&mut self, array: usize, span: Span) -> usize {
+    pub fn begun_anew(&mut self, array: usize, span: Span) -> usize {
         let region = self.arrays.boxes[array].clone().unwrap_or_default();
         let copy = self.target(&Read { array, indices: &[], outside: None, span, ranges: &[] }, "so_far", None);
         self.arrays.boxes[copy] = Some(region.clone());
@@ -407,6 +416,16 @@ impl<'a> Straight<'a> {
         let target = Element::new(array, target, span);
         self.done.push(Block { loops, statements: vec![Statement { target, value, updates: false }], span });
     }
+}
+
+/// Whether a copy with these values in its dimensions has several times the words of the array and the reads: these look up their places.
+fn is_sparse(copied: impl Iterator<Item = (i64, i64)>, read: &Read, region: &Box) -> bool {
+    fn words(region: impl Iterator<Item = (i64, i64)>) -> i64 {
+        region.map(|(low, high)| high - low + 1).fold(1, i64::saturating_mul)
+    }
+    let variables: BTreeSet<Variable> = read.indices.iter().flat_map(Index::variables).collect();
+    let reads = words(variables.iter().map(|variable| read.ranges[*variable]));
+    words(copied) > MOST_SPARSE * reads.saturating_add(words(region.iter().copied()))
 }
 
 fn load(array: usize, indices: &[Index], span: Span) -> Rc<Value<Element>> {

@@ -776,6 +776,73 @@ def limited_turns():
     return output, [image], [64, 6]
 
 
+@program
+def bits_reversed():
+    """The bits of a variable in the opposite order: a known index that is no sum of variables."""
+    image, output = hl.ImageParam(I16, 1, "input"), hl.Func("output")
+    output[x] = image[x % 2 * 8 + x / 2 % 2 * 4 + x / 4 % 2 * 2 + x / 8 % 2]
+    return output, [image], [16]
+
+
+@program
+def rotated():
+    """A rotation by an angle: known indices of two variables."""
+    image, across, output = hl.ImageParam(U8, 2, "input"), hl.Func("across"), hl.Func("output")
+    across[x, y] = hl.u8(hl.clamp(((x - 8) * 222 - (y - 8) * 128) / 256 + 8, 0, 15))
+    across.compute_root()
+    down = hl.clamp(((x - 8) * 128 + (y - 8) * 222) / 256 + 8, 0, 15)
+    output[x, y] = image[hl.clamp(hl.i32(across[x, y]), 0, 15), down]
+    return output, [image], [16, 16]
+
+
+@program
+def blocks_of_seven():
+    """The greatest of each window, from the greatest so far of blocks: a copy of all places that are read would have 77 times 77 words."""
+    block, samples = hl.Var("block"), hl.ImageParam(U8, 1, "input")
+    greatest, output = hl.Func("greatest"), hl.Func("output")
+    r = hl.RDom([(1, 6), (0, 12)], "r")
+    greatest[x, block] = samples[7 * block + x]
+    greatest[r.x, r.y] = hl.max(greatest[r.x - 1, r.y], samples[7 * r.y + r.x])
+    greatest.compute_root()
+    output[x] = hl.max(greatest[x % 7, x / 7], greatest[(x + 6) % 7, (x + 6) / 7])
+    return output, [samples], [77]
+
+
+@program
+def least_of_all():
+    """Funcs without dimensions."""
+    image, least, output = hl.ImageParam(U8, 2, "input"), hl.Func("least"), hl.Func("output")
+    r = hl.RDom([(0, 16), (0, 8)], "r")
+    least[()] = hl.minimum(image[r.x, r.y])
+    least.compute_root()
+    output[x, y] = image[x, y] - least[()]
+    return output, [image], [16, 8]
+
+
+@program
+def triangle():
+    """A domain within a triangle: what lies beyond it is not read."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    r = hl.RDom([(0, 8), (0, 8)], "r")
+    r.where(r.x < r.y)
+    output[x] = hl.u16(0)
+    output[r.x] += hl.u16(image[r.x, r.y])
+    return output, [image], [8]
+
+
+@program
+def dot_products():
+    """Sums of 32 bits of many terms, which are stored: they are added one after the other."""
+    image, weights = hl.ImageParam(hl.Int(8), 1, "input"), hl.ImageParam(hl.Int(8), 2, "weights")
+    sums, output = hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(0, 40)], "r")
+    sums[x] = hl.i32(0)
+    sums[x] += hl.i32(image[r]) * hl.i32(weights[r, x])
+    sums.compute_root()
+    output[x] = hl.i16(sums[x] >> 6)
+    return output, [image, weights], [6]
+
+
 #: Programs that are refused, in a folder beside this one, some of which end with the type that numbers are narrowed to.
 REFUSED = {}
 

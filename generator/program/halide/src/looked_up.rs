@@ -1,0 +1,179 @@
+//! Indices that are known and are no sums of variables: entries of tables, which counters look up.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Index, Span};
+
+use crate::emit::Block;
+use crate::fault::{Fault, Result};
+use crate::fit::index_of;
+use crate::held::NARROW;
+use crate::lower::MOST_ENTRIES;
+use crate::plan::{Array, Box, Storage};
+use crate::rebuild::{rewritten, value_of};
+use crate::straight::{Arrays, Straight};
+use crate::value::{Element, Evaluator, Value, Variable};
+
+type Indexed = Rc<Value<Element>>;
+
+/// The blocks in which known indices are looked up if they are no sums of variables. Where arrays are kept, indices with pieces are none, unless
+/// all of their variables are unrolled.
+///
+/// # Errors
+/// When a table would have too many entries.
+pub(crate) fn with_tables(blocks: Vec<Block>, are_kept: bool, arrays: Arrays) -> Result<Vec<Block>> {
+    let edged = blocks.iter().flat_map(Block::loads).filter_map(|load| match load {
+        Element::Array { array, outside: Some(_), .. } => Some(*array),
+        _ => None,
+    });
+    let edged = edged.collect();
+    let mut tables = Tables { straight: Straight::new(arrays), edged, copies: HashMap::new(), known: HashMap::new() };
+    blocks.into_iter().try_for_each(|block| tables.look_up(block, are_kept))?;
+    Ok(tables.straight.done)
+}
+
+struct Tables<'a> {
+    straight: Straight<'a>,
+    /// The arrays that are read beyond their edges, as memories whose elements are looked up are not: those are copies.
+    edged: BTreeSet<usize>,
+    copies: HashMap<usize, usize>,
+    /// The table of each list of entries.
+    known: HashMap<Vec<i64>, usize>,
+}
+
+impl Tables<'_> {
+    fn look_up(&mut self, mut block: Block, are_kept: bool) -> Result<()> {
+        let ranges = block.ranges(self.straight.arrays.plan.variables.len());
+        let rolled: BTreeSet<Variable> =
+            block.loops.iter().filter(|each| each.is_rolled()).map(|each| each.variable).collect();
+        let is_summed = |index: &Index| {
+            index.pieces.is_empty() || !are_kept || index.variables().iter().all(|variable| !rolled.contains(variable))
+        };
+        let mut fault = None;
+        let mut part = |value: &Value<Element>| {
+            let Value::Load(element) = value else { return None };
+            let found = self.element(element, &ranges, &is_summed).transpose()?;
+            found.map(|element| Rc::new(Value::Load(element))).map_err(|found| fault = Some(found)).ok()
+        };
+        for statement in &mut block.statements {
+            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut part);
+            let target = Rc::new(Value::Load(statement.target.clone()));
+            if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), &mut part) {
+                statement.target = target.clone();
+            }
+        }
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        block.statements.iter().for_each(|statement| _ = self.copies.remove(&statement.array()));
+        self.straight.done.push(block);
+        Ok(())
+    }
+
+    /// The element with indices by tables, if it needs some.
+    fn element(
+        &mut self,
+        element: &Element,
+        ranges: &Box,
+        is_summed: &impl Fn(&Index) -> bool,
+    ) -> Result<Option<Element>> {
+        let (array, values, place) = match element {
+            Element::Chosen { array, indices, place } if indices.iter().all(is_known) => {
+                (*array, indices.clone(), place)
+            }
+            Element::Array { array, indices, outside: None, place } if !indices.iter().all(is_summed) => {
+                (*array, indices.iter().map(value_of).collect(), place)
+            }
+            _ => return Ok(None),
+        };
+        let look_up = |value: &Indexed| match index_of(&**value, ranges).filter(is_summed) {
+            Some(sum) => Ok(value_of(&sum)),
+            None => self.entry(array, value, ranges, place.0),
+        };
+        let indices = values.iter().map(look_up).collect::<Result<_>>()?;
+        let array = match self.edged.contains(&array) {
+            true => *self.copies.entry(array).or_insert_with(|| self.straight.begun_anew(array, place.0)),
+            false => array,
+        };
+        Ok(Some(Element::Chosen { array, indices, place: *place }))
+    }
+
+    /// The entry of a table that an index of an array is.
+    fn entry(&mut self, array: usize, index: &Indexed, ranges: &Box, span: Span) -> Result<Indexed> {
+        let mut variables = BTreeSet::new();
+        index.own_variables(&mut variables);
+        let count = variables.iter().map(|variable| ranges[*variable].1 - ranges[*variable].0 + 1);
+        let count = count.fold(1, i64::saturating_mul);
+        let name = self.straight.arrays.plan.arrays[array].name.clone();
+        let refused = |message: String| {
+            Fault::new(span, message).with_help(
+            "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
+        )
+        };
+        if count > MOST_ENTRIES {
+            let message =
+                format!("this index of `{name}` is no sum of variables, and has more than {MOST_ENTRIES} values");
+            return Err(refused(message));
+        }
+        let (mut place, mut stride) = (Value::number(0), 1);
+        let mut point: Vec<i64> = ranges.iter().map(|range| range.0).collect();
+        for &variable in &variables {
+            let offset =
+                Value::binary(Binary::Subtract, Rc::new(Value::Variable(variable)), Value::number(ranges[variable].0));
+            place = Value::binary(Binary::Add, place, Value::binary(Binary::Multiply, offset, Value::number(stride)));
+            stride *= ranges[variable].1 - ranges[variable].0 + 1;
+        }
+        let evaluator = Evaluator::new(&**index);
+        let entry = |number: i64| {
+            let mut rest = number;
+            for &variable in &variables {
+                let extent = ranges[variable].1 - ranges[variable].0 + 1;
+                point[variable] = ranges[variable].0 + rest % extent;
+                rest /= extent;
+            }
+            evaluator.evaluate(&|variable| point.get(variable).copied())
+        };
+        let entries: Option<Vec<i64>> = (0..count).map(entry).collect();
+        let entries = entries.ok_or_else(|| refused(format!("this index of `{name}` is no sum of variables")))?;
+        let place = index_of(&*place, ranges).map_or(place, |sum| value_of(&sum));
+        Ok(Rc::new(Value::Load(Element::Table { table: self.table(&name, entries, span, &refused)?, index: place })))
+    }
+
+    fn table(
+        &mut self,
+        name: &str,
+        entries: Vec<i64>,
+        span: Span,
+        refused: &impl Fn(String) -> Fault,
+    ) -> Result<usize> {
+        if let Some(table) = self.known.get(&entries) {
+            return Ok(*table);
+        }
+        let holds = |of: &pushmem_nest::Type| entries.iter().all(|entry| of.holds(*entry));
+        let of = NARROW.into_iter().find(holds);
+        let of = of.ok_or_else(|| refused(format!("this index of `{name}` has values of more than 16 bits")))?;
+        let Arrays { plan, boxes, held } = &mut self.straight.arrays;
+        plan.arrays.push(Array {
+            name: format!("{name}_place"),
+            storage: Storage::Constants(Rc::new(entries.clone())),
+            value: of,
+            is_wide: false,
+            dimensions: 1,
+            said: Some(vec![(0, entries.len() as i64 - 1)]),
+            span,
+        });
+        boxes.push(None);
+        held.push(of);
+        let table = plan.arrays.len() - 1;
+        self.known.insert(entries, table);
+        Ok(table)
+    }
+}
+
+/// Whether an index depends on variables only.
+fn is_known(index: &Indexed) -> bool {
+    let mut loads = Vec::new();
+    index.loads(&mut loads);
+    loads.is_empty()
+}
