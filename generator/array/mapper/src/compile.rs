@@ -123,7 +123,7 @@ pub(crate) struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// The cheapest way to map the program by `map`, and the times of all that were tried. It is mapped nest by nest where that takes
-    /// fewer cycles than a raster scan whose stages all wait for a recurrence, or the array does not serve the scan.
+    /// fewer cycles than a raster scan, or the array does not serve the scan.
     pub fn cheapest<Made>(self, map: Map<'a, Made>) -> Result<(Found<Made>, Times), Refused> {
         let missing_holds = |refused: Refused| match self.missing_holds() {
             Some(diagnostic) => Refused { diagnostic, ..refused },
@@ -146,8 +146,7 @@ impl<'a> Request<'a> {
         let refused_as = |diagnostic| Refused { diagnostic, cycles: ways.least_cycles() };
         search.run([ways.first(pipeline)]);
         let refused = refusal(&search)?;
-        let is_final = search.best().is_some_and(|found| !found.compiled.waits_for_recurrence());
-        if is_final || edited.is_some() || !may_be_scan(self.program)? {
+        if edited.is_some() || !may_be_scan(self.program)? {
             return search
                 .into_parts()
                 .0

@@ -15,8 +15,9 @@ use pushmem_tile::{Kind, TileSpec};
 
 use crate::error::CompileError;
 use crate::forms::cheapest;
-use crate::pipeline::{Pipeline, waits_for_recurrence};
+use crate::pipeline::Pipeline;
 use crate::refusal::refusal;
+use crate::schedules::Cost;
 use crate::schedules::Found;
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
@@ -201,9 +202,10 @@ impl Compiled {
         Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
     }
 
-    /// Whether it is a raster scan that is slower than one stage after the other, because all of them wait for a recurrence.
-    pub fn waits_for_recurrence(&self) -> bool {
-        waits_for_recurrence(self.recurrence.as_ref(), self.graph.length, &self.extraction.pipeline)
+    /// Whether it costs less than another program: fewer cycles, or fewer tiles that make up for more cycles.
+    pub fn is_cheaper(&self, other: &Compiled) -> bool {
+        let [own, other] = [self, other].map(|of| Cost::of(&of.graph, &of.storage));
+        own.is_less(other)
     }
 
     /// The pipeline that it is.

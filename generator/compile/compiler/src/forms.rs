@@ -35,16 +35,16 @@ pub(crate) fn cheapest(
     let space = Schedules::default();
     let search = Search::new(&space, MOST_REFUSED, observe);
     let mut forms = Forms { hardware, space: &space, search, refused: None };
-    let mut no_scan = None;
-    if source.policy() == Policy::Stencil && pipeline != Pipeline::Nests {
+    let is_scan = source.policy() == Policy::Stencil && pipeline != Pipeline::Nests;
+    if is_scan {
         forms.run(Form::of(source.clone()))?;
-        no_scan = forms.refused.take();
-        let is_final = forms.search.best().is_some_and(|found| !found.waits_for_recurrence());
-        if pipeline == Pipeline::Cheapest && source.schedule.is_none() && !is_final {
-            forms.run_nests(&as_coarse(&source))?;
-        }
-    } else {
-        forms.run_nests(&if pipeline == Pipeline::Nests { as_coarse(&source) } else { source.clone() })?;
+    }
+    let no_scan = forms.refused.take();
+    match pipeline {
+        Pipeline::Nests => forms.run_nests(&as_coarse(&source))?,
+        Pipeline::Cheapest if is_scan && source.schedule.is_none() => forms.run_nests(&as_coarse(&source))?,
+        Pipeline::Cheapest | Pipeline::Chosen if is_scan => {}
+        Pipeline::Cheapest | Pipeline::Chosen => forms.run_nests(&source)?,
     }
     let Forms { search, refused, .. } = forms;
     match search.into_parts() {

@@ -3,15 +3,14 @@
 use pushmem_files::Diagnostic;
 use pushmem_nest::{Policy, Program};
 use pushmem_rewriting::{with_halves, with_random_access};
-use pushmem_schedule::{CoarseOptions, Recurrence, sequential};
 
 use crate::error::CompileError;
 
 /// The pipeline that a program becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pipeline {
-    /// The chosen one, or a coarse one where the rule of the papers chose a scan that the memories do not serve, or whose stages all
-    /// wait for a recurrence: the rule looks at reductions alone.
+    /// The one that the program names; else the cheaper of a coarse one and the one that the rule of the papers chooses, which looks at
+    /// reductions alone.
     Cheapest,
     /// The one that the program names, or that the rule chooses.
     Chosen,
@@ -30,16 +29,6 @@ pub fn may_be_scan(program: &Program) -> Result<bool, CompileError> {
     let (program, _) = with_random_access(program.clone())?;
     let (program, _) = with_halves(program)?;
     Ok(program.policy() == Policy::Stencil)
-}
-
-/// Whether a schedule of so many cycles is slower than one stage after the other, because the stages of a scan wait for a recurrence.
-pub(crate) fn waits_for_recurrence(
-    recurrence: Option<&Recurrence>,
-    cycles: u64,
-    stages: &pushmem_schedule::Pipeline,
-) -> bool {
-    let in_sequence = || sequential(stages, &CoarseOptions::default()).length(stages) as u64;
-    recurrence.is_some_and(|of| of.interval > 1) && cycles > in_sequence()
 }
 
 /// The refusal of the pipeline that the rule chooses, with that of nests: who follows the advice of one needs the other one, too.

@@ -14,7 +14,6 @@ use pushmem_search::{Relieved, Search, Space};
 
 use crate::candidate::{Candidate, Choice};
 use crate::compile::CoarsePlan;
-use crate::pipeline::waits_for_recurrence;
 use crate::refusal::told;
 use crate::stages::Stages;
 use crate::tile_counts::Kept;
@@ -63,13 +62,6 @@ pub(crate) struct Found<'a> {
     pub storage: Storage,
 }
 
-impl Found<'_> {
-    /// Whether it is a raster scan that is slower than one stage after the other, because all of them wait for a recurrence.
-    pub fn waits_for_recurrence(&self) -> bool {
-        waits_for_recurrence(self.recurrence.as_ref(), self.graph.length, &self.stages.extraction.pipeline)
-    }
-}
-
 impl Plan<'_> {
     fn cycles(&self) -> u64 {
         self.stages.cycles(&self.schedule)
@@ -113,18 +105,18 @@ impl Tried<'_> {
 
 /// Cycles and tiles.
 #[derive(Clone, Copy)]
-struct Cost {
+pub(crate) struct Cost {
     cycles: u64,
     tiles: u64,
 }
 
 impl Cost {
-    fn of(found: &Found) -> Cost {
-        Cost { cycles: found.graph.length, tiles: found.storage.tiles.len() as u64 }
+    pub fn of(graph: &ApplicationGraph, storage: &Storage) -> Cost {
+        Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
     }
 
     /// Whether it is less than another: in fewer cycles, or with fewer tiles that make up for more cycles.
-    fn is_less(self, other: Cost) -> bool {
+    pub fn is_less(self, other: Cost) -> bool {
         let saves = |few: Cost, many: Cost| {
             let (more, fewer) = (few.cycles - many.cycles, many.tiles.saturating_sub(few.tiles));
             fewer > 0
@@ -210,7 +202,8 @@ impl<'a> Space for Schedules<'a> {
     }
 
     fn is_cheaper(&self, one: &Found<'a>, other: &Found<'a>) -> bool {
-        Cost::of(one).is_less(Cost::of(other))
+        let [one, other] = [one, other].map(|found| Cost::of(&found.graph, &found.storage));
+        one.is_less(other)
     }
 
     fn is_short(&self, refusal: &Unserved) -> bool {

@@ -17,6 +17,7 @@ fn recurrent(value: &str) -> Program {
     let text = format!(
         "
 name: recurrent
+schedule: stencil
 inputs: {{input: {{type: i16, shape: [21, 12]}}}}
 outputs: {{output: {{type: i16, shape: [20, 12]}}}}
 nest:

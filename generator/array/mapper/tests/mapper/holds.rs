@@ -26,6 +26,7 @@ fn parametric(parameters: &str, value: &str) -> Program {
     program(&format!(
         "
 name: parametric
+schedule: stencil
 inputs: {{input: {{type: u16, shape: [40, 24]}}, {parameters}}}
 outputs: {{output: {{type: u16, shape: [38, 22]}}}}
 nest:

@@ -6,7 +6,7 @@ use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Edited};
 use pushmem_nest::Program;
 
-use crate::common::{array, built, is_right, mapped};
+use crate::common::{app, array, built, is_right, mapped};
 
 /// The last rows of an image: in a scan of all of it, they leave after 65536 cycles.
 fn foot(schedule: &str) -> Program {
@@ -50,6 +50,18 @@ fn a_long_schedule_has_an_array() {
     let target = ArrayTarget::new(array("amber_long"));
     let (compiled, mapped) = mapped(&program, &target).unwrap();
     assert_eq!((compiled.pipeline(), compiled.graph.length), (Pipeline::Chosen, 90_000));
+    let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();
+    assert!(is_right(&compiled, &mapped, &configuration, &target));
+}
+
+/// A scan takes eight cycles a pixel, as many as the loop of a recurrence; nests go through the rows at once, which do not depend on each
+/// other.
+#[test]
+fn nests_run_where_a_recurrence_is_long() {
+    let target = ArrayTarget::new(array("amber"));
+    let (compiled, mapped) = mapped(&app("iir_rows"), &target).unwrap();
+    assert_eq!(compiled.pipeline(), Pipeline::Nests);
+    assert!(compiled.graph.length < 8500, "{}", compiled.graph.length);
     let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();
     assert!(is_right(&compiled, &mapped, &configuration, &target));
 }

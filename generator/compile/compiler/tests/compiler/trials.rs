@@ -7,7 +7,7 @@ use pushmem_compiler::Trial;
 use pushmem_graph::Target;
 use pushmem_realization::{Dedicated, build};
 
-use crate::common::{app, program, spec, target};
+use crate::common::{app, compare, compiled, program, spec, target};
 
 /// The result of a search, and the trials that an observer saw.
 fn search(name: &str, tile: &str) -> (Dedicated, Vec<Trial>) {
@@ -27,6 +27,26 @@ fn a_feasible_schedule_of_the_fewest_cycles_is_taken() {
         assert_eq!(compiled.schedule.length(&compiled.extraction.pipeline) as u64, least, "{name}");
         assert!(seen.iter().all(|trial| trial.tiles.is_some() != trial.short.is_some()), "{name}");
     }
+}
+
+/// One window in four, and sixteen filters on each: a scan of the image has cycles for neither.
+#[test]
+fn nests_take_the_place_of_a_scan_that_waits() {
+    let text = "
+name: rates
+inputs: {image: {type: u8, shape: [16, 16]}, weights: {type: u8, shape: [16, 2]}}
+outputs: {output: {type: u8, shape: [16, 8, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..8:
+      - for k in 0..16:
+        - output[k, x, y] = (image[2*x, 2*y] ^ weights[k, 0]) + (image[2*x + 1, 2*y] ^ weights[k, 1])
+";
+    let scan = compiled(program(&text.replace("inputs", "schedule: stencil\ninputs")), "amber");
+    let cheapest = compiled(program(text), "amber");
+    assert!(cheapest.coarse.is_some() && cheapest.no_scan.is_none());
+    assert!(2 * cheapest.graph.length < scan.graph.length, "{} {}", cheapest.graph.length, scan.graph.length);
+    compare(&cheapest);
 }
 
 #[test]

@@ -161,19 +161,43 @@ impl Chosen {
     }
 
     /// Compiles the program of a file. A schedule of Halide says which hardware there is, and never whether there is any: where the
-    /// memories cannot serve its loops, others are tried, and a warning says so.
+    /// memories cannot serve its loops, others are tried, and a warning says so. It does not say whether whole arrays are between its
+    /// stages: both are tried, and the cheaper is taken.
     ///
     /// # Errors
     /// Those of the compiler for the loops of the schedule.
     pub fn compile_file(&self, program: Program, file: &Path) -> Result<Dedicated, Diagnostic> {
         let refused = match self.observed(program.clone()) {
-            Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
-            done => return done.map_err(|error| self.explained(&[program], error)),
+            Ok(found) => {
+                let kept = self.with_whole_arrays(&program, file)?;
+                let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {});
+                let is_cheaper = |kept: &Program| plan(kept.clone()).is_ok_and(|kept| kept.is_cheaper(&found));
+                return match kept.filter(is_cheaper) {
+                    Some(kept) => Ok(self.observed(kept)?),
+                    None => Ok(found),
+                };
+            }
+            Err(CompileError::Fault(fault)) => return Err(CompileError::Fault(fault).into()),
+            Err(refused) => refused,
         };
         let others = self.other_programs(file)?;
         let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
         let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
         other.ok_or_else(|| self.explained(&programs(), refused))
+    }
+
+    /// The program of a file with whole arrays between its stages, if the one that names no pipeline may be another.
+    ///
+    /// # Errors
+    /// A fault of the import.
+    fn with_whole_arrays(&self, program: &Program, file: &Path) -> Result<Option<Program>, Diagnostic> {
+        if program.schedule.is_some() {
+            return Ok(None);
+        }
+        match pushmem_halide::read_with_loops(file, Loops::Kept, self.reading.floats()) {
+            Some(Err(fault)) if fault.is_fault() => Err(fault),
+            kept => Ok(kept.and_then(Result::ok).map(|kept| kept.program)),
+        }
     }
 
     /// The program of a file with other loops than those of its schedule. None for files that have no others.
@@ -223,6 +247,14 @@ impl Chosen {
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         let compiled = |program: &Program| self.compile_for(program, array, edited, options, progress);
         let refused = match compiled(program) {
+            Ok(found) if edited.is_empty() => {
+                let kept = self.with_whole_arrays(program, file)?;
+                let unplaced = |kept: &Program| self.compile_unplaced(kept, array);
+                let is_shorter =
+                    |kept: &Program| unplaced(kept).is_ok_and(|kept| kept.graph.length < found.0.graph.length);
+                let kept = kept.filter(is_shorter).and_then(|kept| compiled(&kept).ok());
+                return Ok(kept.filter(|kept| kept.0.graph.length < found.0.graph.length).unwrap_or(found));
+            }
             // Edited stages are those of the schedule.
             Err(refused) if edited.is_empty() => refused,
             done => return Ok(done?),
