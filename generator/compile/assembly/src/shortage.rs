@@ -11,6 +11,13 @@ use pushmem_nest::Level;
 pub enum Unserved {
     /// A fault of the program, with its place, whatever the memories are.
     Program(Box<Diagnostic>),
+    /// The elements of an array are accessed in an order that only a random-access memory serves, whatever the other memories are.
+    Order {
+        /// The name of the array.
+        array: String,
+        /// The refusal of other memories.
+        refused: Box<Diagnostic>,
+    },
     /// Memories are short: those of another schedule may do.
     Short(Shortage),
 }
@@ -94,7 +101,7 @@ impl From<Diagnostic> for Unserved {
 impl fmt::Display for Unserved {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unserved::Program(diagnostic) => write!(formatter, "{diagnostic}"),
+            Unserved::Program(refused) | Unserved::Order { refused, .. } => write!(formatter, "{refused}"),
             Unserved::Short(Shortage::Delay { error, .. } | Shortage::Array { error, .. }) => {
                 write!(formatter, "{error}")
             }

@@ -16,6 +16,13 @@ pub enum CompileError {
         /// The name of the buffer.
         buffer: String,
     },
+    /// The elements of an array are accessed in an order that only a random-access memory serves.
+    Unordered {
+        /// The message.
+        diagnostic: Diagnostic,
+        /// The name of the array.
+        array: String,
+    },
     /// The proof has found that the hardware differs from the program: a fault of the compiler.
     Fault(Diagnostic),
 }
@@ -31,6 +38,7 @@ impl CompileError {
         match self {
             CompileError::Refused(diagnostic)
             | CompileError::Unmapped { diagnostic, .. }
+            | CompileError::Unordered { diagnostic, .. }
             | CompileError::Fault(diagnostic) => diagnostic,
         }
     }
@@ -40,6 +48,7 @@ impl CompileError {
         match self {
             CompileError::Refused(diagnostic)
             | CompileError::Unmapped { diagnostic, .. }
+            | CompileError::Unordered { diagnostic, .. }
             | CompileError::Fault(diagnostic) => diagnostic,
         }
     }
@@ -50,6 +59,9 @@ impl CompileError {
             CompileError::Refused(diagnostic) => CompileError::Refused(change(diagnostic)),
             CompileError::Unmapped { diagnostic, buffer } => {
                 CompileError::Unmapped { diagnostic: change(diagnostic), buffer }
+            }
+            CompileError::Unordered { diagnostic, array } => {
+                CompileError::Unordered { diagnostic: change(diagnostic), array }
             }
             CompileError::Fault(diagnostic) => CompileError::Fault(change(diagnostic)),
         }
@@ -78,9 +90,9 @@ impl From<Diagnostic> for CompileError {
 impl From<CompileError> for Diagnostic {
     fn from(error: CompileError) -> Self {
         match error {
-            CompileError::Refused(diagnostic) | CompileError::Unmapped { diagnostic, .. } => {
-                diagnostic.or_code(Code::Refused)
-            }
+            CompileError::Refused(diagnostic)
+            | CompileError::Unmapped { diagnostic, .. }
+            | CompileError::Unordered { diagnostic, .. } => diagnostic.or_code(Code::Refused),
             CompileError::Fault(diagnostic) => diagnostic.or_code(Code::Fault),
         }
     }

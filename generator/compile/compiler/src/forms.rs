@@ -53,6 +53,7 @@ pub(crate) fn cheapest(
             Ok(Compiled { no_scan, ..Compiled::of(found, trials).of_source(&source) })
         }
         (None, _) => Err(match (no_scan, refused) {
+            (Some(scan), Some(nests @ CompileError::Unordered { .. })) => nests.map(|nests| beside(scan.into(), nests)),
             (Some(scan), Some(nests)) => scan.map(|scan| beside(scan, nests.into())),
             (scan, nests) => scan.or(nests).expect("the first form was refused"),
         }),
@@ -142,7 +143,7 @@ impl<'a> Forms<'_, 'a> {
             };
             let moved = match refused {
                 Unserved::Short(short) => of_form.with_moved(short),
-                Unserved::Program(_) => None,
+                Unserved::Program(_) | Unserved::Order { .. } => None,
             };
             let Some(moved) = moved else {
                 let given_up = self.search.given_up();

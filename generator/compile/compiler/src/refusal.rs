@@ -23,6 +23,9 @@ pub(crate) fn refusal(
     let words = Words { program, extraction };
     let (array, place, done, help, error, level) = match refused {
         Unserved::Program(diagnostic) => return (**diagnostic).clone().into(),
+        Unserved::Order { array, refused } => {
+            return CompileError::Unordered { diagnostic: (**refused).clone(), array: array.clone() };
+        }
         Unserved::Short(Shortage::Tiles { refused, .. }) => return (**refused).clone().into(),
         Unserved::Short(Shortage::Inputs { array, level, tile, inputs, first, update, variable }) => {
             let refused = words.too_few_inputs(*array, (tile, *inputs), (*first, *update), variable);

@@ -194,7 +194,7 @@ impl<'a> Space for Schedules<'a> {
             Err(Unserved::Program(refused)) if refused.is_fault() => {
                 self.fault.borrow_mut().get_or_insert_with(|| (**refused).clone());
             }
-            Err(Unserved::Program(_)) => {}
+            Err(Unserved::Program(_) | Unserved::Order { .. }) => {}
         }
         report(trial);
         let (graph, storage) = assembled?;
@@ -226,7 +226,7 @@ impl<'a> Space for Schedules<'a> {
     fn relieved(&self, candidate: &Candidate<'a>, refusal: &Unserved) -> Relieved<Candidate<'a>> {
         match refusal {
             Unserved::Short(short) => candidate.relieved(short),
-            Unserved::Program(_) => Relieved::default(),
+            Unserved::Program(_) | Unserved::Order { .. } => Relieved::default(),
         }
     }
 }

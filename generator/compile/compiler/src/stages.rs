@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_assembly::{Constraints, Delivery, LOAD, Shortage, Tiles, Waits, check_inputs};
+use pushmem_assembly::{Constraints, Delivery, LOAD, Shortage, Tiles, Unserved, Waits, check_inputs};
 use pushmem_datapaths::{Datapath, TableMemories};
 use pushmem_extraction::{Extraction, Origin, diagnose, extract};
 use pushmem_files::Diagnostic;
@@ -110,8 +110,12 @@ impl<'a> Stages<'a> {
     }
 
     /// A schedule that there is none of, as an error of the program.
-    pub fn refused(&self, error: &ScheduleError) -> Diagnostic {
-        diagnose(&self.program, &self.extraction, error)
+    pub fn refused(&self, error: &ScheduleError) -> Unserved {
+        let refused = Box::new(diagnose(&self.program, &self.extraction, error));
+        match error.out_of_order() {
+            Some(array) => Unserved::Order { array: array.to_owned(), refused },
+            None => Unserved::Program(refused),
+        }
     }
 
     /// The coarse pipeline with these options.

@@ -209,6 +209,17 @@ impl ScheduleError {
         }
     }
 
+    /// The array of which elements are wanted in another order than loops give them.
+    pub fn out_of_order(&self) -> Option<&str> {
+        match self {
+            ScheduleError::Cycle { array, .. }
+            | ScheduleError::Carried { array, .. }
+            | ScheduleError::Around { array, .. }
+            | ScheduleError::Overwritten { array, .. } => Some(array),
+            _ => None,
+        }
+    }
+
     /// Advice on the error.
     pub fn help(&self) -> &'static str {
         match self {

@@ -47,7 +47,8 @@ pub struct Proof {
     pub arithmetic: Arithmetic,
 }
 
-/// Compiles a program to dedicated hardware, which is proven. `observe` is told of each schedule that was tried.
+/// Compiles a program to dedicated hardware, which is proven. `observe` is told of each schedule that was tried. Arrays whose elements are
+/// accessed in an order that no other memory serves are in random-access memories.
 ///
 /// # Errors
 /// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
@@ -57,8 +58,24 @@ pub fn build(
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<Dedicated, CompileError> {
+    let plan = |program| plan(program, target, constraints, Delivery::default(), observe);
+    let planned = plan(program.clone()).or_else(|refused| {
+        let mut program = program;
+        let mut last = Err(refused);
+        while let Err(CompileError::Unordered { array, .. }) = &last
+            && let Some(array) = program.arrays.iter_mut().find(|own| own.name == *array && !own.random_access)
+        {
+            array.random_access = true;
+            last = match plan(program.clone()) {
+                // The refusal of the program as it is says more.
+                Err(refused) if !matches!(refused, CompileError::Unordered { .. } | CompileError::Fault(_)) => break,
+                planned => planned,
+            };
+        }
+        last
+    });
     // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
-    Dedicated::of(plan(program, target, constraints, Delivery::default(), observe)?)
+    Dedicated::of(planned?)
 }
 
 impl Dedicated {

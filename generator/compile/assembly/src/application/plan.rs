@@ -291,7 +291,8 @@ fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), U
     };
     let message = "this read of a kept array has no affine addresses";
     let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message).with_help(help);
-    Err(Unserved::from(diagnostic))
+    let array = scheduled.program.arrays[access.array].name.clone();
+    Err(Unserved::Order { array, refused: Box::new(diagnostic) })
 }
 
 /// The loop whose index a subscript divides, and by how much, if two loops in its place have no quotient.
