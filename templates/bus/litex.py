@@ -2,7 +2,7 @@
 """{{ self.0.of_hardware() }} behind {{ self.0.buses() }}, as a module of a LiteX SoC.
 
     self.{{ shell.module }} = {{ self.class() }}(platform)
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
     self.{{ shell.module }}.add_to(self, "{{ shell.module }}", origin=0x90000000, buffer_origin=0xa0000000)
 
 adds its registers and its banks to the bus of the SoC, and its interrupt where the processor has some. Firmware finds their addresses as
@@ -24,7 +24,7 @@ from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourceLev
 from migen import ClockSignal, Instance, ResetSignal, Signal
 
 FOLDER = Path(__file__).resolve().parent
-{%- if let Some(rows) = shell.rows %}
+{%- if let Some(rows) = shell.rows() %}
 # Bytes of the registers, and of the address space of the banks.
 BYTES = 0x{{ "{:x}"|format(self.0.bytes()) }}
 BUFFER_BYTES = 0x{{ "{:x}"|format(rows.range()) }}
@@ -36,12 +36,12 @@ ADDRESS_BITS = {{ self.address_bits() }}
 
 
 class {{ self.class() }}(LiteXModule):
-    """The shell `{{ shell.module }}`: `control` is the interface of its registers, {% if shell.rows.is_some() %}`buffer` that of its banks{% else %}`images` has the manager of each {% if shell.programmed %}stream{% else %}image{% endif %}{% endif %}."""
+    """The shell `{{ shell.module }}`: `control` is the interface of its registers, {% if shell.rows().is_some() %}`buffer` that of its banks{% else %}`images` has the manager of each {% if shell.programmed() %}stream{% else %}image{% endif %}{% endif %}."""
 
     def __init__(self, platform, address_width=32):
         self.control = axi.AXILiteInterface(data_width=32, address_width=address_width)
-{%- if let Some(rows) = shell.rows %}
-        self.buffer = axi.AXIInterface(data_width={{ rows.data_bits() }}, address_width=address_width, id_width={{ rows.id_bits }})
+{%- if let Some(rows) = shell.rows() %}
+        self.buffer = axi.AXIInterface(data_width={{ rows.data_bits() }}, address_width=address_width, id_width={{ GlobalBuffer::ID_BITS }})
 {%- else %}
         self.images = {
 {%- for image in shell.images %}
@@ -58,7 +58,7 @@ class {{ self.class() }}(LiteXModule):
 {%- endfor %}
 
         control = self.control
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
         buffer = self.buffer
 {%- endif %}
 {%- for image in shell.images %}
@@ -103,7 +103,7 @@ class {{ self.class() }}(LiteXModule):
                 raise ValueError(f"{path} and {other} are two modules of one name: write both folders with one version of pushmem and the "
                                  "same options, or one with --prefix")
 
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
     def add_to(self, soc, name, origin, buffer_origin):
         """Connects it to a SoC, of which it is the module `name`."""
         soc.bus.add_slave(name, self.control, SoCRegion(origin=origin, size=BYTES, cached=False))

@@ -7,7 +7,7 @@
 #ifndef PUSHMEM_{{ prefix }}_REGISTERS_H
 #define PUSHMEM_{{ prefix }}_REGISTERS_H
 
-/* What the register IDENTITY reads: hardware with another one is of another {% if shell.programmed %}array, or has other streams{% else %}program, or of other tiles{% endif %}. */
+/* What the register IDENTITY reads: hardware with another one is of another {% if shell.programmed() %}array, or has other streams{% else %}program, or of other tiles{% endif %}. */
 #define {{ prefix }}_IDENTITY_EXPECTED 0x{{ "{:08x}"|format(shell.identity) }}u
 #define {{ prefix }}_BYTES 0x{{ "{:x}"|format(self.0.bytes()) }}u
 {%- for register in self.0.registers %}
@@ -18,7 +18,7 @@
 #define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
 {{ register.c_fields(self::macro_name(prefix, name))|trim }}
 {%- endfor %}
-{%- if !shell.programmed %}
+{%- if !shell.programmed() %}
 {%- for image in shell.images %}
 {%- let name = self::upper(image.name) %}
 
@@ -30,14 +30,14 @@
 {%- endfor %}
 {%- endfor %}
 {%- endif %}
-{%- if let Some(rows) = shell.rows %}
+{%- if let Some(rows) = shell.rows() %}
 
-/* Bytes of the banks, at the AXI4 interface `{{ Rows::PORT }}`. */
+/* Bytes of the banks, at the AXI4 interface `{{ GlobalBuffer::PORT }}`. */
 #define {{ prefix }}_BUFFER_BYTES 0x{{ "{:x}"|format(rows.bytes) }}u
 {%- endif %}
 {%- if let Some(window) = self.0.window() %}
 
-/* The window to the {% if shell.programmed %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
+/* The window to the {% if shell.programmed() %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
 #define {{ prefix }}_WINDOW_OFFSET 0x{{ "{:x}"|format(window) }}u
 {%- endif %}
 

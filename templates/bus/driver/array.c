@@ -2,7 +2,7 @@
 {%- let prefix = self.0.upper() -%}
 {%- let name = self.0.lower() -%}
 {%- let registers = self.0.upper() -%}
-/* Driver of the array `{{ self.0.array }}` behind AXI4. */
+/* Driver of the array `{{ self.0.array().name }}` behind AXI4. */
 #include "{{ name }}_driver.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 {%- let shell = self.0.shell -%}
 {%- let prefix = self.0.upper() -%}
 {%- let name = self.0.lower() -%}
-/* Driver of the array `{{ self.0.array }}` behind AXI4: C11 without a library, for firmware and for Linux.
+/* Driver of the array `{{ self.0.array().name }}` behind AXI4: C11 without a library, for firmware and for Linux.
  *
  * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: an address and strides for each
  * image. Two jobs may be there at a time: while one runs, the arguments of the next are written already, and it starts when the first is
@@ -22,16 +22,16 @@ extern "C" {
 #endif
 
 /* Streams into the array and out of it, each a word wide, with a manager each. */
-#define {{ prefix }}_READERS {{ self.0.readers }}u
-#define {{ prefix }}_WRITERS {{ self.0.writers }}u
+#define {{ prefix }}_READERS {{ self.0.array().tiles().readers }}u
+#define {{ prefix }}_WRITERS {{ self.0.array().tiles().writers }}u
 
 /* The most images of a program, their dimensions, and the strides of these: all but the first have one. */
 #define {{ prefix }}_IMAGES ({{ prefix }}_READERS + {{ prefix }}_WRITERS)
-#define {{ prefix }}_DIMENSIONS {{ self.0.dimensions }}u
+#define {{ prefix }}_DIMENSIONS {{ ARRAY_DIMENSIONS }}u
 #define {{ prefix }}_STRIDES ({{ prefix }}_DIMENSIONS - 1u)
 
 /* Loops of a walk outside of a line. */
-#define {{ prefix }}_LEVELS {{ self.0.levels }}u
+#define {{ prefix }}_LEVELS {{ self.0.array().tiles().levels }}u
 
 {% include "driver/parts/results.h" %}
 

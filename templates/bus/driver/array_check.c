@@ -1,7 +1,7 @@
 {%- let names = self.0 -%}
 {%- let name = names.driver -%}
 {%- let prefix = names.prefix() -%}
-{%- let program = names.program -%}
+{%- let program = names.program_name() -%}
 /* Loads the program `{{ program }}` into the Verilated array by the driver, and runs the images of the testbench, with gaps between lines,
  * two jobs at a time; then what goes wrong. */
 #include <stdio.h>

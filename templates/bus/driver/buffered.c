@@ -2,17 +2,17 @@
 {%- let prefix = self.0.upper() -%}
 {%- let name = self.0.lower() -%}
 {%- let registers = self.0.upper() -%}
-{%- let banks = self.0.registers() -%}
-{%- let buffer = self.0.configuration() -%}
+{%- let banks = self::upper(self.0.array().name) -%}
+{%- let buffer = self.0.rows().functions -%}
 {%- let buffer_prefix = self.0.configuration_results() -%}
-/* Driver of the array `{{ self.0.array }}` with its global buffer behind AXI4. */
+/* Driver of the array `{{ self.0.array().name }}` with its global buffer behind AXI4. */
 #include "{{ name }}_driver.h"
 
 #include <stdatomic.h>
 
 /* Words and bytes of a row, bytes and bits of a word, and the rows that are moved at once. */
-#define WORDS {{ self.0.words }}u
-#define ROW_BYTES {{ self.0.row_bytes }}u
+#define WORDS {{ self.0.rows().words() }}u
+#define ROW_BYTES {{ GlobalBuffer::ROW_BYTES }}u
 #define WORD_BYTES (ROW_BYTES / WORDS)
 #define WORD_BITS (8u * WORD_BYTES)
 #define ROWS_AT_ONCE 64u

@@ -1,7 +1,7 @@
 {%- let shell = self.0.shell -%}
 {%- let prefix = self.0.upper() -%}
 {%- let name = self.0.lower() -%}
-/* Driver of the array `{{ self.0.array }}` with its global buffer behind AXI4: C11 without a library, for firmware and for Linux.
+/* Driver of the array `{{ self.0.array().name }}` with its global buffer behind AXI4: C11 without a library, for firmware and for Linux.
  *
  * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: its inputs are written to a half of the banks, and
  * its outputs are read from there. Two jobs may be there at a time, one in each half: while one runs, the results of the one before are read, and
@@ -22,12 +22,12 @@ extern "C" {
 #endif
 
 /* The most images of a program, their dimensions, and the strides of these: all but the first have one. */
-#define {{ prefix }}_IMAGES (2u * {{ self.0.registers() }}_BANKS)
-#define {{ prefix }}_DIMENSIONS {{ self.0.dimensions }}u
+#define {{ prefix }}_IMAGES (2u * {{ self::upper(self.0.array().name) }}_BANKS)
+#define {{ prefix }}_DIMENSIONS {{ ARRAY_DIMENSIONS }}u
 #define {{ prefix }}_STRIDES ({{ prefix }}_DIMENSIONS - 1u)
 
 /* Loops of the elements that a bank stores. */
-#define {{ prefix }}_LEVELS {{ self.0.levels }}u
+#define {{ prefix }}_LEVELS {{ BANK_LEVELS }}u
 
 {% include "driver/parts/results.h" %}
 
@@ -49,7 +49,7 @@ struct {{ name }}_place {
 struct {{ name }}_program {
     const char *name;
     uint32_t tail;
-    struct {{ self.0.configuration() }}_program configuration;
+    struct {{ self.0.rows().functions }}_program configuration;
     uint32_t images;
     const struct {{ name }}_shape *image;
     uint32_t places;
@@ -58,7 +58,7 @@ struct {{ name }}_program {
 
 struct {{ name }} {
     struct {{ name }}_port port;
-    struct {{ self.0.configuration() }} configuration;
+    struct {{ self.0.rows().functions }} configuration;
     const struct {{ name }}_program *program;
     unsigned jobs;            /* 0, 1 that runs, or 2 with the next one */
     unsigned half;            /* of the next job */

@@ -1,6 +1,6 @@
 {%- let plan = self.0 -%}
 {%- let name = plan.driver -%}
-"""Host of {{ plan.of }} in Python: the driver in C through ctypes.
+"""Host of {% if let Some(program) = plan.program %}`{{ program }}` on {% endif %}{{ plan.of }} in Python: the driver in C through ctypes.
 
     with Host.simulated() as host:
         results = host.run({"{{ plan.first_input() }}": numbers})
@@ -54,10 +54,10 @@ class Job(ctypes.Structure):
 
 
 class Port(ctypes.Structure):
-    """The functions by which the driver reaches the registers{% if plan.has_banks %} and the banks{% endif %}."""
+    """The functions by which the driver reaches the registers{% if plan.banks.is_some() %} and the banks{% endif %}."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ("read", "write", "wait", "ticks", {% if plan.has_banks %}"write_rows", "read_rows", {% endif %}"context")]
-{%- if plan.has_banks %}
+    _fields_ = [(name, ctypes.c_void_p) for name in ("read", "write", "wait", "ticks", {% if plan.banks.is_some() %}"write_rows", "read_rows", {% endif %}"context")]
+{%- if plan.banks.is_some() %}
 
 
 class Map(ctypes.Structure):
@@ -68,7 +68,7 @@ class Map(ctypes.Structure):
 
 
 class Memory:
-    """{% if plan.has_banks %}Memory for images: its address{% else %}Memory that the hardware and the host share: its address for the hardware{% endif %}, and its bytes{% if !plan.has_banks %} for the host{% endif %}."""
+    """{% if plan.banks.is_some() %}Memory for images: its address{% else %}Memory that the hardware and the host share: its address for the hardware{% endif %}, and its bytes{% if plan.banks.is_none() %} for the host{% endif %}."""
 
     def __init__(self, address: int, view: memoryview):
         self.address, self.view, self.used = address, view, 0
@@ -105,11 +105,11 @@ class Host:
         size.restype = address.restype = ctypes.c_uint64
         bytes_of = ctypes.cast(library.simulation_memory(), ctypes.POINTER(ctypes.c_uint8 * size())).contents
         pointers = [ctypes.cast(getattr(library, f"simulation_{name}"), ctypes.c_void_p)
-                    for name in ("read", "write", "wait", "cycles"{% if plan.has_banks %}, "write_rows", "read_rows"{% endif %})]
+                    for name in ("read", "write", "wait", "cycles"{% if plan.banks.is_some() %}, "write_rows", "read_rows"{% endif %})]
         return cls(library, Port(*pointers, None), Memory(address(), memoryview(bytes_of).cast("B")))
 
     @classmethod
-{%- if plan.has_banks %}
+{%- if plan.banks.is_some() %}
     def mapped(cls, registers: int, buffer: int, memory: Memory) -> "Host":
         """Hardware whose registers and banks this process has mapped at addresses, as from /dev/uio0, and a memory for images."""
         library = ctypes.CDLL(str(BUILD / "lib{{ name }}.so"))
@@ -197,7 +197,7 @@ class Host:
     def cycles(self) -> int:
         """Cycles of the last job."""
         return self.library.{{ name }}_cycles(self.device)
-{%- if !plan.has_banks %}
+{%- if plan.banks.is_none() %}
 
     def failed(self) -> list[str]:
         """The images of the last job that memory answered with an error, or whose addresses the hardware refused."""
@@ -207,7 +207,7 @@ class Host:
 
 
 # More than the driver's own data on any machine.
-DEVICE_BYTES = 256{% if plan.has_banks %} + 2 * ctypes.sizeof(Job){% endif %}
+DEVICE_BYTES = 256{% if plan.banks.is_some() %} + 2 * ctypes.sizeof(Job){% endif %}
 
 
 def elements(name: str, values: Sequence[int], kind: str, shape: Sequence[int]) -> array.array:

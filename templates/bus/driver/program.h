@@ -1,7 +1,7 @@
 {%- let names = self.0 -%}
 {%- let name = names.driver -%}
-{%- let program = names.program -%}
-/* The program `{{ program }}` of the array `{{ names.array }}`, for `{{ name }}_configure`. */
+{%- let program = names.program_name() -%}
+/* The program `{{ program }}` of {{ names.of }}, for `{{ name }}_configure`. */
 #ifndef PUSHMEM_{{ self::upper(program) }}_PROGRAM_H
 #define PUSHMEM_{{ self::upper(program) }}_PROGRAM_H
 

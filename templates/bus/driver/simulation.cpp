@@ -2,13 +2,13 @@
 // The Verilated shell with a memory, driven by the functions of simulation.h.
 #include "simulation.h"
 
-{% if shell.rows.is_some() %}#include <algorithm>
+{% if shell.rows().is_some() %}#include <algorithm>
 {% endif %}#include <cstdio>
 #include <cstdlib>
-{% if shell.rows.is_none() %}#include <cstring>
+{% if shell.rows().is_none() %}#include <cstring>
 #include <deque>
 {% endif %}#include <memory>
-{% if shell.rows.is_none() %}#include <random>
+{% if shell.rows().is_none() %}#include <random>
 {% endif %}#include <vector>
 
 #include "Vtop.h"
@@ -16,7 +16,7 @@
 
 namespace {
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
 // Cycles that the processor waits for an interrupt, and beats of the longest burst, of 8 bytes in pages of 4 kB.
 constexpr unsigned WAIT = 500;
 constexpr uint32_t BURST = 256, ROW = 8, PAGE = 4096;
@@ -89,7 +89,7 @@ public:
         forget();
         top_->s_axi_control_awvalid = top_->s_axi_control_wvalid = top_->s_axi_control_bready = 0;
         top_->s_axi_control_arvalid = top_->s_axi_control_rready = 0;
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
         top_->s_axi_buffer_awvalid = top_->s_axi_buffer_wvalid = top_->s_axi_buffer_bready = 0;
         top_->s_axi_buffer_arvalid = top_->s_axi_buffer_rready = 0;
 {%- endif %}
@@ -154,7 +154,7 @@ public:
         return value;
     }
 
-{% if shell.rows.is_some() %}
+{% if shell.rows().is_some() %}
     bool write_rows(uint32_t address, const uint64_t* rows, uint32_t count) {
         bool is_well = true;
         while (count > 0) {
@@ -228,7 +228,7 @@ private:
         std::exit(2);
     }
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
     // The beats of the next burst: it does not leave its page.
     static uint32_t burst(uint32_t address, uint32_t count) {
         const uint32_t most = std::min(BURST, (PAGE - address % PAGE) / ROW);
@@ -254,7 +254,7 @@ private:
 {%- endfor %}
     }
 
-{%- if shell.rows.is_none() %}
+{%- if shell.rows().is_none() %}
     bool luck() { return random_() % 4 != 0; }
 {%- endif %}
 
@@ -323,7 +323,7 @@ private:
         }
     }
 
-{% if shell.rows.is_none() -%}
+{% if shell.rows().is_none() -%}
     // Writes the bursts that are whole to memory; each has one answer, whose response takes the place of its beats.
     void store(std::deque<Burst>& asked, std::deque<Beat>& beats, std::deque<Burst>& answers) {
         while (!asked.empty() && beats.size() >= asked.front().beats) {
@@ -346,7 +346,7 @@ private:
     std::unique_ptr<VerilatedContext> context_{new VerilatedContext};
     std::unique_ptr<Vtop> top_;
     std::vector<uint8_t> memory_;
-{%- if shell.rows.is_none() %}
+{%- if shell.rows().is_none() %}
     std::minstd_rand random_{1};
 {%- endif %}
     uint64_t cycle_ = 0;
@@ -367,7 +367,7 @@ System& the_system() {
 
 }  // namespace
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
 uint64_t simulation_address(void) { return reinterpret_cast<uintptr_t>(the_system().memory()); }
 bool simulation_write_rows(void*, uint32_t address, const uint64_t* rows, uint32_t count) {
     return the_system().write_rows(address, rows, count);

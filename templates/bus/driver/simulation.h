@@ -1,9 +1,9 @@
 {%- let shell = self.0.shell -%}
-/* The Verilated shell with a memory, for a driver: its registers through AXI4-Lite, {% if shell.rows.is_some() %}its banks through AXI4{% else %}its managers served from an array{% endif %}. */
+/* The Verilated shell with a memory, for a driver: its registers through AXI4-Lite, {% if shell.rows().is_some() %}its banks through AXI4{% else %}its managers served from an array{% endif %}. */
 #ifndef PUSHMEM_SIMULATION_H
 #define PUSHMEM_SIMULATION_H
 
-{% if shell.rows.is_some() %}#include <stdbool.h>
+{% if shell.rows().is_some() %}#include <stdbool.h>
 {% endif %}#include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
 /* Where memory begins as the processor sees it, and its bytes. */
 #define SIMULATION_MEMORY simulation_address()
 {%- else -%}
@@ -36,7 +36,7 @@ void simulation_reset(void);
 uint32_t simulation_read(void *context, uint32_t offset);
 void simulation_write(void *context, uint32_t offset, uint32_t value);
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
 /* Moves rows of the banks, in bursts without pauses, a row in each cycle: whether all were answered without an error. */
 bool simulation_write_rows(void *context, uint32_t address, const uint64_t *rows, uint32_t count);
 bool simulation_read_rows(void *context, uint32_t address, uint64_t *rows, uint32_t count);
@@ -44,7 +44,7 @@ bool simulation_read_rows(void *context, uint32_t address, uint64_t *rows, uint3
 {% endif -%}
 /* The initializer of a driver's port to all of these. */
 #define SIMULATION_PORT \
-    {simulation_read, simulation_write, simulation_wait, simulation_cycles,{% if shell.rows.is_some() %} simulation_write_rows, simulation_read_rows,{% endif %} NULL}
+    {simulation_read, simulation_write, simulation_wait, simulation_cycles,{% if shell.rows().is_some() %} simulation_write_rows, simulation_read_rows,{% endif %} NULL}
 
 /* Waits for the interrupt, or some hundred cycles. */
 void simulation_wait(void *context);

@@ -13,7 +13,7 @@
 /* The longest time that a wait for the interrupt takes, so that timeouts are seen. */
 #define WAIT_MS 10
 
-{% if self.0.shell.rows.is_none() -%}
+{% if self.0.shell.rows().is_none() -%}
 static uint32_t uio_read(void *context, uint32_t offset)
 {
     const struct {{ name }}_uio *uio = context;
@@ -56,7 +56,7 @@ int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path)
     if (uio->file < 0) {
         return -1;
     }
-{%- if self.0.shell.rows.is_some() %}
+{%- if self.0.shell.rows().is_some() %}
     uio->map.registers = mmap(NULL, {{ self.0.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
     uio->map.buffer = mmap(NULL, {{ self.0.upper() }}_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, sysconf(_SC_PAGESIZE));
     if (uio->map.registers == MAP_FAILED || uio->map.buffer == MAP_FAILED) {
@@ -75,7 +75,7 @@ int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path)
 
 struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio)
 {
-{%- if self.0.shell.rows.is_some() %}
+{%- if self.0.shell.rows().is_some() %}
     struct {{ name }}_port port = {{ name }}_mapped(&uio->map);
     port.wait = uio_wait;
     port.ticks = milliseconds;
@@ -88,7 +88,7 @@ struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio)
 
 void {{ name }}_uio_close(struct {{ name }}_uio *uio)
 {
-{%- if self.0.shell.rows.is_some() %}
+{%- if self.0.shell.rows().is_some() %}
     if (uio->map.registers != MAP_FAILED) {
         munmap((void *)uio->map.registers, {{ self.0.upper() }}_BYTES);
     }

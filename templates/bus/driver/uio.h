@@ -6,7 +6,7 @@
 #include "{{ name }}_driver.h"
 
 struct {{ name }}_uio {
-{%- if self.0.shell.rows.is_some() %}
+{%- if self.0.shell.rows().is_some() %}
     struct {{ name }}_map map; /* the first member, so that the functions of a map take this for one */
     int file;
 {%- else %}
@@ -15,7 +15,7 @@ struct {{ name }}_uio {
 {%- endif %}
 };
 
-/* Maps the registers of a device, as "/dev/uio0"{% if self.0.shell.rows.is_some() %}, which are its map 0, and the banks, its map 1{% endif %}. 0, or -1 with errno. */
+/* Maps the registers of a device, as "/dev/uio0"{% if self.0.shell.rows().is_some() %}, which are its map 0, and the banks, its map 1{% endif %}. 0, or -1 with errno. */
 int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path);
 
 /* A port that waits for the interrupt, and whose ticks are milliseconds. `uio` outlives it. Enable the interrupt of the driver. */

@@ -221,15 +221,22 @@ impl Packing {
 pub struct Layout<Meaning> {
     /// The registers by increasing offset.
     pub registers: Vec<Register<Meaning>>,
+    /// Byte offset of the next one.
+    next: u32,
 }
 
 impl<Meaning> Default for Layout<Meaning> {
     fn default() -> Self {
-        Layout { registers: Vec::new() }
+        Layout { registers: Vec::new(), next: 0 }
     }
 }
 
 impl<Meaning> Layout<Meaning> {
+    /// Goes on at a byte offset.
+    pub fn skip_to(&mut self, offset: u32) {
+        self.next = offset;
+    }
+
     /// Packs the fields of a group into as many registers of their own as they need. Several have numbers in their names.
     pub fn group(&mut self, name: &str, description: &str, access: SoftwareAccess, fields: Vec<Field<Meaning>>) {
         let mut words: Vec<Vec<Field<Meaning>>> = Vec::new();
@@ -243,11 +250,12 @@ impl<Meaning> Layout<Meaning> {
         for (number, fields) in words.into_iter().enumerate() {
             self.registers.push(Register {
                 name: if alone { name.to_owned() } else { format!("{name}_{number}") },
-                offset: self.registers.len() as u32 * WORD_BYTES,
+                offset: self.next,
                 access,
                 description: description.to_owned(),
                 fields,
             });
+            self.next += WORD_BYTES;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Adapters of a configuration port to the buses of a system.
 
 use askama::Template;
-use itertools::Itertools;
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -9,7 +8,7 @@ use pushmem_veryl::SourceFile;
 use crate::library::{OF_APB, OF_AXI_LITE, OF_TILELINK};
 use crate::shell::Channel;
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{BusError, compiled, free_name, render, text_of};
+use crate::{BusError, compiled, free_name, new_files, render, text_of};
 
 /// The beginning of the names of the ports of a configuration port.
 const CONFIGURATION: &str = "config_";
@@ -104,9 +103,7 @@ pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, BusError> {
     let source = |(name, text): (&str, &str)| SourceFile { name: name.to_owned(), text: text.to_owned() };
     let printed = SourceFile { name: view.module.clone(), text: render(&view) };
     let files = compiled(modules.into_iter().map(source).chain([printed]).collect(), block.reset)?;
-    // The block has the header of the macros, too.
-    let is_new = |(path, _): &File| block.rtl.iter().all(|(other, _)| other != path);
-    let rtl = files.into_iter().filter(is_new).collect_vec();
+    let rtl = new_files(block.rtl, files);
     let interface = view.subordinate().bus_interface();
     let within = |text: String| format!("  <ipxact:busInterfaces>\n{text}\n  </ipxact:busInterfaces>");
     Ok(Adapter { interfaces: interface.map_or_else(String::new, within), module: view.module, rtl })

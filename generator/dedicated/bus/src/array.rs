@@ -2,19 +2,25 @@
 //!
 //! A *host* gives IO tiles the streams of the shell and has the ports of an accelerator, so that the shell is that of an accelerator. Which
 //! IO tile a stream belongs to, its beats in a run and its walk through an image are registers in the window of the configuration.
+//!
+//! An array with a global buffer has the rows of its banks in place of streams: a start hands the next half of the banks over and flushes the
+//! array; a run is over when no bank has words to move.
 
 use askama::Template;
-use pushmem_csr::{Field, Register, SoftwareAccess, WORD_BYTES};
+use pushmem_csr::SoftwareAccess::{ReadOnly, ReadWrite};
+use pushmem_csr::{Field, Layout, WORD_BYTES};
 use pushmem_images::Element;
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
-use crate::description::Description;
 use crate::managers::{Memory, check_walks};
-use crate::registers::window;
-use crate::shell::View;
-use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, manager_registers, registers, render, shell};
+use crate::registers::{field, value, window};
+use crate::shell::{Channel, View};
+use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
+use crate::{
+    Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, render, reset_type, shell, text_of,
+};
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
 pub(crate) const OF_STREAM: [&str; 7] =
@@ -25,7 +31,7 @@ pub(crate) const COUNT_BITS: u32 = 16;
 pub(crate) const LINE_BITS: u32 = 32;
 
 /// Bits of the number of a word among those of a stream, and of the host.
-pub(crate) const BLOCK_BITS: u32 = 5;
+const BLOCK_BITS: u32 = 5;
 
 /// The words of the host.
 const HOST: [&str; 6] =
@@ -37,29 +43,26 @@ const STREAM: [&str; 2] = ["stream", "beats"];
 /// The most streams of a shell: a register has a bit for each.
 const MOST_STREAMS: u32 = 32;
 
+/// The most bytes of all banks.
+const MOST_BYTES: u64 = 1 << 31;
+
 /// The array that a shell is for.
 #[derive(Clone, Debug)]
 pub struct ArrayModule<'a> {
     /// Its name, with which those of the host and of the shell begin.
     pub name: &'a str,
-    /// Name of its module.
-    pub module: &'a str,
+    /// Name of its module, in which its global buffer is if it has one.
+    pub module: String,
     /// Its SystemVerilog files, used modules before their users: path and text of each.
     pub rtl: &'a [File],
-    /// Columns, each with an IO tile.
-    pub columns: u32,
+    /// How the words of runs reach it.
+    pub ports: ArrayPorts,
     /// The first 32 bits of the digest of its specification, and the address at which the array takes them.
     pub digest: u32,
     /// See `digest`.
     pub digest_address: u32,
     /// Cycles from an access to its configuration port to its answer.
     pub latency: u32,
-    /// Loops of a stream: a walk through an image has as many outside of a line.
-    pub levels: u32,
-    /// Streams into the array that the shell has.
-    pub readers: u32,
-    /// Streams out of the array that the shell has.
-    pub writers: u32,
     /// How flip-flops are reset.
     pub reset: Reset,
     /// The identity, which firmware reads in a register.
@@ -68,103 +71,157 @@ pub struct ArrayModule<'a> {
     pub version: &'a str,
 }
 
+/// How the words of runs reach an array.
+#[derive(Clone, Debug)]
+pub enum ArrayPorts {
+    /// Its IO tiles have streams.
+    Tiles(IoTiles),
+    /// Its global buffer has rows, which an AXI4 subordinate reads and writes.
+    Rows(GlobalBuffer),
+}
+
+/// The IO tiles of an array, and the streams of its shell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IoTiles {
+    /// Columns, each with an IO tile.
+    pub columns: u32,
+    /// Loops of a stream: a walk through an image has as many outside of a line.
+    pub levels: u32,
+    /// Streams into the array that the shell has.
+    pub readers: u32,
+    /// Streams out of the array that the shell has.
+    pub writers: u32,
+    /// The bus to the images in memory that streams walk through; without it they are AXI4-Stream.
+    pub memory: Option<Memory>,
+}
+
+/// The global buffer of an array.
+#[derive(Clone, Debug)]
+pub struct GlobalBuffer {
+    /// Bytes of all banks, and of one.
+    pub bytes: u64,
+    /// See `bytes`.
+    pub bank_bytes: u32,
+    /// Bits of a word.
+    pub word_bits: u32,
+    /// Cycles from an access to a row to its answer.
+    pub row_latency: u32,
+    /// The register of all banks that hands halves over, by its address at the configuration port.
+    pub hand_over_address: u32,
+    /// The beginning of the names of functions of the driver of its configuration, which is in the folder `global_buffer`.
+    pub functions: String,
+}
+
+impl GlobalBuffer {
+    /// The beginning of the names of the ports to its rows.
+    pub(crate) const PORT: &'static str = "s_axi_buffer";
+    /// Bytes of a row.
+    pub(crate) const ROW_BYTES: u32 = 8;
+    /// Bits of the identifiers of transactions.
+    pub(crate) const ID_BITS: u32 = 8;
+    /// Transactions of a direction that wait for the one at work.
+    pub(crate) const BURSTS: u32 = 4;
+
+    /// Bits of an address of the subordinate.
+    pub(crate) fn address_bits(&self) -> u32 {
+        self.bytes.next_power_of_two().ilog2()
+    }
+
+    /// Bytes of its address space.
+    pub(crate) fn range(&self) -> u64 {
+        1 << self.address_bits()
+    }
+
+    /// Bits of its data.
+    pub(crate) fn data_bits(&self) -> u32 {
+        8 * Self::ROW_BYTES
+    }
+
+    /// Words of a row.
+    pub(crate) fn words(&self) -> u32 {
+        self.data_bits() / self.word_bits
+    }
+
+    /// The signals of the subordinate.
+    pub(crate) fn signals(&self) -> Vec<Signal> {
+        let bits = AxiBits { id: Self::ID_BITS, address: self.address_bits(), data: self.data_bits() };
+        axi(Self::PORT, &AXI_CHANNELS, bits, false)
+    }
+
+    /// The channels whose rules are watched.
+    pub(crate) fn channels(&self) -> Vec<Channel> {
+        channels(Self::PORT, &AXI_CHANNELS, &self.signals())
+    }
+}
+
 /// A stream of a host.
-pub(crate) struct HostStream {
-    pub name: String,
-    pub output: bool,
-    pub number: u32,
+struct HostStream {
+    name: String,
+    output: bool,
+    number: u32,
     /// Its number among all, sources first.
-    pub index: u32,
+    index: u32,
 }
 
 /// The host, in Veryl.
 #[derive(Template)]
 #[template(path = "host.veryl", escape = "none")]
 struct Host<'a> {
-    array: &'a str,
-    module: String,
-    array_module: &'a str,
-    columns: u32,
-    readers: u32,
-    writers: u32,
-    levels: u32,
-    latency: u32,
-    reset: Reset,
-    digest: String,
-    digest_address: String,
+    array: &'a ArrayModule<'a>,
+    tiles: IoTiles,
+    module: &'a str,
     config_bits: u32,
-    count_bits: u32,
-    line_bits: u32,
-    block_bits: u32,
+    /// Banks of a global buffer, of which each says whether it is busy.
+    banks: u32,
     /// Inputs of the array that the shell does not know.
     passed: Vec<ModulePort>,
-    /// Whether streams walk through images.
-    walks: bool,
 }
 
 impl Host<'_> {
     fn reset_type(&self) -> &'static str {
-        crate::reset_type(self.reset)
-    }
-
-    fn streams(&self) -> Vec<HostStream> {
-        streams(self.readers, self.writers)
-    }
-
-    fn of_host(&self, name: &str) -> u32 {
-        of_host(name)
+        reset_type(self.array.reset)
     }
 
     fn of_stream(&self, name: &str) -> u32 {
-        of_stream(name, self.levels)
+        of_stream(name, self.tiles.levels)
     }
 
     /// Bits of the word `stream`.
     fn stream_bits(&self) -> u32 {
-        stream_fields(self.walks).iter().map(|field| field.bits).sum()
+        stream_fields(self.tiles.memory.is_some()).iter().map(|field| field.bits).sum()
     }
 }
 
 /// The accesses to the configuration port of an array, in Veryl.
 #[derive(Template)]
 #[template(path = "array_access.veryl", escape = "none")]
-struct ArrayAccess {
-    /// Bits of the number of a word.
-    bits: u32,
-}
+struct ArrayAccess;
 
 impl ArrayAccess {
     /// Number of a word as a literal.
     fn at(&self, name: &str) -> String {
-        format!("{}'d{}", self.bits, of_host(name))
+        format!("{BLOCK_BITS}'d{}", of_host(name))
     }
-}
-
-/// The modules of a host: the access to the array, and the host itself.
-pub(crate) fn host_sources(module: &str, host: &impl Template) -> Vec<SourceFile> {
-    let access =
-        SourceFile { name: "pushmem_array_access".to_owned(), text: render(&ArrayAccess { bits: BLOCK_BITS }) };
-    vec![access, SourceFile { name: module.to_owned(), text: render(host) }]
 }
 
 /// The fields of the word `stream`; whether streams walk through images.
 fn stream_fields(walks: bool) -> Vec<Field<()>> {
     let mut fields =
-        vec![field("column", 0, 8, "The column of its IO tile"), field("used", 8, 1, "The program uses the stream")];
+        vec![field("column", 8, "The column of its IO tile"), field("used", 1, "The program uses the stream")];
     if walks {
-        fields.push(field("narrow", 9, 1, "An element takes one byte in memory"));
-        fields.push(field("signed", 10, 1, "Such an element has a sign"));
+        fields.push(field("narrow", 1, "An element takes one byte in memory"));
+        fields.push(field("signed", 1, "Such an element has a sign"));
     }
     fields
 }
 
 /// Number of a word of the host.
-pub(crate) fn of_host(name: &str) -> u32 {
+fn of_host(name: &str) -> u32 {
     HOST.iter().position(|word| *word == name).unwrap_or_else(|| panic!("no word `{name}`")) as u32
 }
 
 /// Number of a word of a stream; `lasts` and `sizes` are the first ones of several.
-pub(crate) fn of_stream(name: &str, levels: u32) -> u32 {
+fn of_stream(name: &str, levels: u32) -> u32 {
     let first = STREAM.len() as u32;
     match name {
         "lasts" => first,
@@ -174,13 +231,13 @@ pub(crate) fn of_stream(name: &str, levels: u32) -> u32 {
 }
 
 /// Byte offset in the window of a word of the host.
-pub(crate) fn host_offset(word: u32) -> u32 {
-    WORD_BYTES * word
+pub(crate) fn host_offset(name: &str) -> u32 {
+    WORD_BYTES * of_host(name)
 }
 
-/// Byte offset in the window of a word of a stream, by the stream's number among all.
-pub(crate) fn stream_offset(stream: u32, word: u32) -> u32 {
-    WORD_BYTES * (((stream + 1) << BLOCK_BITS) + word)
+/// Byte offset in the window of the first word of a stream, by the stream's number among all.
+pub(crate) fn stream_offset(stream: u32) -> u32 {
+    (WORD_BYTES * (stream + 1)) << BLOCK_BITS
 }
 
 /// The value of the word `stream` for one that belongs to the IO tile of a column, and walks through an image of such elements, if it does.
@@ -195,117 +252,77 @@ pub(crate) fn stream_name(output: bool, number: u32) -> String {
     format!("{}_{number}", if output { "out" } else { "in" })
 }
 
-fn streams(readers: u32, writers: u32) -> Vec<HostStream> {
-    let of =
-        |output: bool, number: u32, index: u32| HostStream { name: stream_name(output, number), output, number, index };
-    let sources = (0..readers).map(|number| of(false, number, number));
-    sources.chain((0..writers).map(|number| of(true, number, readers + number))).collect()
-}
-
-/// The shell of an array with AXI4-Stream for its streams.
-///
-/// # Errors
-/// When there are too many streams, or the module is not that of an array.
-pub fn array_axis(array: &ArrayModule) -> Result<Shell, BusError> {
-    let hosted = Hosted::of(array, false)?;
-    let view = hosted.view("axis")?;
-    let mut registers = registers(array.readers);
-    registers.extend(array.registers(false));
-    hosted.shell(&view, registers, |_| Vec::new())
-}
-
-/// The shell of an array with managers of AXI4 that read and write images in memory, with the driver that loads programs.
-///
-/// # Errors
-/// As [`array_axis`].
-pub fn array_axi(array: &ArrayModule, memory: Memory) -> Result<Shell, BusError> {
-    let hosted = Hosted::of(array, true)?;
-    let view = hosted.view("axi")?.with_walks(array.levels, memory)?;
-    let mut registers = manager_registers(view.images.len() as u32, &view.arguments());
-    registers.extend(array.registers(true));
-    hosted.shell(&view, registers, |description| description.array_driver(array))
-}
-
 /// The traffic of a stream of an array: programs say how many words it has.
 const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16, whole: Element::U16 };
 
-/// An array with its host.
-struct Hosted<'a> {
-    array: &'a ArrayModule<'a>,
-    module: String,
-    /// The files of both.
-    rtl: Vec<File>,
-}
-
-impl<'a> Hosted<'a> {
-    fn of(array: &'a ArrayModule<'a>, walks: bool) -> Result<Self, BusError> {
-        array.check(walks)?;
-        let module = format!("{}_host", array.name);
-        let file = format!("rtl/{}.sv", array.module);
-        let text = array.rtl.iter().find(|(path, _)| *path == file).map(|(_, text)| text.as_str());
-        let wrong = || BusError::Ports { module: array.module.to_owned(), inputs: 1, outputs: 1 };
-        let ports = text.and_then(|text| ports_of(array.module, text)).ok_or_else(wrong)?;
-        let host = Host {
-            array: array.name,
-            module: module.clone(),
-            array_module: array.module,
-            columns: array.columns,
-            readers: array.readers,
-            writers: array.writers,
-            levels: array.levels,
-            latency: array.latency,
-            reset: array.reset,
-            digest: format!("{:08x}", array.digest),
-            digest_address: format!("{:08x}", array.digest_address),
-            config_bits: array.config_bits(),
-            count_bits: COUNT_BITS,
-            line_bits: LINE_BITS,
-            block_bits: BLOCK_BITS,
-            passed: ports.into_iter().filter(|port| port.name == "test_enable_i").collect(),
-            walks,
-        };
-        let printed = compiled(host_sources(&module, &host), array.reset)?;
-        let is_new = |(path, _): &File| array.rtl.iter().all(|(other, _)| other != path);
-        let rtl = array.rtl.iter().cloned().chain(printed.into_iter().filter(is_new)).collect();
-        Ok(Hosted { array, module, rtl })
-    }
-
-    fn accelerator(&self) -> Accelerator<'_> {
-        Accelerator {
-            module: &self.module,
-            rtl: &self.rtl,
-            inputs: vec![ANY_WORDS; self.array.readers as usize],
-            outputs: vec![ANY_WORDS; self.array.writers as usize],
-            config_latency: self.array.latency,
-            reset: self.array.reset,
-            identity: self.array.identity,
-            version: self.array.version,
-        }
-    }
-
-    fn view(&self, bus: &str) -> Result<View<'_>, BusError> {
-        let view = View::of(&self.accelerator(), &format!("{}_{bus}", self.array.name))?;
-        Ok(View { error_latency: self.array.latency, programmed: true, ..view })
-    }
-
-    /// The files of the shell, with those of the array and its host.
-    fn shell(
-        &self,
-        view: &View,
-        registers: Vec<Register<()>>,
-        firmware: impl FnOnce(&Description) -> Vec<File>,
-    ) -> Result<Shell, BusError> {
-        Ok(shell(&self.accelerator(), view, registers, firmware)?.with(&self.rtl))
-    }
+/// The shell of an array: AXI4-Lite for the registers of runs and of the configuration, and the bus of its words. Where these are images in memory,
+/// or rows of a global buffer, there is the driver that loads programs.
+///
+/// # Errors
+/// As [`ArrayModule::check`], and when the module is not that of an array.
+pub fn array_shell(array: &ArrayModule) -> Result<Shell, BusError> {
+    array.check()?;
+    let tiles = array.tiles();
+    let module = &format!("{}_host", array.name);
+    let (inputs, outputs) = (tiles.readers as usize, tiles.writers as usize);
+    let wrong = || BusError::Ports { module: array.module.clone(), inputs, outputs };
+    let ports = text_of(array.rtl, &array.module).and_then(|text| ports_of(&array.module, text)).ok_or_else(wrong)?;
+    let banks = match &array.ports {
+        ArrayPorts::Tiles(_) => 0,
+        ArrayPorts::Rows(_) => ports.iter().find(|port| port.name == "busy_o").ok_or_else(wrong)?.bits,
+    };
+    let passed = ports.into_iter().filter(|port| port.name == "test_enable_i").collect();
+    let host = render(&Host { array, tiles, module, config_bits: array.config_bits(), banks, passed });
+    let access = SourceFile { name: "pushmem_array_access".to_owned(), text: render(&ArrayAccess) };
+    let printed = compiled(vec![access, SourceFile { name: module.clone(), text: host }], array.reset)?;
+    let rtl: Vec<File> = array.rtl.iter().cloned().chain(new_files(array.rtl, printed)).collect();
+    let accelerator = Accelerator {
+        module,
+        rtl: &rtl,
+        inputs: vec![ANY_WORDS; inputs],
+        outputs: vec![ANY_WORDS; outputs],
+        config_latency: array.latency,
+        reset: array.reset,
+        identity: array.identity,
+        version: array.version,
+    };
+    let bus = if array.rows().is_some() || tiles.memory.is_some() { "axi" } else { "axis" };
+    let view = View::of(&accelerator, &format!("{}_{bus}", array.name))?;
+    let view = View { error_latency: array.latency, array: Some(array), ..view };
+    let view = match tiles.memory {
+        Some(memory) => view.with_walks(tiles.levels, memory)?,
+        None => view,
+    };
+    let shell = shell(&accelerator, &view)?;
+    Ok(Shell { files: rtl.iter().cloned().chain(shell.files).collect(), ..shell })
 }
 
 impl ArrayModule<'_> {
-    /// Whether there is a shell with its streams; with `walks` their arguments have registers, too. Neither its RTL nor its module matters.
+    /// Its IO tiles; those of an array with a global buffer have no streams outside.
+    pub(crate) fn tiles(&self) -> IoTiles {
+        match &self.ports {
+            ArrayPorts::Tiles(tiles) => *tiles,
+            ArrayPorts::Rows(_) => IoTiles::default(),
+        }
+    }
+
+    /// Its global buffer.
+    pub(crate) fn rows(&self) -> Option<&GlobalBuffer> {
+        match &self.ports {
+            ArrayPorts::Tiles(_) => None,
+            ArrayPorts::Rows(rows) => Some(rows),
+        }
+    }
+
+    /// Whether there is a shell for it. Neither its RTL nor its module matters.
     ///
     /// # Errors
-    /// When there are more streams than columns, or than the shell has registers for.
-    pub fn check(&self, walks: bool) -> Result<(), BusError> {
-        let ArrayModule { readers, writers, columns, .. } = *self;
+    /// When there are more streams than columns, or than the shell has registers for; when its banks have more bytes than there are addresses for.
+    pub fn check(&self) -> Result<(), BusError> {
+        if let Some(&GlobalBuffer { bytes, .. }) = self.rows() {
+            return if bytes > MOST_BYTES { Err(BusError::Bytes { bytes, limit: MOST_BYTES }) } else { Ok(()) };
+        }
+        let IoTiles { readers, writers, columns, levels, memory } = self.tiles();
         let refused = |limit: String| Err(BusError::Streams { array: self.name.to_owned(), readers, writers, limit });
         if readers > columns || writers > columns {
             return refused(format!("{columns} of either"));
@@ -313,119 +330,65 @@ impl ArrayModule<'_> {
         if readers + writers > MOST_STREAMS {
             return refused(format!("{MOST_STREAMS} of both together"));
         }
-        if walks { check_walks((readers + writers) as usize, self.levels) } else { Ok(()) }
+        if memory.is_some() { check_walks((readers + writers) as usize, levels) } else { Ok(()) }
     }
 
     /// Bits of an address in the window.
     fn config_bits(&self) -> u32 {
-        let blocks = self.readers + self.writers + 1;
-        WORD_BYTES.ilog2() + BLOCK_BITS + blocks.next_power_of_two().ilog2()
+        let IoTiles { readers, writers, .. } = self.tiles();
+        WORD_BYTES.ilog2() + BLOCK_BITS + (readers + writers + 1).next_power_of_two().ilog2()
     }
 
-    /// The registers in the window; with walks where streams are images in memory.
-    fn registers(&self, walks: bool) -> Vec<Register<()>> {
-        let base = window(self.config_bits()) as u32;
-        let mut registers = access_registers(base, false);
-        registers.push(tail_register(base, "the last beat of all streams"));
-        for stream in streams(self.readers, self.writers) {
-            registers.extend(self.stream_registers(&stream, base, walks));
-        }
-        registers
-    }
-
-    /// The registers of a stream.
-    fn stream_registers(&self, stream: &HostStream, base: u32, walks: bool) -> Vec<Register<()>> {
-        let name = &stream.name;
-        let register = |end: &str, word: u32, fields: Vec<Field<()>>| Register {
-            name: format!("{name}_{end}"),
-            offset: base + stream_offset(stream.index, word),
-            access: SoftwareAccess::ReadWrite,
-            description: String::new(),
-            fields,
+    /// The streams of the shell.
+    fn streams(&self) -> Vec<HostStream> {
+        let IoTiles { readers, writers, .. } = self.tiles();
+        let of = |output: bool, number: u32, index: u32| HostStream {
+            name: stream_name(output, number),
+            output,
+            number,
+            index,
         };
-        let mut registers = vec![
-            register("stream", of_stream("stream", self.levels), stream_fields(walks)),
-            register("beats", of_stream("beats", self.levels), whole("Its beats in a run")),
+        let sources = (0..readers).map(|number| of(false, number, number));
+        sources.chain((0..writers).map(|number| of(true, number, readers + number))).collect()
+    }
+
+    /// Adds the registers in the window.
+    pub(crate) fn add_registers(&self, layout: &mut Layout<()>) {
+        let base = window(self.config_bits()) as u32;
+        layout.skip_to(base);
+        let address = value("Address of an access to the configuration of the array");
+        layout.group("array_address", "", ReadWrite, address);
+        let access = "An access here is one to the array, at `array_address`.";
+        layout.group("array_data", access, ReadWrite, value("Its data"));
+        let mut status = vec![
+            field("loaded", 1, "The array took the digest of a bitstream; read only"),
+            field("wrong_digest", 1, "A bitstream had the digest of another array"),
+            field("refused", 1, "The array refused an access: there is no such register, or no digest came before"),
         ];
-        if walks {
-            let (lasts, sizes) = (of_stream("lasts", self.levels), of_stream("sizes", self.levels));
-            registers.extend((0..self.levels).map(|level| {
-                let last = field("value", 0, COUNT_BITS, "Iterations of this loop outside of a line, less one");
-                register(&format!("last_{level}"), lasts + level, vec![last])
-            }));
-            registers.extend((0..=self.levels).map(|level| {
-                let size = "Bytes of a line with so many of the loops outside of it";
-                register(&format!("size_{level}"), sizes + level, whole(size))
-            }));
+        if self.rows().is_some() {
+            status.push(field("loading", 1, "The banks load a bitstream; read only"));
         }
-        registers
+        let clear = "Ones that are written to `wrong_digest` and `refused` clear.";
+        layout.group("configuration_status", clear, ReadWrite, status);
+        let refused = value("The first address that the array refused, since `refused` was cleared");
+        layout.group("refused_address", "", ReadOnly, refused);
+        layout.group("array_digest", "", ReadOnly, value("The digest with which bitstreams of the array begin"));
+        let last = if self.rows().is_some() { "last word of all banks" } else { "last beat of all streams" };
+        layout.group("tail", "", ReadWrite, value(&format!("Cycles that a run goes on after the {last}")));
+        let IoTiles { levels, memory, .. } = self.tiles();
+        for HostStream { name, index, .. } in self.streams() {
+            layout.skip_to(base + stream_offset(index));
+            let mut add = |end: &str, fields| layout.group(&format!("{name}_{end}"), "", ReadWrite, fields);
+            add("stream", stream_fields(memory.is_some()));
+            add("beats", value("Its beats in a run"));
+            for level in (0..levels).filter(|_| memory.is_some()) {
+                let last = field("value", COUNT_BITS, "Iterations of this loop outside of a line, less one");
+                add(&format!("last_{level}"), vec![last]);
+            }
+            for level in (0..=levels).filter(|_| memory.is_some()) {
+                let size = "Bytes of a line with so many of the loops outside of it";
+                add(&format!("size_{level}"), value(size));
+            }
+        }
     }
-}
-
-/// The registers of accesses to the configuration port of an array, from the offset of the window on; whether it has a global buffer, whose banks
-/// load bitstreams.
-pub(crate) fn access_registers(base: u32, has_banks: bool) -> Vec<Register<()>> {
-    let host = |name: &str, access: SoftwareAccess, description: &str, fields: Vec<Field<()>>| {
-        let (offset, description) = (base + host_offset(of_host(name)), description.to_owned());
-        Register { name: name.to_owned(), offset, access, description, fields }
-    };
-    let mut status = vec![
-        field("loaded", 0, 1, "The array took the digest of a bitstream; read only"),
-        field("wrong_digest", 1, 1, "A bitstream had the digest of another array"),
-        field("refused", 2, 1, "The array refused an access: there is no such register, or no digest came before"),
-    ];
-    if has_banks {
-        status.push(field("loading", 3, 1, "The banks load a bitstream; read only"));
-    }
-    vec![
-        host(
-            "array_address",
-            SoftwareAccess::ReadWrite,
-            "",
-            whole("Address of an access to the configuration of the array"),
-        ),
-        host(
-            "array_data",
-            SoftwareAccess::ReadWrite,
-            "An access here is one to the array, at `array_address`.",
-            whole("Its data"),
-        ),
-        host(
-            "configuration_status",
-            SoftwareAccess::ReadWrite,
-            "Ones that are written to `wrong_digest` and `refused` clear.",
-            status,
-        ),
-        host(
-            "refused_address",
-            SoftwareAccess::ReadOnly,
-            "",
-            whole("The first address that the array refused, since `refused` was cleared"),
-        ),
-        host(
-            "array_digest",
-            SoftwareAccess::ReadOnly,
-            "",
-            whole("The digest with which bitstreams of the array begin"),
-        ),
-    ]
-}
-
-/// The register with the cycles that a run goes on after something, from the offset of the window on.
-pub(crate) fn tail_register(base: u32, after: &str) -> Register<()> {
-    Register {
-        name: "tail".to_owned(),
-        offset: base + host_offset(of_host("tail")),
-        access: SoftwareAccess::ReadWrite,
-        description: String::new(),
-        fields: whole(&format!("Cycles that a run goes on after {after}")),
-    }
-}
-
-fn whole(description: &str) -> Vec<Field<()>> {
-    vec![field("value", 0, 32, description)]
-}
-
-fn field(name: &str, low: u32, bits: u32, description: &str) -> Field<()> {
-    Field { low, ..Field::new(name, bits, description, ()) }
 }

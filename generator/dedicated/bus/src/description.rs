@@ -5,9 +5,9 @@ use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES, upper};
 use pushmem_systemverilog::{FILE_LIST, File, ModulePort, file_list};
 
+use crate::array::GlobalBuffer;
 use crate::managers::Image;
 use crate::registers::{DataPath, window};
-use crate::rows::Rows;
 use crate::shell::View;
 use crate::{registers, render};
 
@@ -38,7 +38,7 @@ pub(super) struct Interfaces<'a>(pub &'a Description<'a>);
 #[derive(Template)]
 #[template(path = "global_buffer.xml")]
 pub(super) struct Buffer<'a> {
-    pub rows: &'a Rows,
+    pub rows: &'a GlobalBuffer,
 }
 
 #[derive(Template)]

@@ -9,10 +9,9 @@
 //!
 //! [`adapter`] puts the configuration port of a memory tile behind APB, AXI4-Lite or TileLink-UL.
 //!
-//! [`buffered_axi`] is the shell of a reconfigurable array with its global buffer, whose rows an AXI4 subordinate reads and writes.
-//!
-//! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
-//! many as it has: which IO tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for.
+//! [`array_shell`] does the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as many as it has: which IO
+//! tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for. The rows of an array
+//! with a global buffer are behind an AXI4 subordinate, in place of streams.
 //!
 //! [`Manager`] is the model of a manager: the bytes of memory that a stream reads or writes.
 //!
@@ -29,7 +28,6 @@ mod managers;
 mod model;
 mod program;
 mod registers;
-mod rows;
 mod shell;
 mod streams;
 mod subordinate;
@@ -45,14 +43,13 @@ use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, SourceFile};
 
 pub use adapter::{Adapter, Block, adapter};
-pub use array::{ArrayModule, array_axi, array_axis};
+pub use array::{ArrayModule, ArrayPorts, GlobalBuffer, IoTiles, array_shell};
 use description::{Buffer, Description, Interfaces};
 pub use image::{Elements, WalkError};
 pub use managers::Memory;
 pub use model::{Manager, Placed};
-pub use program::{IoStream, Program, ProgramError, ProgramImage};
-pub use registers::{manager_registers, registers, window};
-pub use rows::{BankLane, BufferedProgram, GlobalBuffer, buffered_axi};
+pub use program::{Lane, Place, Program, ProgramError, ProgramImage};
+pub use registers::window;
 use shell::View;
 pub use subordinate::RegisterBus;
 pub use tiles::tile_files;
@@ -201,11 +198,6 @@ impl Shell {
     pub fn rtl(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|(path, _)| path.starts_with("rtl/"))
     }
-
-    /// The shell with modules that it is around among its files.
-    fn with(self, rtl: &[File]) -> Self {
-        Shell { files: rtl.iter().cloned().chain(self.files).collect(), ..self }
-    }
 }
 
 /// The number of the interface between shells and drivers: another one where firmware of the one is not for hardware of the other. It is a
@@ -223,8 +215,7 @@ pub(crate) const WORD_BITS: u32 = 16;
 /// # Errors
 /// When the ports are not those of an accelerator, or its configuration leaves no address for the shell.
 pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
-    let view = View::of(accelerator, &format!("{}_axis", accelerator.module))?;
-    shell(accelerator, &view, registers(view.inputs as u32), |_| Vec::new())
+    shell(accelerator, &View::of(accelerator, &format!("{}_axis", accelerator.module))?)
 }
 
 /// The shell of an accelerator with a manager of AXI4 for each stream, which reads its words from an image in memory or writes them there:
@@ -234,34 +225,32 @@ pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
 /// As [`axis`], and when a stream is no walk through an image, or there are too many.
 pub fn axi(accelerator: &Accelerator, images: &[Elements], memory: Memory) -> Result<Shell, BusError> {
     let view = View::of(accelerator, &format!("{}_axi", accelerator.module))?.with_images(images, memory)?;
-    let registers = manager_registers(view.images.len() as u32, &view.arguments());
-    shell(accelerator, &view, registers, |description| description.driver())
+    shell(accelerator, &view)
 }
 
 /// The files of a shell: the library, the control, the shell as it is printed, what tools want to know, and those of firmware.
-fn shell(
-    accelerator: &Accelerator,
-    view: &View,
-    registers: Vec<Register<()>>,
-    firmware: impl FnOnce(&Description) -> Vec<File>,
-) -> Result<Shell, BusError> {
-    let compiled = compiled(view.sources(), accelerator.reset)?;
-    // The accelerator has the header of the macros, too.
-    let is_new = |(path, _): &File| accelerator.rtl.iter().all(|(other, _)| other != path);
-    let mut files = compiled.into_iter().filter(is_new).collect_vec();
+fn shell(accelerator: &Accelerator, view: &View) -> Result<Shell, BusError> {
+    let mut files = new_files(accelerator.rtl, compiled(view.sources(), accelerator.reset)?);
     let top = files.last().map_or("", |(_, text)| text);
     let ports = ports_of(&view.module, top).expect("Veryl prints a port a line");
     let sources = accelerator.rtl.iter().chain(&files).map(|(path, _)| path.clone()).collect_vec();
+    let registers = view.registers();
     let description = Description { registers, ports, sources, version: accelerator.version, shell: view };
     files.extend(description.files());
-    files.extend(firmware(&description));
+    files.extend(description.driver());
     let interfaces = format!("  {}", render(&Interfaces(&description)).trim_end());
-    let memory_map = view.rows.as_ref().map(|rows| format!("    {}", render(&Buffer { rows }).trim_end()));
+    let memory_map = view.rows().map(|rows| format!("    {}", render(&Buffer { rows }).trim_end()));
     let memory_map = memory_map.unwrap_or_default();
-    let window = description.window().filter(|_| !view.programmed);
+    let window = description.window().filter(|_| !view.programmed());
     let about = format!("{} behind {}", description.of_hardware(), description.buses());
     let (module, identity, registers) = (view.module.clone(), view.identity, description.registers);
     Ok(Shell { module, files, about, identity, registers, window, interfaces, memory_map })
+}
+
+/// Those of some files that a block does not have: it has the header of the macros, too.
+fn new_files(rtl: &[File], mut files: Vec<File>) -> Vec<File> {
+    files.retain(|(path, _)| rtl.iter().all(|(other, _)| other != path));
+    files
 }
 
 /// The SystemVerilog files of modules, in the folder `rtl`.

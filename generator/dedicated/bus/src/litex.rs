@@ -4,10 +4,10 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_systemverilog::{File, ModulePort};
 
+use crate::array::GlobalBuffer;
 use crate::description::Description;
 use crate::managers::{ADDRESS_BITS, Image};
 use crate::render;
-use crate::rows::Rows;
 
 #[derive(Template)]
 #[template(path = "litex.py", escape = "none")]
@@ -44,7 +44,7 @@ impl LiteX<'_, '_> {
 
     /// The same of the banks of a global buffer; none without one.
     fn buffer(&self) -> Vec<(String, String)> {
-        self.subordinate(Rows::PORT, "buffer")
+        self.subordinate(GlobalBuffer::PORT, "buffer")
     }
 
     /// The ports of a subordinate, and the signals of an interface that they connect to.

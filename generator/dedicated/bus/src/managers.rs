@@ -7,6 +7,7 @@ use crate::array::{COUNT_BITS, LINE_BITS};
 use crate::image::{Elements, Walk, have_addresses};
 use crate::shell::{Channel, View};
 use crate::streams::Stream;
+use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
 use crate::{BusError, WORD_BITS};
 
 /// Bits of an address, and of a stride when it is added to one.
@@ -41,9 +42,6 @@ impl Memory {
         (self.bits / 8).ilog2()
     }
 }
-
-/// A signal of a manager: its name in the standard, whether it is an input, and its bits.
-type Signal = (&'static str, bool, u32);
 
 /// A stride that is an argument.
 pub(crate) struct Stride {
@@ -93,12 +91,9 @@ pub(crate) struct Image {
 
 impl Image {
     /// Signals between the port and the manager: the others are constants.
-    pub fn connected(&self) -> impl Iterator<Item = &Signal> {
-        const CONSTANT: [&str; 12] = [
-            "arid", "arsize", "arburst", "arcache", "arprot", "rid", "awid", "awsize", "awburst", "awcache", "awprot",
-            "bid",
-        ];
-        self.signals.iter().filter(|(name, ..)| !CONSTANT.contains(name))
+    pub fn connected(&self) -> Vec<Signal> {
+        let is_constant = |signal: &&Signal| ["id", "size", "burst", "cache", "prot"].contains(&signal.end);
+        self.signals.iter().filter(|signal| !is_constant(signal)).cloned().collect()
     }
 
     /// The beginning of the names of the channel of its addresses.
@@ -173,7 +168,7 @@ impl Image {
             line_bits: LINE_BITS,
             lasts: String::new(),
             sizes: String::new(),
-            signals: signals(stream.output, memory),
+            signals: signals(stream, memory),
             shape: Vec::new(),
         }
     }
@@ -262,41 +257,21 @@ fn literal(number: i64) -> String {
     if number < 0 { format!("{ADDRESS_BITS}'h{:x}", number as u64) } else { format!("{ADDRESS_BITS}'d{number}") }
 }
 
-/// The signals of a manager that reads, or writes.
-fn signals(output: bool, memory: Memory) -> Vec<Signal> {
-    let address = |names: [&'static str; 9]| {
-        let [id, address, length, size, burst, cache, protection, valid, ready] = names;
-        let of_manager =
-            [(address, ADDRESS_BITS), (length, 8), (size, 3), (burst, 2), (cache, 4), (protection, 3), (valid, 1)];
-        let outputs = of_manager.map(|(name, bits)| (name, false, bits));
-        [(id, false, 1)].into_iter().chain(outputs).chain([(ready, true, 1)]).collect_vec()
-    };
-    let data = memory.bits;
-    let (mut signals, rest) = if output {
-        let names = ["awid", "awaddr", "awlen", "awsize", "awburst", "awcache", "awprot", "awvalid", "awready"];
-        let write = [
-            ("wdata", false, data),
-            ("wstrb", false, data / 8),
-            ("wlast", false, 1),
-            ("wvalid", false, 1),
-            ("wready", true, 1),
-        ];
-        let response = [("bid", true, 1), ("bresp", true, 2), ("bvalid", true, 1), ("bready", false, 1)];
-        (address(names), write.into_iter().chain(response).collect_vec())
-    } else {
-        let names = ["arid", "araddr", "arlen", "arsize", "arburst", "arcache", "arprot", "arvalid", "arready"];
-        let read = [
-            ("rid", true, 1),
-            ("rdata", true, data),
-            ("rresp", true, 2),
-            ("rlast", true, 1),
-            ("rvalid", true, 1),
-            ("rready", false, 1),
-        ];
-        (address(names), read.to_vec())
-    };
-    signals.extend(rest);
-    signals
+/// The channels of a manager that reads, or writes.
+fn channels_of(output: bool) -> &'static [&'static str] {
+    let (writes, reads) = AXI_CHANNELS.split_at(3);
+    if output { writes } else { reads }
+}
+
+/// The signals of the manager of a stream.
+fn signals(stream: &Stream, memory: Memory) -> Vec<Signal> {
+    let bits = AxiBits { id: 1, address: ADDRESS_BITS, data: memory.bits };
+    axi(&port(&stream.name), channels_of(stream.output), bits, true)
+}
+
+/// The prefix of the ports of an image.
+fn port(image: &str) -> String {
+    format!("m_axi_{image}")
 }
 
 /// Words of the arguments of a manager whose walk has so many loops outside of a line: an address and strides.
@@ -323,7 +298,7 @@ impl View<'_> {
             let failed = |error| BusError::Walk { stream: stream.name.clone(), error };
             let walk = elements.walk().map_err(failed)?;
             let image = Image::of(stream, number, &walk, elements, &mut words);
-            Ok(Image { signals: signals(stream.output, memory), ..image })
+            Ok(Image { signals: signals(stream, memory), ..image })
         });
         let images = images.collect::<Result<Vec<Image>, BusError>>()?;
         if images.len() > MOST_IMAGES || !have_addresses(words) {
@@ -353,7 +328,7 @@ impl View<'_> {
             let Image { name, .. } = image;
             let even = if image.is_narrow() { "" } else { "; even" };
             let signed = if image.is_narrow() { "signed" } else { "signed, even" };
-            let first = if self.programmed { "word" } else { "element" };
+            let first = if self.programmed() { "word" } else { "element" };
             let address = ["low", "high"].map(|half| {
                 (
                     format!("{name}_address_{half}"),
@@ -362,7 +337,7 @@ impl View<'_> {
             });
             let stride = |stride: &Stride| {
                 let (dimension, dense) = (stride.dimension, stride.dense);
-                let what = match self.programmed {
+                let what = match self.programmed() {
                     true => format!("Bytes to the next iteration of loop {} of `{name}`, {signed}", dimension - 1),
                     false => format!(
                         "Bytes to the next element of dimension {dimension} of `{name}`, {signed}; {dense} without gaps"
@@ -377,7 +352,7 @@ impl View<'_> {
 
     /// The prefix of the ports of an image.
     pub(crate) fn port(&self, image: &Image) -> String {
-        format!("m_axi_{}", image.name)
+        port(&image.name)
     }
 
     /// The signals of a beat of an image: as the manager has it, as words of the accelerator, and the one that the accelerator connects to.
@@ -390,7 +365,7 @@ impl View<'_> {
     }
 
     pub(crate) fn connected_to(&self, image: &Image) -> String {
-        if image.is_narrow() || self.programmed { self.words_of(image) } else { self.data_of(image) }
+        if image.is_narrow() || self.programmed() { self.words_of(image) } else { self.data_of(image) }
     }
 
     /// Whether an image of this direction fails, as an expression.
@@ -402,27 +377,7 @@ impl View<'_> {
 
     /// The channels of managers, whose rules are watched.
     pub(crate) fn image_channels(&self) -> Vec<Channel> {
-        let data = self.memory.bits;
-        let channels = |image: &Image| {
-            let port = self.port(image);
-            let channel = |name: &str, bits: u32, payload: &[&str]| {
-                let payload = payload.iter().map(|signal| format!("{port}_{signal}")).join(", ");
-                let end = |end: &str| format!("{port}_{name}{end}");
-                (end(""), bits, end("valid"), end("ready"), format!("{{{payload}}}"))
-            };
-            if image.output {
-                vec![
-                    channel("aw", ADDRESS_BITS + 8, &["awaddr", "awlen"]),
-                    channel("w", data + data / 8 + 1, &["wdata", "wstrb", "wlast"]),
-                    channel("b", 2, &["bresp"]),
-                ]
-            } else {
-                vec![
-                    channel("ar", ADDRESS_BITS + 8, &["araddr", "arlen"]),
-                    channel("r", data + 3, &["rdata", "rresp", "rlast"]),
-                ]
-            }
-        };
-        self.images.iter().flat_map(channels).collect()
+        let of_image = |image: &Image| channels(&self.port(image), channels_of(image.output), &image.connected());
+        self.images.iter().flat_map(of_image).collect()
     }
 }

@@ -1,4 +1,6 @@
-//! Programs of an array behind a shell: what firmware writes before their runs, and how their images become arguments.
+//! Programs of an array behind a shell: what firmware writes before their runs, and how their images become arguments, or rows of banks.
+
+use std::iter::repeat_n;
 
 use askama::Template;
 use itertools::Itertools;
@@ -8,9 +10,9 @@ use pushmem_systemverilog::File;
 use serde::Serialize;
 
 use crate::array::{
-    ArrayModule, COUNT_BITS, LINE_BITS, host_offset, of_host, of_stream, stream_name, stream_offset, stream_word,
+    ArrayModule, ArrayPorts, COUNT_BITS, LINE_BITS, host_offset, stream_name, stream_offset, stream_word,
 };
-use crate::driver::{ARRAY_DIMENSIONS, HostPlan, Makefile};
+use crate::driver::{ARRAY_DIMENSIONS, BANK_LEVELS, Firmware};
 use crate::image::{Elements, WalkError};
 use crate::render;
 
@@ -46,15 +48,29 @@ impl ProgramImage {
     }
 }
 
-/// A stream at an IO tile: one word of each beat of a stream of the program.
+/// A stream between the array and an image: one word of each beat of a stream of the program.
 #[derive(Clone, Debug)]
-pub struct IoStream {
+pub struct Lane {
     /// Number of its image.
     pub image: usize,
-    /// Column of the IO tile.
-    pub column: u32,
+    /// Where it enters or leaves the array.
+    pub place: Place,
     /// The elements that it carries, one a beat.
     pub elements: Elements,
+}
+
+/// A place at which a stream enters or leaves an array.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// The IO tile of a column.
+    Column(u32),
+    /// A bank of the global buffer, which has all elements of the image one after the other.
+    Bank {
+        /// Number of the bank.
+        bank: u32,
+        /// The word of a half at which the image begins.
+        first_word: u32,
+    },
 }
 
 /// A program of an array.
@@ -64,14 +80,16 @@ pub struct Program<'a> {
     pub name: &'a str,
     /// Address and data of each write of its bitstream.
     pub bitstream: Vec<(u32, u32)>,
-    /// Cycles that a run goes on after its last beat, until all inputs are taken.
+    /// Cycles that a run goes on after its last beat, or the last word of its banks, until all inputs are taken.
     pub tail: u64,
     /// Cycles of a run, without waits.
     pub cycles: u64,
     /// Its images.
     pub images: Vec<ProgramImage>,
-    /// The streams at IO tiles, those into the array before those out of it.
-    pub lanes: Vec<IoStream>,
+    /// Its streams, those into the array before those out of it.
+    pub lanes: Vec<Lane>,
+    /// Whether banks hold its bitstream, so that there are tables of its rows.
+    pub has_rows: bool,
 }
 
 /// Why a program does not run behind a shell.
@@ -124,6 +142,10 @@ pub enum ProgramError {
 /// A stream with its walk, as tables have it.
 #[derive(Clone, Debug, Serialize)]
 struct Walked {
+    /// The name of its ports.
+    name: String,
+    /// The number of its manager.
+    manager: u32,
     output: bool,
     /// Its number in its direction.
     number: u32,
@@ -142,75 +164,22 @@ struct Walked {
     sizes: Vec<u64>,
 }
 
-/// The header of a program, for firmware.
-#[derive(Template)]
-#[template(path = "driver/program.h", escape = "none")]
-struct Header<'a>(&'a ProgramNames<'a>);
-
-#[derive(Template)]
-#[template(path = "driver/program.c", escape = "none")]
-struct Source<'a>(&'a Tables<'a>);
-
-#[derive(Template)]
-#[template(path = "driver/array_check.c", escape = "none")]
-struct Check<'a>(&'a ProgramNames<'a>);
-
-/// Names and images of a program, as programs of firmware have them.
-pub(crate) struct ProgramNames<'a> {
-    /// The beginning of the names of the driver.
-    pub driver: &'a str,
-    pub program: &'a str,
-    pub array: &'a str,
-    pub images: &'a [ProgramImage],
-    /// Cycles of a run that never waits.
-    pub cycles: u64,
-    /// The most images and strides of a job.
-    pub most_images: usize,
-    pub headers: Vec<String>,
-    /// The beginning of the names of registers of banks, of an array with a global buffer.
-    pub banks: Option<String>,
-}
-
-impl ProgramNames<'_> {
-    fn prefix(&self) -> String {
-        upper(self.driver)
-    }
-
-    /// The files that do not depend on how images reach the array: the header of the program, the test of the driver, its makefile, and the host.
-    pub(crate) fn files(&self) -> Vec<File> {
-        let makefile = Makefile {
-            of: format!("the array `{}`", self.array),
-            name: self.driver.to_owned(),
-            headers: self.headers.clone(),
-            program: Some(self.program),
-            has_banks: self.banks.is_some(),
-        };
-        let host = HostPlan {
-            of: format!("`{}` on the array `{}`", self.program, self.array),
-            driver: self.driver,
-            stem: self.program,
-            images: self.images.to_vec(),
-            most_images: self.most_images,
-            strides: ARRAY_DIMENSIONS - 1,
-            program: Some(self.program),
-            has_banks: self.banks.is_some(),
-        };
-        vec![
-            (format!("driver/{}_program.h", self.program), render(&Header(self))),
-            ("driver/check.c".to_owned(), render(&Check(self))),
-            ("driver/Makefile".to_owned(), render(&makefile)),
-            host.file(),
-        ]
-    }
-}
-
-/// The tables of a program.
-struct Tables<'a> {
-    program: &'a Program<'a>,
-    /// Name of the shell.
-    module: &'a str,
-    array: &'a ArrayModule<'a>,
-    walks: Vec<Walked>,
+/// An image in a bank, as tables have it.
+#[derive(Clone, Debug, Serialize)]
+struct Stored<'a> {
+    bank: u32,
+    image: &'a str,
+    first_word: u32,
+    /// The number of the image.
+    #[serde(skip)]
+    number: usize,
+    /// Of an output in several banks, the elements that this one stores; else there are no loops.
+    #[serde(skip)]
+    start: i64,
+    #[serde(skip)]
+    extents: Vec<u64>,
+    #[serde(skip)]
+    strides: Vec<i64>,
 }
 
 /// A program as other hosts read it.
@@ -223,44 +192,27 @@ struct Described<'a> {
     /// Of a run whose streams never wait.
     cycles: u64,
     images: &'a [ProgramImage],
-    streams: Vec<DescribedStream<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<&'a [Walked]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    banks: Option<&'a [Stored<'a>]>,
 }
 
-/// A stream with the name and the number of its manager.
-#[derive(Serialize)]
-struct DescribedStream<'a> {
-    name: String,
-    manager: u32,
-    #[serde(flatten)]
-    walked: &'a Walked,
+/// The tables of a program in C.
+#[derive(Template)]
+#[template(path = "driver/program.c", escape = "none")]
+struct Tables<'a> {
+    program: &'a Program<'a>,
+    array: &'a ArrayModule<'a>,
+    /// The beginning of the names of the driver.
+    driver: &'a str,
+    walks: &'a [Walked],
+    places: &'a [Stored<'a>],
 }
 
 impl Tables<'_> {
-    fn description(&self) -> Described<'_> {
-        let Program { name, tail, cycles, images, .. } = self.program;
-        let stream = |walked| DescribedStream { name: self.name_of(walked), manager: self.manager(walked), walked };
-        let streams = self.walks.iter().map(stream).collect();
-        let (array, digest) = (self.array.name, self.array.digest);
-        Described { program: name, array, digest, tail: *tail, cycles: *cycles, images, streams }
-    }
-
-    /// The number of the manager of a stream.
-    fn manager(&self, walked: &Walked) -> u32 {
-        walked.number + if walked.output { self.array.readers } else { 0 }
-    }
-
-    /// The name of its ports.
-    fn name_of(&self, walked: &Walked) -> String {
-        stream_name(walked.output, walked.number)
-    }
-
-    /// The beginning of the names of the driver.
-    fn lower(&self) -> String {
-        self.module.to_lowercase()
-    }
-
     fn list<T: ToString>(&self, numbers: &[T]) -> String {
-        list(numbers)
+        numbers.iter().map(T::to_string).join(", ")
     }
 }
 
@@ -274,49 +226,107 @@ impl ProgramError {
 }
 
 impl Program<'_> {
-    /// Whether it runs behind the shell of an array; with `walks`, where streams are images in memory.
+    /// Whether it runs behind the shell of an array.
     ///
     /// # Errors
     /// As [`Program::files`].
-    pub fn check(&self, array: &ArrayModule, walks: bool) -> Result<(), ProgramError> {
-        self.walked(array, walks).map(|_| ())
+    pub fn check(&self, array: &ArrayModule) -> Result<(), ProgramError> {
+        match &array.ports {
+            ArrayPorts::Tiles(_) => self.walked(array).map(drop),
+            ArrayPorts::Rows(_) => self.stored().map(drop),
+        }
     }
 
     /// The files of the program for the shell of an array, whose module has this name: the writes of its configuration, what hosts read
-    /// of it, and with `walks`, where streams are images in memory, the tables and a test for the driver.
+    /// of it, and where the shell has a driver, the tables and a test for that.
     ///
     /// # Errors
-    /// When it has more streams than the shell, or a stream that no manager follows.
-    pub fn files(&self, array: &ArrayModule, module: &str, walks: bool) -> Result<Vec<File>, ProgramError> {
-        let tables = Tables { program: self, module, array, walks: self.walked(array, walks)? };
-        let description = serde_json::to_string_pretty(&tables.description()).expect("figures are numbers and names");
+    /// When it has more streams than the shell, a stream that no manager follows, or an image that tables have no room for.
+    pub fn files(&self, array: &ArrayModule, module: &str) -> Result<Vec<File>, ProgramError> {
+        let (walks, places) = match &array.ports {
+            ArrayPorts::Tiles(_) => (self.walked(array)?, Vec::new()),
+            ArrayPorts::Rows(_) => (Vec::new(), self.stored()?),
+        };
+        let (tiles, rows) = (array.tiles(), array.rows());
+        let Program { name, tail, cycles, images, .. } = self;
+        let described = Described {
+            program: name,
+            array: array.name,
+            digest: array.digest,
+            tail: *tail,
+            cycles: *cycles,
+            images,
+            streams: rows.is_none().then_some(walks.as_slice()),
+            banks: rows.is_some().then_some(places.as_slice()),
+        };
+        let description = serde_json::to_string_pretty(&described).expect("figures are numbers and names");
         let mut files = vec![
-            ("configuration/writes.hex".to_owned(), self.writes(&tables, walks)),
+            ("configuration/writes.hex".to_owned(), self.writes(array, module, &walks)),
             ("program.json".to_owned(), description + "\n"),
         ];
-        if walks {
-            let names = ProgramNames {
-                driver: &tables.lower(),
-                program: self.name,
-                array: array.name,
-                images: &self.images,
-                cycles: self.cycles,
-                most_images: (array.readers + array.writers) as usize,
-                headers: vec![format!("{module}_registers.h")],
-                banks: None,
-            };
-            files.push((format!("driver/{}_program.c", self.name), render(&Source(&tables))));
-            files.extend(names.files());
+        if rows.is_none() && tiles.memory.is_none() {
+            return Ok(files);
         }
+        let driver = &module.to_lowercase();
+        let tables = Tables { program: self, array, driver, walks: &walks, places: &places };
+        files.push((format!("driver/{name}_program.c"), render(&tables)));
+        let mut headers = vec![format!("{module}_registers.h")];
+        if rows.is_some() {
+            headers.push(format!("{name}.h"));
+            headers.extend(["driver.h", "registers.h"].map(|header| format!("global_buffer/{header}")));
+        }
+        let streams = u64::from(tiles.readers + tiles.writers);
+        let firmware = Firmware {
+            of: format!("the array `{}`", array.name),
+            driver,
+            stem: name,
+            images: images.clone(),
+            most_images: rows.map_or(streams, |rows| 2 * rows.bytes / u64::from(rows.bank_bytes)) as usize,
+            strides: ARRAY_DIMENSIONS - 1,
+            headers,
+            program: Some(name),
+            cycles: *cycles,
+            banks: rows.map(|_| upper(array.name)),
+        };
+        files.extend(firmware.files());
         Ok(files)
     }
 
-    /// The walk of each stream; without `walks` only where it is, and its beats.
-    fn walked(&self, array: &ArrayModule, walks: bool) -> Result<Vec<Walked>, ProgramError> {
-        let is_output = |lane: &&IoStream| self.images[lane.image].output;
+    /// A number of an image, which has a limit.
+    fn fits(&self, image: usize, what: &'static str, value: u64, limit: u64) -> Result<u64, ProgramError> {
+        let image = || self.images[image].name.clone();
+        if value <= limit { Ok(value) } else { Err(ProgramError::Number { image: image(), what, value, limit }) }
+    }
+
+    fn fits_dimensions(&self, image: usize, dimensions: usize) -> Result<u64, ProgramError> {
+        self.fits(image, "a number of dimensions of", dimensions as u64, ARRAY_DIMENSIONS as u64)
+    }
+
+    /// The places of its images in banks.
+    fn stored(&self) -> Result<Vec<Stored<'_>>, ProgramError> {
+        for (number, image) in self.images.iter().enumerate() {
+            self.fits_dimensions(number, image.shape.len())?;
+        }
+        let place = |&Lane { image: number, place, ref elements }: &Lane| {
+            let Place::Bank { bank, first_word } = place else { unreachable!("streams end at banks") };
+            let ProgramImage { name: image, output, .. } = &self.images[number];
+            let is_part = *output && self.lanes.iter().filter(|other| other.image == number).count() > 1;
+            let loops = elements.loops.iter().filter(|_| is_part);
+            let extents = loops.clone().map(|(extent, _)| *extent).collect_vec();
+            self.fits(number, "loops:", extents.len() as u64, BANK_LEVELS as u64)?;
+            let strides = loops.map(|(_, strides)| strides[0]).collect();
+            Ok(Stored { bank, image, first_word, number, start: elements.lanes[0], extents, strides })
+        };
+        self.lanes.iter().map(place).collect()
+    }
+
+    /// The walk of each stream; only where it is, and its beats, where it does not lead to memory.
+    fn walked(&self, array: &ArrayModule) -> Result<Vec<Walked>, ProgramError> {
+        let is_output = |lane: &&Lane| self.images[lane.image].output;
         let of = |output: bool| self.lanes.iter().filter(move |lane| is_output(lane) == output).collect_vec();
+        let tiles = array.tiles();
         let mut found = Vec::new();
-        for (output, limit) in [(false, array.readers), (true, array.writers)] {
+        for (output, limit) in [(false, tiles.readers), (true, tiles.writers)] {
             let lanes = of(output);
             if lanes.len() > limit as usize {
                 let way = if output { "out of" } else { "into" };
@@ -324,100 +334,69 @@ impl Program<'_> {
                 return Err(ProgramError::Streams { image, way, wanted: lanes.len(), limit });
             }
             for (lane, number) in lanes.into_iter().zip(0..) {
-                found.push(self.walk(lane, number, output, array.levels, walks)?);
+                found.push(self.walk(lane, number, array)?);
             }
         }
         Ok(found)
     }
 
-    fn walk(
-        &self,
-        lane: &IoStream,
-        number: u32,
-        output: bool,
-        levels: u32,
-        walks: bool,
-    ) -> Result<Walked, ProgramError> {
-        let ProgramImage { name: image, element, .. } = self.images[lane.image].clone();
-        let element_bytes = element.bytes();
+    fn walk(&self, lane: &Lane, number: u32, array: &ArrayModule) -> Result<Walked, ProgramError> {
+        let tiles = array.tiles();
+        let ProgramImage { name: image, element, output, .. } = self.images[lane.image].clone();
+        let Place::Column(column) = lane.place else { unreachable!("streams end at IO tiles") };
         let beats: u64 = lane.elements.loops.iter().map(|(extent, _)| extent).product();
-        let fits = |what: &'static str, value: u64, limit: u64| {
-            let error = || ProgramError::Number { image: image.clone(), what, value, limit };
-            if value <= limit { Ok(value) } else { Err(error()) }
-        };
-        fits("a number of bytes of", element_bytes * beats, MOST_BYTES)?;
+        self.fits(lane.image, "a number of bytes of", element.bytes() * beats, MOST_BYTES)?;
         let mut walked = Walked {
+            name: stream_name(output, number),
+            manager: number + if output { tiles.readers } else { 0 },
             output,
             number,
             image: lane.image,
-            column: lane.column,
-            word: stream_word(lane.column, walks.then_some(element)),
+            column,
+            word: stream_word(column, tiles.memory.map(|_| element)),
             beats,
             start: Vec::new(),
             lasts: Vec::new(),
             sizes: Vec::new(),
             steps: Vec::new(),
         };
-        if !walks {
+        if tiles.memory.is_none() {
             return Ok(walked);
         }
         let walk = lane.elements.walk().map_err(|error| ProgramError::Walk { image: image.clone(), error })?;
-        fits("a number of dimensions of", walk.start.len() as u64, ARRAY_DIMENSIONS as u64)?;
-        if walk.levels.len() > levels as usize {
-            return Err(ProgramError::Loops { image, loops: walk.levels.len(), limit: levels });
+        self.fits_dimensions(lane.image, walk.start.len())?;
+        let (loops, limit) = (walk.levels.len(), tiles.levels);
+        if loops > limit as usize {
+            return Err(ProgramError::Loops { image, loops, limit });
         }
-        let still = vec![0; walk.start.len()];
-        walked.sizes.push(walk.words * element_bytes);
-        for level in 0..levels as usize {
-            // Loops that a walk does not have are of one iteration.
-            let (extent, steps) = walk.levels.get(level).map_or((1, &still), |level| (level.extent, &level.steps));
-            walked.lasts.push(fits("a loop of iterations less one of", extent - 1, MOST_LAST)?);
+        walked.sizes.push(walk.words * element.bytes());
+        // Loops that a walk does not have are of one iteration.
+        let still = (1, vec![0; walk.start.len()]);
+        let levels = walk.levels.into_iter().map(|level| (level.extent, level.steps));
+        for (level, (extent, steps)) in levels.chain(repeat_n(still, limit as usize - loops)).enumerate() {
+            walked.lasts.push(self.fits(lane.image, "a loop of iterations less one of", extent - 1, MOST_LAST)?);
             walked.sizes.push(walked.sizes[level] * extent);
-            walked.steps.push(steps.clone());
+            walked.steps.push(steps);
         }
         walked.start = walk.start;
         Ok(walked)
     }
 
-    /// The writes in the window that load the program: its bitstream, and the registers of all streams.
-    fn writes(&self, tables: &Tables, walks: bool) -> String {
-        let array = tables.array;
-        let host = |name: &str| host_offset(of_host(name));
-        let mut writes = bitstream_writes(&self.bitstream);
-        writes.push((host("tail"), self.tail as u32));
-        writes.extend((0..array.readers + array.writers).map(|stream| (stream_offset(stream, 0), 0)));
-        for walk in &tables.walks {
-            let stream = tables.manager(walk);
-            let at = |name: &str| stream_offset(stream, of_stream(name, array.levels));
-            writes.push((at("stream"), walk.word));
-            writes.push((at("beats"), walk.beats as u32));
-            if walks {
-                let words = |first: u32, values: &[u64]| {
-                    let offsets = (first..).step_by(WORD_BYTES as usize);
-                    offsets.zip(values.iter().map(|value| *value as u32).collect_vec()).collect_vec()
-                };
-                writes.extend(words(at("lasts"), &walk.lasts));
-                writes.extend(words(at("sizes"), &walk.sizes));
-            }
+    /// The writes in the window that load the program, as a file: its bitstream, word by word, and the registers of all streams.
+    fn writes(&self, array: &ArrayModule, module: &str, walks: &[Walked]) -> String {
+        let of_word = |&(address, data): &(u32, u32)| {
+            [(host_offset("array_address"), address), (host_offset("array_data"), data)]
+        };
+        let mut writes = self.bitstream.iter().flat_map(of_word).collect_vec();
+        writes.push((host_offset("tail"), self.tail as u32));
+        let tiles = array.tiles();
+        writes.extend((0..tiles.readers + tiles.writers).map(|stream| (stream_offset(stream), 0)));
+        for Walked { manager, word, beats, lasts, sizes, .. } in walks {
+            let beats = [u64::from(*word), *beats];
+            let words = beats.iter().chain(lasts).chain(sizes).map(|word| *word as u32);
+            writes.extend((stream_offset(*manager)..).step_by(WORD_BYTES as usize).zip(words));
         }
-        window_writes(self.name, tables.module, writes)
+        let head = format!("// Program `{}` in the window of `{module}`: offset data\n", self.name);
+        head + &writes.iter().map(|(offset, data)| format!("{offset:08x} {data:08x}\n")).join("")
     }
-}
-
-/// Numbers of a table in C.
-pub(crate) fn list<T: ToString>(numbers: &[T]) -> String {
-    numbers.iter().map(T::to_string).join(", ")
-}
-
-/// The writes in the window, by offset, that load a bitstream word by word.
-pub(crate) fn bitstream_writes(bitstream: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let offset = |name: &str| host_offset(of_host(name));
-    let writes = |&(address, data): &(u32, u32)| [(offset("array_address"), address), (offset("array_data"), data)];
-    bitstream.iter().flat_map(writes).collect()
-}
-
-/// Writes in the window of a shell as a file.
-pub(crate) fn window_writes(program: &str, module: &str, writes: Vec<(u32, u32)>) -> String {
-    let head = format!("// Program `{program}` in the window of `{module}`: offset data\n");
-    head + &writes.iter().map(|(offset, data)| format!("{offset:08x} {data:08x}\n")).join("")
 }

@@ -1,18 +1,16 @@
 //! Shells in Veryl: the control of runs, and a module with the ports of a bus around the accelerator.
 
-use std::ops::Deref;
-
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::WORD_BYTES;
+use pushmem_csr::{Register, WORD_BYTES};
 use pushmem_systemverilog::{ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
+use crate::array::{ArrayModule, GlobalBuffer};
 use crate::library::{Bursts, LIBRARY, OF_IMAGES, OF_ROWS, OF_STREAMS, Reader, Writer, style};
 use crate::managers::{Image, Memory};
 use crate::registers::{DataPath, window};
-use crate::rows::Rows;
 use crate::streams::{Stream, is_known, streams};
 use crate::subordinate::{RegisterBus, Subordinate};
 use crate::{Accelerator, BusError, ROWS, free_name, registers, render, reset_type, text_of};
@@ -20,7 +18,9 @@ use crate::{Accelerator, BusError, ROWS, free_name, registers, render, reset_typ
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 pub(super) type Channel = (String, u32, String, String, String);
 
-/// A shell, as templates print it.
+/// A shell, which its template prints in Veryl.
+#[derive(Template)]
+#[template(path = "shell.veryl", escape = "none")]
 pub(super) struct View<'a> {
     pub accelerator: &'a str,
     pub module: String,
@@ -41,36 +41,8 @@ pub(super) struct View<'a> {
     pub images: Vec<Image>,
     /// Words of the arguments of a run.
     pub argument_words: usize,
-    /// Whether beats and walks are registers, those of the host of an array.
-    pub programmed: bool,
-    /// The global buffer, of an array that has one.
-    pub rows: Option<Rows>,
-}
-
-/// The shell with streams, in Veryl.
-#[derive(Template)]
-#[template(path = "axis.veryl", escape = "none")]
-pub(super) struct Axis<'a>(&'a View<'a>);
-
-/// The shell with images, in Veryl.
-#[derive(Template)]
-#[template(path = "axi.veryl", escape = "none")]
-struct Axi<'a>(&'a View<'a>);
-
-impl<'a> Deref for Axis<'a> {
-    type Target = View<'a>;
-
-    fn deref(&self) -> &View<'a> {
-        self.0
-    }
-}
-
-impl<'a> Deref for Axi<'a> {
-    type Target = View<'a>;
-
-    fn deref(&self) -> &View<'a> {
-        self.0
-    }
+    /// The array that it is of, whose host has beats and walks in registers.
+    pub array: Option<&'a ArrayModule<'a>>,
 }
 
 /// The control of runs.
@@ -114,14 +86,13 @@ impl<'a> View<'a> {
             memory: Memory::default(),
             images: Vec::new(),
             argument_words: 0,
-            programmed: false,
-            rows: None,
+            array: None,
         })
     }
 
     /// Veryl of the library, the control, and the shell.
     pub fn sources(&self) -> Vec<SourceFile> {
-        let programmed = self.programmed;
+        let programmed = self.programmed();
         let path = self.path();
         let library: &[(&str, &str)] = match path {
             DataPath::Rows => &OF_ROWS,
@@ -140,28 +111,42 @@ impl<'a> View<'a> {
         }
         let control = Control { path };
         printed.push((control.module(), render(&control)));
-        let text = match path {
-            DataPath::Streams => render(&Axis(self)),
-            DataPath::Images => render(&Axi(self)),
-            DataPath::Rows => self.rows_text(),
-        };
-        printed.push((self.module.clone(), text));
+        printed.push((self.module.clone(), render(self)));
         sources.extend(printed.into_iter().map(|(name, text)| SourceFile { name, text }));
         sources
     }
 
     /// How the words of runs reach it.
     pub fn path(&self) -> DataPath {
-        match (&self.rows, self.images.is_empty()) {
+        match (self.rows(), self.images.is_empty()) {
             (Some(_), _) => DataPath::Rows,
             (None, false) => DataPath::Images,
             (None, true) => DataPath::Streams,
         }
     }
 
+    /// Whether beats and walks are registers, those of the host of an array.
+    pub fn programmed(&self) -> bool {
+        self.array.is_some()
+    }
+
+    /// The global buffer, of an array that has one.
+    pub fn rows(&self) -> Option<&GlobalBuffer> {
+        self.array.and_then(ArrayModule::rows)
+    }
+
+    /// Its registers, and those of the host of an array.
+    pub fn registers(&self) -> Vec<Register<()>> {
+        let path = self.path();
+        let streams = if path == DataPath::Images { self.images.len() } else { self.inputs };
+        let mut layout = registers::registers(path, streams as u32, &self.arguments());
+        self.array.iter().for_each(|array| array.add_registers(&mut layout));
+        layout.registers
+    }
+
     /// A part of the names of its managers.
     fn style(&self) -> &'static str {
-        style(self.programmed)
+        style(self.programmed())
     }
 
     pub fn reset_type(&self) -> &'static str {
@@ -170,9 +155,9 @@ impl<'a> View<'a> {
 
     /// The hardware that it is of, for people.
     pub fn of_hardware(&self) -> String {
-        match self.accelerator.strip_suffix("_host").filter(|_| self.programmed) {
-            Some(array) if self.rows.is_some() => format!("array `{array}` with its global buffer"),
-            Some(array) => format!("array `{array}`"),
+        match self.array {
+            Some(array) if array.rows().is_some() => format!("array `{}` with its global buffer", array.name),
+            Some(array) => format!("array `{}`", array.name),
             None => format!("accelerator `{}`", self.accelerator),
         }
     }
@@ -195,7 +180,7 @@ impl<'a> View<'a> {
         if !self.images.is_empty() {
             return lite.into_iter().chain(self.image_channels()).collect();
         }
-        if let Some(rows) = &self.rows {
+        if let Some(rows) = self.rows() {
             return lite.into_iter().chain(rows.channels()).collect();
         }
         let streams = self.streams.iter().map(|stream| {

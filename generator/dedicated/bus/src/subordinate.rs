@@ -1,6 +1,7 @@
 //! Buses by which a system writes and reads the registers of a block.
 
 use askama::Template;
+use itertools::Itertools;
 use pushmem_csr::upper;
 
 use crate::shell::Channel;
@@ -57,93 +58,121 @@ impl RegisterBus {
 
     /// The name of a signal in that definition.
     fn logical(self, signal: &Signal) -> String {
-        match signal.name {
+        match signal.end {
             // Each subordinate has one of its own.
             "psel" => "PSELx".to_owned(),
-            name => upper(name),
+            _ => upper(&signal.name()),
         }
     }
 
-    /// Name, direction and bits of its signals, where addresses have so many bits: whether the subordinate drives it.
-    fn table(self, address: u32) -> Vec<(&'static str, bool, u32)> {
+    /// Its signals but those of AXI4-Lite, where addresses have so many bits: channel, name there, whether the subordinate drives it, bits.
+    fn table(self, address: u32) -> Vec<(&'static str, &'static str, bool, u32)> {
         const IN: bool = false;
         const OUT: bool = true;
         match self {
             RegisterBus::Apb => vec![
-                ("psel", IN, 1),
-                ("penable", IN, 1),
-                ("pwrite", IN, 1),
-                ("paddr", IN, address),
-                ("pwdata", IN, 32),
-                ("pstrb", IN, 4),
-                ("pready", OUT, 1),
-                ("prdata", OUT, 32),
-                ("pslverr", OUT, 1),
+                ("", "psel", IN, 1),
+                ("", "penable", IN, 1),
+                ("", "pwrite", IN, 1),
+                ("", "paddr", IN, address),
+                ("", "pwdata", IN, 32),
+                ("", "pstrb", IN, 4),
+                ("", "pready", OUT, 1),
+                ("", "prdata", OUT, 32),
+                ("", "pslverr", OUT, 1),
             ],
-            RegisterBus::AxiLite => vec![
-                ("awvalid", IN, 1),
-                ("awready", OUT, 1),
-                ("awaddr", IN, address),
-                ("wvalid", IN, 1),
-                ("wready", OUT, 1),
-                ("wdata", IN, 32),
-                ("wstrb", IN, 4),
-                ("bvalid", OUT, 1),
-                ("bready", IN, 1),
-                ("bresp", OUT, 2),
-                ("arvalid", IN, 1),
-                ("arready", OUT, 1),
-                ("araddr", IN, address),
-                ("rvalid", OUT, 1),
-                ("rready", IN, 1),
-                ("rdata", OUT, 32),
-                ("rresp", OUT, 2),
-            ],
+            RegisterBus::AxiLite => Vec::new(),
             RegisterBus::TileLink => vec![
-                ("a_valid", IN, 1),
-                ("a_ready", OUT, 1),
-                ("a_opcode", IN, 3),
-                ("a_param", IN, 3),
-                ("a_size", IN, 2),
-                ("a_source", IN, SOURCE_BITS),
-                ("a_address", IN, address),
-                ("a_mask", IN, 4),
-                ("a_data", IN, 32),
-                ("a_corrupt", IN, 1),
-                ("d_valid", OUT, 1),
-                ("d_ready", IN, 1),
-                ("d_opcode", OUT, 3),
-                ("d_param", OUT, 2),
-                ("d_size", OUT, 2),
-                ("d_source", OUT, SOURCE_BITS),
-                ("d_sink", OUT, 1),
-                ("d_denied", OUT, 1),
-                ("d_data", OUT, 32),
-                ("d_corrupt", OUT, 1),
+                ("a_", "valid", IN, 1),
+                ("a_", "ready", OUT, 1),
+                ("a_", "opcode", IN, 3),
+                ("a_", "param", IN, 3),
+                ("a_", "size", IN, 2),
+                ("a_", "source", IN, SOURCE_BITS),
+                ("a_", "address", IN, address),
+                ("a_", "mask", IN, 4),
+                ("a_", "data", IN, 32),
+                ("a_", "corrupt", IN, 1),
+                ("d_", "valid", OUT, 1),
+                ("d_", "ready", IN, 1),
+                ("d_", "opcode", OUT, 3),
+                ("d_", "param", OUT, 2),
+                ("d_", "size", OUT, 2),
+                ("d_", "source", OUT, SOURCE_BITS),
+                ("d_", "sink", OUT, 1),
+                ("d_", "denied", OUT, 1),
+                ("d_", "data", OUT, 32),
+                ("d_", "corrupt", OUT, 1),
             ],
         }
     }
 
-    /// Its channels whose offers stay until they are taken: the beginning of the names of their signals. Requests of TileLink may go away.
+    /// Its channels whose offers stay until they are taken. Requests of TileLink may go away.
     fn channels(self) -> &'static [&'static str] {
         match self {
             RegisterBus::Apb => &[],
-            RegisterBus::AxiLite => &["aw", "w", "b", "ar", "r"],
+            RegisterBus::AxiLite => &AXI_CHANNELS,
             RegisterBus::TileLink => &["d_"],
         }
     }
 }
 
+/// The channels of AXI4.
+pub(crate) const AXI_CHANNELS: [&str; 5] = ["aw", "w", "b", "ar", "r"];
+
+/// Bits of the signals of AXI4 that vary.
+#[derive(Clone, Copy)]
+pub(crate) struct AxiBits {
+    pub id: u32,
+    pub address: u32,
+    pub data: u32,
+}
+
 /// A signal of a bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Signal {
-    /// Its name in the standard, in lower case.
-    pub name: &'static str,
+    /// Its channel and its name there in the standard, in lower case.
+    pub channel: &'static str,
+    pub end: &'static str,
     /// The port of the shell.
     pub port: String,
-    /// Whether the subordinate drives it.
+    /// Whether the shell drives it.
     pub output: bool,
     pub bits: u32,
+}
+
+impl Signal {
+    fn new(port: &str, (channel, end, output, bits): (&'static str, &'static str, bool, u32)) -> Self {
+        Signal { channel, end, port: format!("{port}_{channel}{end}"), output, bits }
+    }
+
+    /// Its name in the standard, in lower case.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.channel, self.end)
+    }
+}
+
+/// The signals of channels of AXI4 at ports that begin so, in the order of the ports: of a manager, or of a subordinate, which has no use for
+/// the kind of memory.
+pub(crate) fn axi(port: &str, channels: &[&'static str], bits: AxiBits, is_manager: bool) -> Vec<Signal> {
+    let AxiBits { id, address, data } = bits;
+    let of_channel = |&channel: &&'static str| {
+        let output = is_manager != ["b", "r"].contains(&channel);
+        let mut payload = match channel {
+            "aw" | "ar" => vec![("id", id), ("addr", address), ("len", 8), ("size", 3), ("burst", 2)],
+            "w" => vec![("data", data), ("strb", data / 8), ("last", 1)],
+            "b" => vec![("id", id), ("resp", 2)],
+            _ => vec![("id", id), ("data", data), ("resp", 2), ("last", 1)],
+        };
+        if is_manager && channel.starts_with('a') {
+            payload.extend([("cache", 4), ("prot", 3)]);
+        }
+        let mut signals = payload.into_iter().map(|(end, bits)| (channel, end, output, bits)).collect_vec();
+        let at = if is_manager { signals.len() } else { 0 };
+        signals.splice(at..at, [(channel, "valid", output, 1), (channel, "ready", !output, 1)]);
+        signals.into_iter().map(|signal| Signal::new(port, signal))
+    };
+    channels.iter().flat_map(of_channel).collect()
 }
 
 /// The subordinate of a shell.
@@ -166,14 +195,18 @@ impl Subordinate {
 
     /// The signals, in the order of the ports.
     pub(crate) fn signals(&self) -> Vec<Signal> {
-        let signal = |(name, output, bits)| Signal { name, port: format!("{}_{name}", self.port), output, bits };
-        self.bus.table(self.address_bits).into_iter().map(signal).collect()
+        let Subordinate { bus, port, address_bits: address, .. } = *self;
+        if bus != RegisterBus::AxiLite {
+            return bus.table(address).into_iter().map(|signal| Signal::new(port, signal)).collect();
+        }
+        let mut signals = axi(port, &AXI_CHANNELS, AxiBits { id: 0, address, data: 32 }, false);
+        signals.retain(|signal| !["id", "len", "size", "burst", "last"].contains(&signal.end));
+        signals
     }
 
     /// The channels whose rules are watched.
     pub(crate) fn channels(&self) -> Vec<Channel> {
-        let signals: Vec<(&str, u32)> = self.signals().into_iter().map(|signal| (signal.name, signal.bits)).collect();
-        self.bus.channels().iter().map(|name| channel(self.port, name, &signals)).collect()
+        channels(self.port, self.bus.channels(), &self.signals())
     }
 
     /// The interface in IP-XACT, if the bus has a definition there.
@@ -183,23 +216,21 @@ impl Subordinate {
     }
 }
 
-/// The channel of a port whose signals begin with a name, among these with their bits.
-pub(crate) fn channel(port: &str, name: &str, signals: &[(&str, u32)]) -> Channel {
-    let is_payload =
-        |(signal, _): &&(&str, u32)| signal.strip_prefix(name).is_some_and(|end| !["valid", "ready"].contains(&end));
-    let payload: Vec<&(&str, u32)> = signals.iter().filter(is_payload).collect();
-    let ports: Vec<String> = payload.iter().map(|(signal, _)| format!("{port}_{signal}")).collect();
-    let signal = |end: &str| format!("{port}_{name}{end}");
-    (
-        signal("").trim_end_matches('_').to_owned(),
-        payload.iter().map(|(_, bits)| bits).sum(),
-        signal("valid"),
-        signal("ready"),
-        match &ports[..] {
-            [port] => port.clone(),
-            ports => format!("{{{}}}", ports.join(", ")),
-        },
-    )
+/// The channels of these names of a port, among its signals.
+pub(crate) fn channels(port: &str, names: &[&str], signals: &[Signal]) -> Vec<Channel> {
+    let channel = |name: &&str| {
+        let is_payload = |signal: &&Signal| signal.channel == *name && !["valid", "ready"].contains(&signal.end);
+        let payload = signals.iter().filter(is_payload).collect_vec();
+        let ports = payload.iter().map(|signal| &signal.port).join(", ");
+        (
+            format!("{port}_{}", name.trim_end_matches('_')),
+            payload.iter().map(|signal| signal.bits).sum(),
+            format!("{port}_{name}valid"),
+            format!("{port}_{name}ready"),
+            if payload.len() == 1 { ports } else { format!("{{{ports}}}") },
+        )
+    };
+    names.iter().map(channel).collect()
 }
 
 /// An interface of a component, IEEE 1685-2014.

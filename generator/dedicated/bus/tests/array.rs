@@ -1,8 +1,8 @@
 //! Shells of arrays, and programs for them.
 
 use pushmem_bus::{
-    ArrayModule, BusError, Elements, IoStream, Memory, Program, ProgramError, ProgramImage, WalkError, array_axi,
-    array_axis,
+    ArrayModule, ArrayPorts, BusError, Elements, IoTiles, Lane, Memory, Place, Program, ProgramError, ProgramImage,
+    WalkError, array_shell,
 };
 use pushmem_images::Element;
 use pushmem_systemverilog::ports_of;
@@ -26,18 +26,27 @@ fn files(text: String) -> Vec<(String, String)> {
     vec![("rtl/quartet_array.sv".to_owned(), text)]
 }
 
-fn array(rtl: &[(String, String)]) -> ArrayModule<'_> {
+/// Its IO tiles, whose streams walk through images in memory.
+const TILES: IoTiles = IoTiles {
+    columns: 4,
+    levels: 6,
+    readers: 2,
+    writers: 1,
+    memory: Some(Memory { bits: 64, burst_beats: 16, bursts: 4 }),
+};
+
+/// The same behind AXI4-Stream.
+const STREAMS: IoTiles = IoTiles { memory: None, ..TILES };
+
+fn array(rtl: &[(String, String)], tiles: IoTiles) -> ArrayModule<'_> {
     ArrayModule {
         name: "quartet",
-        module: "quartet_array",
+        module: "quartet_array".to_owned(),
         rtl,
-        columns: 4,
+        ports: ArrayPorts::Tiles(tiles),
         digest: 0xbaed_3450,
         digest_address: 0xffff_0000,
         latency: 5,
-        levels: 6,
-        readers: 2,
-        writers: 1,
         reset: Reset::Asynchronous,
         identity: 0x1234_5678,
         version: "1.0.0",
@@ -67,17 +76,18 @@ fn program() -> Program<'static> {
         cycles: 60,
         images: vec![image("one", false), image("other", false), image("output", true)],
         lanes: vec![
-            IoStream { image: 0, column: 1, elements: lines.clone() },
-            IoStream { image: 1, column: 0, elements: columns },
-            IoStream { image: 2, column: 3, elements: lines },
+            Lane { image: 0, place: Place::Column(1), elements: lines.clone() },
+            Lane { image: 1, place: Place::Column(0), elements: columns },
+            Lane { image: 2, place: Place::Column(3), elements: lines },
         ],
+        has_rows: false,
     }
 }
 
 #[test]
 fn a_shell_has_the_managers_that_were_asked_for() {
     let rtl = files(module(4, "    input  logic test_enable_i,\n"));
-    let shell = array_axi(&array(&rtl), Memory::default()).unwrap();
+    let shell = array_shell(&array(&rtl, TILES)).unwrap();
     assert_eq!(shell.module, "quartet_axi");
     let ports = ports_of("quartet_axi", text(&shell.files, "rtl/quartet_axi.sv")).unwrap();
     let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
@@ -98,7 +108,7 @@ fn a_shell_has_the_managers_that_were_asked_for() {
 #[test]
 fn streams_take_the_place_of_managers() {
     let rtl = files(module(4, ""));
-    let shell = array_axis(&ArrayModule { reset: Reset::Synchronous, ..array(&rtl) }).unwrap();
+    let shell = array_shell(&ArrayModule { reset: Reset::Synchronous, ..array(&rtl, STREAMS) }).unwrap();
     let top = text(&shell.files, "rtl/quartet_axis.sv");
     let ports = ports_of("quartet_axis", top).unwrap();
     let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
@@ -111,7 +121,7 @@ fn streams_take_the_place_of_managers() {
 #[test]
 fn programs_are_tables_for_the_driver() {
     let rtl = files(module(4, ""));
-    let files = program().files(&array(&rtl), "quartet_axi", true).unwrap();
+    let files = program().files(&array(&rtl, TILES), "quartet_axi").unwrap();
     let writes = text(&files, "configuration/writes.hex");
     let expected = [
         "00000000 ffff0000",
@@ -149,7 +159,7 @@ fn streams_of_bytes_are_told_by_a_register() {
     let mut bytes = program();
     bytes.images[0].element = Element::I8;
     bytes.images[2].element = Element::U8;
-    let found = bytes.files(&array(&rtl), "quartet_axi", true).unwrap();
+    let found = bytes.files(&array(&rtl, TILES), "quartet_axi").unwrap();
     let writes = text(&found, "configuration/writes.hex");
     // Lines of 8 bytes; the second image has words.
     for line in
@@ -160,48 +170,49 @@ fn streams_of_bytes_are_told_by_a_register() {
     assert!(text(&found, "driver/sum_program.c").contains(".stream = 0x701u"));
     assert!(text(&found, "program.json").contains("\"type\": \"i8\""));
     // Behind AXI4-Stream, all have words.
-    let found = bytes.files(&array(&rtl), "quartet_axis", false).unwrap();
+    let found = bytes.files(&array(&rtl, STREAMS), "quartet_axis").unwrap();
     assert!(text(&found, "configuration/writes.hex").contains("00000080 00000101"));
 }
 
 #[test]
 fn programs_that_do_not_fit_are_refused() {
     let rtl = files(module(4, ""));
-    let (whole, one) = (array(&rtl), ArrayModule { readers: 1, ..array(&rtl) });
-    let error = program().files(&one, "quartet_axi", true).unwrap_err();
+    let (whole, one) = (array(&rtl, TILES), array(&rtl, IoTiles { readers: 1, ..TILES }));
+    let error = program().files(&one, "quartet_axi").unwrap_err();
     assert_eq!(error, ProgramError::Streams { image: "other".to_owned(), way: "into", wanted: 2, limit: 1 });
-    assert_eq!(program().check(&one, true), Err(error));
-    assert_eq!(program().check(&whole, true), Ok(()));
+    assert_eq!(program().check(&one), Err(error));
+    assert_eq!(program().check(&whole), Ok(()));
     let mut diagonal = program();
     diagonal.lanes[0].elements.loops = vec![(48, vec![9])];
-    let error = diagonal.files(&whole, "quartet_axi", true).unwrap_err();
+    let error = diagonal.files(&whole, "quartet_axi").unwrap_err();
     assert_eq!(error, ProgramError::Walk { image: "one".to_owned(), error: WalkError::Dimensions });
-    assert!(diagonal.files(&whole, "quartet_axis", false).is_ok());
-    let shallow = ArrayModule { levels: 1, ..array(&rtl) };
-    let error = program().files(&shallow, "quartet_axi", true).unwrap_err();
+    assert!(diagonal.files(&array(&rtl, STREAMS), "quartet_axis").is_ok());
+    let shallow = array(&rtl, IoTiles { levels: 1, ..TILES });
+    let error = program().files(&shallow, "quartet_axi").unwrap_err();
     assert_eq!(error, ProgramError::Loops { image: "other".to_owned(), loops: 2, limit: 1 });
     let mut long = program();
     let elements = Elements { shape: vec![2, 70_000], lanes: vec![0], loops: vec![(70_000, vec![2])] };
     long.images[0].shape = elements.shape.clone();
     long.lanes[0].elements = elements;
-    let error = long.files(&whole, "quartet_axi", true).unwrap_err();
+    let error = long.files(&whole, "quartet_axi").unwrap_err();
     assert!(matches!(error, ProgramError::Number { value: 69_999, limit: 65_535, .. }), "{error}");
 }
 
 #[test]
 fn shells_that_an_array_cannot_have_are_refused() {
     let rtl = files(module(4, ""));
-    let error = array_axi(&ArrayModule { readers: 5, ..array(&rtl) }, Memory::default()).unwrap_err();
+    let error = array_shell(&array(&rtl, IoTiles { readers: 5, ..TILES })).unwrap_err();
     assert!(error.to_string().contains("4 of either"), "{error}");
     // So they are without the RTL.
-    let error = ArrayModule { readers: 5, ..array(&[]) }.check(true).unwrap_err();
+    let error = array(&[], IoTiles { readers: 5, ..TILES }).check().unwrap_err();
     assert!(error.to_string().contains("4 of either"), "{error}");
-    let deep = ArrayModule { readers: 16, writers: 16, columns: 16, levels: 500, ..array(&[]) };
-    assert!(matches!(deep.check(true), Err(BusError::Images { .. })));
-    assert!(deep.check(false).is_ok());
+    let deep = IoTiles { readers: 16, writers: 16, columns: 16, levels: 500, ..TILES };
+    assert!(matches!(array(&[], deep).check(), Err(BusError::Images { .. })));
+    assert!(array(&[], IoTiles { memory: None, ..deep }).check().is_ok());
     let wide = files(module(64, ""));
-    let error = array_axis(&ArrayModule { readers: 20, writers: 20, columns: 64, ..array(&wide) }).unwrap_err();
+    let many = IoTiles { readers: 20, writers: 20, columns: 64, ..STREAMS };
+    let error = array_shell(&array(&wide, many)).unwrap_err();
     assert!(error.to_string().contains("32 of both"), "{error}");
-    let error = array_axis(&ArrayModule { module: "other", ..array(&rtl) }).unwrap_err();
+    let error = array_shell(&ArrayModule { module: "other".to_owned(), ..array(&rtl, STREAMS) }).unwrap_err();
     assert!(matches!(error, BusError::Ports { .. }), "{error}");
 }

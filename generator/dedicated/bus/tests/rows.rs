@@ -1,6 +1,8 @@
 //! Shells of arrays with a global buffer.
 
-use pushmem_bus::{BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, ProgramImage, buffered_axi};
+use pushmem_bus::{
+    ArrayModule, ArrayPorts, BusError, Elements, GlobalBuffer, Lane, Place, Program, ProgramImage, array_shell,
+};
 use pushmem_images::Element;
 use pushmem_systemverilog::{File, ports_of};
 use pushmem_tile::Reset;
@@ -29,17 +31,23 @@ fn rtl(words: u32) -> Vec<File> {
     vec![("rtl/quartet_with_global_buffer.sv".to_owned(), text)]
 }
 
-fn buffer(rtl: &[File]) -> GlobalBuffer<'_> {
+fn buffer() -> GlobalBuffer {
     GlobalBuffer {
-        name: "quartet",
-        module: "quartet_with_global_buffer",
-        rtl,
         bytes: 0x6000,
         bank_bytes: 0x2000,
-        functions: "quartet_buffer",
+        functions: "quartet_buffer".to_owned(),
         word_bits: 16,
         row_latency: 3,
         hand_over_address: 0xffff_1001,
+    }
+}
+
+fn array(rtl: &[File], buffer: GlobalBuffer) -> ArrayModule<'_> {
+    ArrayModule {
+        name: "quartet",
+        module: "quartet_with_global_buffer".to_owned(),
+        rtl,
+        ports: ArrayPorts::Rows(buffer),
         digest: 0xbaed_3450,
         digest_address: 0xffff_0000,
         latency: 5,
@@ -57,7 +65,7 @@ fn text<'a>(files: &'a [File], path: &str) -> &'a str {
 #[test]
 fn a_shell_has_a_subordinate_for_the_rows() {
     let rtl = rtl(4);
-    let shell = buffered_axi(&buffer(&rtl)).unwrap();
+    let shell = array_shell(&array(&rtl, buffer())).unwrap();
     assert_eq!(shell.module, "quartet_axi");
     let top = text(&shell.files, "rtl/quartet_axi.sv");
     let ports = ports_of("quartet_axi", top).unwrap();
@@ -94,7 +102,8 @@ fn a_shell_has_a_subordinate_for_the_rows() {
 #[test]
 fn shells_follow_the_array() {
     let rtl = rtl(2);
-    let shell = buffered_axi(&GlobalBuffer { word_bits: 32, reset: Reset::Synchronous, ..buffer(&rtl) }).unwrap();
+    let words = GlobalBuffer { word_bits: 32, ..buffer() };
+    let shell = array_shell(&ArrayModule { reset: Reset::Synchronous, ..array(&rtl, words) }).unwrap();
     assert!(
         text(&shell.files, "rtl/quartet_axi.sv").contains(".Words       (2)"),
         "{}",
@@ -106,9 +115,9 @@ fn shells_follow_the_array() {
 #[test]
 fn shells_that_a_buffer_cannot_have_are_refused() {
     let rtl = rtl(4);
-    let error = buffered_axi(&GlobalBuffer { bytes: 1 << 32, ..buffer(&rtl) }).unwrap_err();
+    let error = array_shell(&array(&rtl, GlobalBuffer { bytes: 1 << 32, ..buffer() })).unwrap_err();
     assert!(matches!(error, BusError::Bytes { bytes: 0x1_0000_0000, limit: 0x8000_0000 }), "{error}");
-    let error = buffered_axi(&GlobalBuffer { module: "other", ..buffer(&rtl) }).unwrap_err();
+    let error = array_shell(&ArrayModule { module: "other".to_owned(), ..array(&rtl, buffer()) }).unwrap_err();
     assert!(matches!(error, BusError::Ports { .. }), "{error}");
 }
 
@@ -122,20 +131,20 @@ fn programs_are_writes_and_places() {
         shape: vec![8, 6],
     };
     let elements = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(48, vec![1])] };
-    let program = BufferedProgram {
+    let program = Program {
         name: "sum",
         bitstream: vec![(0xffff_0000, 0xbaed_3450), (0x0101_0000, 7)],
         tail: 3,
         cycles: 60,
         images: vec![image("one", false), image("output", true)],
         lanes: vec![
-            BankLane { image: 0, bank: 0, first_word: 0, elements: elements.clone() },
-            BankLane { image: 1, bank: 1, first_word: 48, elements },
+            Lane { image: 0, place: Place::Bank { bank: 0, first_word: 0 }, elements: elements.clone() },
+            Lane { image: 1, place: Place::Bank { bank: 1, first_word: 48 }, elements },
         ],
         has_rows: true,
     };
     let rtl = rtl(4);
-    let files = program.files(&buffer(&rtl), "quartet_axi").unwrap();
+    let files = program.files(&array(&rtl, buffer()), "quartet_axi").unwrap();
     let writes: Vec<&str> = text(&files, "configuration/writes.hex").lines().skip(1).collect();
     assert_eq!(
         writes,

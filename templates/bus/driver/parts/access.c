@@ -8,7 +8,7 @@ static void set(struct {{ name }} *device, uint32_t offset, uint32_t value)
     device->port.write(device->port.context, offset, value);
 }
 
-{% if shell.rows.is_some() -%}
+{% if shell.rows().is_some() -%}
 static uint32_t mapped_read(void *context, uint32_t offset)
 {
     const struct {{ name }}_map *map = context;

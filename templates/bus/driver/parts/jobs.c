@@ -34,7 +34,7 @@ void {{ name }}_acknowledge(struct {{ name }} *device)
     }
 }
 
-{% if shell.rows.is_none() -%}
+{% if shell.rows().is_none() -%}
 uint32_t {{ name }}_failed(const struct {{ name }} *device)
 {
     return device->failed;

@@ -1,7 +1,7 @@
-/* {% if shell.rows.is_some() %}Writes the inputs of a job to the next half, and starts it, or makes it the next one{% else %}Starts a job, or makes it the next one{% endif %}. */
+/* {% if shell.rows().is_some() %}Writes the inputs of a job to the next half, and starts it, or makes it the next one{% else %}Starts a job, or makes it the next one{% endif %}. */
 int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *job);
 
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
 /* Whether the older job is over: then its outputs are read, while the next one runs. */
 {%- else %}
 /* Whether the older job is over, and how it ended: then its interrupt is taken back, and the next one is started. */
@@ -18,7 +18,7 @@ void {{ name }}_enable_interrupt(struct {{ name }} *device, bool enable);
  * wait, which did so: it might take the interrupt of the next job. */
 void {{ name }}_acknowledge(struct {{ name }} *device);
 
-{% if shell.rows.is_none() -%}
+{% if shell.rows().is_none() -%}
 /* The images of the last job that ended which failed, a bit for each number. */
 uint32_t {{ name }}_failed(const struct {{ name }} *device);
 

@@ -13,14 +13,14 @@ int {{ name }}_open(struct {{ name }} *device, struct {{ name }}_port port)
     device->program = NULL;
 {%- endif %}
     device->jobs = 0;
-{%- if shell.rows.is_none() %}
+{%- if shell.rows().is_none() %}
     device->failed = 0;
 {%- endif %}
     device->cycles = 0;
     if (get(device, {{ registers }}_IDENTITY_OFFSET) != {{ registers }}_IDENTITY_EXPECTED) {
         return {{ prefix }}_WRONG_HARDWARE;
     }
-{%- if shell.rows.is_some() %}
+{%- if shell.rows().is_some() %}
     device->runs = get(device, {{ registers }}_RUNS_OFFSET);
     device->half = get(device, {{ registers }}_NEXT_HALF_OFFSET);
 {%- endif %}

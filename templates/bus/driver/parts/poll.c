@@ -9,7 +9,7 @@ int {{ name }}_poll(struct {{ name }} *device)
     }
     /* The next start clears them. */
     error = get(device, {{ registers }}_ERROR_OFFSET);
-    device->failed = {% if shell.programmed %}images_of(device, {% endif %}get(device, {{ registers }}_FAILED_IMAGES_OFFSET){% if shell.programmed %}){% endif %};
+    device->failed = {% if shell.programmed() %}images_of(device, {% endif %}get(device, {{ registers }}_FAILED_IMAGES_OFFSET){% if shell.programmed() %}){% endif %};
     device->cycles = get(device, {{ registers }}_CYCLES_OFFSET);
     /* Before the next start: after it, the end of that job might be what is taken back. */
     {{ name }}_acknowledge(device);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream};
 use pushmem_bus::{
-    ArrayModule, BankLane, BufferedProgram, BusError, Elements, GlobalBuffer, INTERFACE, IoStream, Memory, Program,
-    ProgramError, ProgramImage, array_axi, array_axis, buffered_axi,
+    ArrayModule, ArrayPorts, BusError, Elements, GlobalBuffer, INTERFACE, IoTiles, Lane, Memory, Place, Program,
+    ProgramError, ProgramImage, array_shell,
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
@@ -53,98 +53,78 @@ pub struct Work<'a> {
 }
 
 impl ShellOptions {
-    /// The array with these streams.
-    fn array<'a>(&self, spec: &'a ArraySpec, module: &'a str, rtl: &'a [File]) -> ArrayModule<'a> {
-        let array = ArrayModule {
+    /// The array with its global buffer, or with these streams.
+    fn array<'a>(&self, spec: &'a ArraySpec, rtl: &'a [File]) -> ArrayModule<'a> {
+        let (module, ports, shell) = match spec.global_buffer.as_ref().zip(BankMap::of(spec)) {
+            Some((buffer, map)) => {
+                let rows = GlobalBuffer {
+                    bytes: buffer.bytes(),
+                    bank_bytes: buffer.bank_bytes,
+                    word_bits: spec.word_bits(),
+                    row_latency: HOST_LATENCY,
+                    hand_over_address: map.address_of_all(map.field(BankMeaning::HandOver { half: 0 }).0).word(),
+                    functions: BankDriverNames::of(spec).functions,
+                };
+                (with_global_buffer_module(spec), ArrayPorts::Rows(rows), "axi rows".to_owned())
+            }
+            None => {
+                let ShellOptions { memory, .. } = *self;
+                let readers = self.readers.unwrap_or(STREAMS.min(spec.columns));
+                let writers = self.writers.unwrap_or(STREAMS.min(spec.columns));
+                let levels = spec.io.controller.levels;
+                let tiles = IoTiles { columns: spec.columns, levels, readers, writers, memory };
+                let bus = if memory.is_some() { "axi" } else { "axis" };
+                (array_module(spec), ArrayPorts::Tiles(tiles), format!("{bus} {readers} {writers}"))
+            }
+        };
+        ArrayModule {
             name: &spec.name,
             module,
             rtl,
-            columns: spec.columns,
+            ports,
             digest: spec.digest_word(),
             digest_address: DIGEST.word(),
             latency: answer_latency(spec),
-            levels: spec.io.controller.levels,
-            readers: self.readers.unwrap_or(STREAMS.min(spec.columns)),
-            writers: self.writers.unwrap_or(STREAMS.min(spec.columns)),
             reset: spec.reset(),
-            identity: 0,
+            identity: first_word([format!("{} {shell} {INTERFACE}", spec.digest())]),
             version: env!("CARGO_PKG_VERSION"),
-        };
-        ArrayModule { identity: identity(spec, &array, *self), ..array }
+        }
     }
 
     /// Whether the array has a shell with these streams, which needs no program.
     ///
     /// # Errors
-    /// When the array has fewer columns, or the shell no registers for them.
+    /// When the array has fewer columns, or the shell no registers for them, or an option is for another kind of array.
     pub fn check(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
-        if let Some(buffer) = global_buffer(spec, "", &[], &BankDriverNames::of(spec)) {
-            self.check_buffered(spec)?;
-            return buffer.check().map_err(|error| no_shell(spec, &error));
+        let (name, columns) = (&spec.name, spec.columns);
+        if spec.global_buffer.is_some() && self.memory.is_none() {
+            let refused = format!("`{name}` has a global buffer, which no stream of `--bus axis` leads to");
+            let help =
+                "choose `--bus axi`, whose subordinate has the rows of its banks, or an array without `global_buffer`";
+            return Err(Diagnostic::new(refused).with_help(help));
+        }
+        if let Some(option) = self.of_managers.filter(|_| spec.global_buffer.is_some()) {
+            let refused = format!(
+                "`{name}` has a global buffer in place of managers and streams, of which `{option}` says something"
+            );
+            let help = "leave the option out, or choose an array without `global_buffer`";
+            return Err(Diagnostic::new(refused).with_help(help));
         }
         for (option, streams) in [("--bus-readers", self.readers), ("--bus-writers", self.writers)] {
-            if let Some(streams) = streams.filter(|streams| *streams > spec.columns) {
-                let ArraySpec { name, columns, .. } = spec;
+            if let Some(streams) = streams.filter(|streams| *streams > columns) {
                 let refused = format!(
                     "`{option} {streams}` is more than the {columns} columns of `{name}`, each with an IO tile"
                 );
                 return Err(Diagnostic::new(refused).with_help(format!("ask for at most `{option} {columns}`")));
             }
         }
-        let array = self.array(spec, "", &[]);
-        array.check(self.memory.is_some()).map_err(|error| no_shell(spec, &error))
+        self.array(spec, &[]).check().map_err(|error| no_shell(name, &error))
     }
-}
-
-impl ShellOptions {
-    /// Whether the options are those of the shell of an array with a global buffer.
-    fn check_buffered(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
-        let name = &spec.name;
-        if self.memory.is_none() {
-            let refused = format!("`{name}` has a global buffer, which no stream of `--bus axis` leads to");
-            let help =
-                "choose `--bus axi`, whose subordinate has the rows of its banks, or an array without `global_buffer`";
-            return Err(Diagnostic::new(refused).with_help(help));
-        }
-        let Some(option) = self.of_managers else { return Ok(()) };
-        let refused = format!(
-            "`{name}` has a global buffer in place of managers and streams, of which `{option}` says something"
-        );
-        Err(Diagnostic::new(refused).with_help("leave the option out, or choose an array without `global_buffer`"))
-    }
-}
-
-/// The array with its global buffer, if it has one.
-fn global_buffer<'a>(
-    spec: &'a ArraySpec,
-    module: &'a str,
-    rtl: &'a [File],
-    names: &'a BankDriverNames,
-) -> Option<GlobalBuffer<'a>> {
-    let (buffer, map) = (spec.global_buffer.as_ref()?, BankMap::of(spec)?);
-    let text = format!("{} axi rows {INTERFACE}", spec.digest());
-    Some(GlobalBuffer {
-        name: &spec.name,
-        module,
-        rtl,
-        bytes: buffer.bytes(),
-        bank_bytes: buffer.bank_bytes,
-        word_bits: spec.word_bits(),
-        row_latency: HOST_LATENCY,
-        hand_over_address: map.address_of_all(map.field(BankMeaning::HandOver { half: 0 }).0).word(),
-        digest: spec.digest_word(),
-        digest_address: DIGEST.word(),
-        latency: answer_latency(spec),
-        reset: spec.reset(),
-        functions: &names.functions,
-        identity: first_word(&text),
-        version: env!("CARGO_PKG_VERSION"),
-    })
 }
 
 /// The refusal of a shell of an array.
-fn no_shell(spec: &ArraySpec, error: &BusError) -> Diagnostic {
-    let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", spec.name));
+fn no_shell(array: &str, error: &BusError) -> Diagnostic {
+    let refused = Diagnostic::new(format!("`{array}` has no shell for a bus: {error}"));
     match error {
         BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
         BusError::Bytes { .. } => refused.with_help("choose an array with fewer `banks` or `bank_bytes`"),
@@ -165,12 +145,7 @@ pub fn check(
     target: &ArrayTarget,
     shape: ShellOptions,
 ) -> Result<(), Diagnostic> {
-    if target.spec.global_buffer.is_some() {
-        let found = buffered_program(compiled, mapped, target, 0).check();
-        return found.map_err(|error| not_behind(compiled, &target.spec, &error));
-    }
-    let array = shape.array(&target.spec, "", &[]);
-    let found = program(compiled, mapped, target).check(&array, shape.memory.is_some());
+    let found = program(compiled, mapped, target, 0).check(&shape.array(&target.spec, &[]));
     found.map_err(|error| not_behind(compiled, &target.spec, &error))
 }
 
@@ -206,36 +181,22 @@ pub fn add(
         None => rtl,
     };
     let files = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
-    let (with_global_buffer, names) = (with_global_buffer_module(spec), BankDriverNames::of(spec));
-    let (shell, firmware) = match global_buffer(spec, &with_global_buffer, &files, &names) {
-        Some(buffer) => {
-            let shell = buffered_axi(&buffer).map_err(|error| no_shell(spec, &error))?;
-            let of_program = buffered_program(compiled, mapped, target, cycles).files(&buffer, &shell.module);
-            let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
-            let of_banks = registers.into_iter().chain(bank_driver(spec));
-            let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text)).collect_vec();
-            add_rows(folder, work);
-            (shell, of_program.map(|files| files.into_iter().chain(of_banks).collect_vec()))
-        }
-        None => {
-            let array_module = array_module(spec);
-            let array = shape.array(spec, &array_module, &files);
-            let shell = match shape.memory {
-                Some(memory) => array_axi(&array, memory),
-                None => array_axis(&array),
-            };
-            let shell = shell.map_err(|error| no_shell(spec, &error))?;
-            let of_program = program(compiled, mapped, target).files(&array, &shell.module, shape.memory.is_some());
-            (shell, of_program)
-        }
-    };
-    let firmware = firmware.map_err(|error| not_behind(compiled, spec, &error))?;
+    let array = shape.array(spec, &files);
+    let shell = array_shell(&array).map_err(|error| no_shell(&spec.name, &error))?;
+    let of_program = program(compiled, mapped, target, cycles).files(&array, &shell.module);
+    let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
+    let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
+    let of_banks = registers.into_iter().chain(bank_driver(spec));
+    let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text));
+    if spec.global_buffer.is_some() {
+        add_rows(folder, work);
+    }
     let mut signed = OutputFolder::new();
     chip.add(&mut signed, &technology, true, |technology| {
         package::shell(&shell, package::array(spec, files.clone(), technology))
     })?;
     let part = shell_part(&shell);
-    shell.files.into_iter().chain(firmware).for_each(|(path, text)| signed.add(path, text));
+    shell.files.into_iter().chain(of_program).chain(of_banks).for_each(|(path, text)| signed.add(path, text));
     sign(folder, spec, signed);
     let is_of_images = shape.memory.is_some() || spec.global_buffer.is_some();
     add_words(folder, if is_of_images { images(work) } else { streams(work)? });
@@ -270,15 +231,11 @@ fn help(error: &ProgramError) -> String {
     }
 }
 
-/// The identity of a shell: of the array, its streams and the bus.
-fn identity(spec: &ArraySpec, array: &ArrayModule, shape: ShellOptions) -> u32 {
-    let bus = if shape.memory.is_some() { "axi" } else { "axis" };
-    first_word(&format!("{} {bus} {} {} {INTERFACE}", spec.digest(), array.readers, array.writers))
-}
-
-/// The first 32 bits of the digest of a text.
-fn first_word(text: &str) -> u32 {
-    let [first, second, third, fourth, ..] = *Sha256::digest(text) else { unreachable!("32 bytes") };
+/// The first 32 bits of the digest of some texts, the identity of a shell.
+pub fn first_word(texts: impl IntoIterator<Item = String>) -> u32 {
+    let [first, second, third, fourth, ..] = *Sha256::digest(texts.into_iter().join("")) else {
+        unreachable!("32 bytes")
+    };
     u32::from_be_bytes([first, second, third, fourth])
 }
 
@@ -393,62 +350,34 @@ fn program_images(compiled: &Compiled) -> Vec<ProgramImage> {
     images.collect()
 }
 
-/// The streams at IO tiles of images.
-fn lanes(compiled: &Compiled, mapped: &Mapped, images: &[ProgramImage]) -> Vec<IoStream> {
-    let graph = &compiled.graph;
-    let lane = |lane: &StreamLane, direction: Direction| {
+/// The program as firmware knows it, of an array with a global buffer with the cycles of its run.
+fn program<'a>(compiled: &Compiled, mapped: &'a Mapped, target: &ArrayTarget, cycles: u64) -> Program<'a> {
+    let (graph, spec) = (&compiled.graph, &target.spec);
+    let images = program_images(compiled);
+    let (is_buffered, banks) = (spec.global_buffer.is_some(), bank_images(compiled, mapped, spec));
+    let (inputs, outputs) = (mapped.lowered.input_lanes(graph), mapped.lowered.output_lanes(graph));
+    let of = |direction: Direction, lanes: Vec<StreamLane>| lanes.into_iter().map(move |lane| (direction, lane));
+    let lanes = of(Direction::In, inputs).chain(of(Direction::Out, outputs)).enumerate();
+    let lanes = lanes.map(|(number, (direction, lane))| {
         let name = &compiled.program.arrays[lane.array(graph, direction)].name;
         let image = images.iter().position(|image| image.name == *name).expect("streams are of images");
-        IoStream {
-            image,
-            column: mapped.place(lane.cell).column,
-            elements: elements(compiled, lane, direction, &images[image]),
-        }
-    };
-    let (inputs, outputs) = (mapped.lowered.input_lanes(graph), mapped.lowered.output_lanes(graph));
-    let sources = inputs.iter().map(|one| lane(one, Direction::In));
-    let sinks = outputs.iter().map(|one| lane(one, Direction::Out));
-    sources.chain(sinks).collect()
-}
-
-/// The program as firmware of an array with a global buffer knows it, with the cycles of its run.
-fn buffered_program<'a>(
-    compiled: &Compiled,
-    mapped: &'a Mapped,
-    target: &ArrayTarget,
-    cycles: u64,
-) -> BufferedProgram<'a> {
-    let images = program_images(compiled);
-    let in_banks = bank_images(compiled, mapped, &target.spec).into_iter();
-    let lane = |(lane, place): (IoStream, BankImage)| BankLane {
-        image: lane.image,
-        bank: place.bank,
-        first_word: place.first_word,
-        elements: lane.elements,
-    };
-    BufferedProgram {
-        name: &mapped.lowered.netlist.name,
-        bitstream: mapped.bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
-        tail: tail(compiled, mapped, target),
-        cycles,
-        lanes: lanes(compiled, mapped, &images).into_iter().zip(in_banks).map(lane).collect(),
-        has_rows: BankedBitstream::of(&mapped.bitstream, &target.spec).is_some(),
-        images,
-    }
-}
-
-/// The program as firmware knows it.
-fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget) -> Program<'a> {
-    let images = program_images(compiled);
-    let lanes = lanes(compiled, mapped, &images);
+        let place = match banks.get(number) {
+            Some(&BankImage { bank, first_word, .. }) => Place::Bank { bank, first_word },
+            None => Place::Column(mapped.place(lane.cell).column),
+        };
+        Lane { image, place, elements: elements(compiled, &lane, direction, &images[image]) }
+    });
     let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0).max(0);
+    let without_waits = graph.length + span as u64 + u64::from(3 * spec.stall_latency());
+    let bitstream = if is_buffered { mapped.bitstream.clone() } else { of_array(mapped, target) };
     Program {
         name: &mapped.lowered.netlist.name,
-        bitstream: of_array(mapped, target).writes.iter().map(|write| (write.address, write.data)).collect(),
+        bitstream: bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
         tail: tail(compiled, mapped, target),
-        cycles: compiled.graph.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
+        cycles: if is_buffered { cycles } else { without_waits },
+        lanes: lanes.collect(),
+        has_rows: BankedBitstream::of(&mapped.bitstream, spec).is_some(),
         images,
-        lanes,
     }
 }
 

@@ -20,6 +20,7 @@ use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
 use sha2::{Digest, Sha256};
 
+use crate::application::array_shell::first_word;
 use crate::origin::Origin;
 
 /// The specifications of the tiles that there are instances of.
@@ -44,9 +45,6 @@ pub fn shell(compiled: &Dedicated, files: &Files, memory: Option<Memory>) -> Res
     // Firmware of one bus is not that of another.
     let bus = memory.map(|_| "axi".to_owned());
     let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string(), INTERFACE.to_string()]);
-    let [first, second, third, fourth, ..] = *Sha256::digest(texts.chain(bus).collect_vec().concat()) else {
-        unreachable!("32 bytes")
-    };
     let wrapped = pushmem_bus::Accelerator {
         module: &files.top_module,
         rtl: &files.rtl,
@@ -54,7 +52,7 @@ pub fn shell(compiled: &Dedicated, files: &Files, memory: Option<Memory>) -> Res
         outputs: traffic(&accelerator.outputs),
         config_latency: read_cycles(accelerator),
         reset: accelerator.target.memory().reset,
-        identity: u32::from_be_bytes([first, second, third, fourth]),
+        identity: first_word(texts.chain(bus)),
         version: env!("CARGO_PKG_VERSION"),
     };
     let shell = match memory {
