@@ -81,8 +81,9 @@ struct SwitchBox {
 }
 
 #[derive(Template)]
-#[template(path = "pe_tile.veryl", escape = "none")]
-struct PeTile<'a> {
+#[template(path = "tile.veryl", escape = "none")]
+struct Tile<'a> {
+    kind: TileKind,
     spec: &'a ArraySpec,
     module: &'a str,
     has_flush: bool,
@@ -92,15 +93,15 @@ struct PeTile<'a> {
     package: String,
     configuration: ConfigurationModule,
     connected: Vec<Connected>,
-    /// The module of the processing element.
-    pe: String,
-    /// The operands.
+    /// The memory, or the register file beside a processing element.
+    memory: Option<Memory<'a>>,
+    /// The operands of a processing element.
     words: String,
     bits: String,
-    /// The register file.
-    memory: Option<Memory<'a>>,
     switch_boxes: [SwitchBox; 2],
     hop_bits: u32,
+    /// The streams of an IO tile.
+    layers: [Stream; 2],
 }
 
 /// The memory in a tile.
@@ -115,38 +116,6 @@ struct Memory<'a> {
     inputs: Vec<String>,
     /// The signals that tell in which cycles outputs have a word.
     valids: Vec<String>,
-}
-
-#[derive(Template)]
-#[template(path = "memory_tile.veryl", escape = "none")]
-struct MemoryTile<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    memory: Memory<'a>,
-    has_flush: bool,
-    /// How the rest of the tile gets its clock.
-    clock: &'static str,
-    tracks: Vec<Tracks>,
-    package: String,
-    configuration: ConfigurationModule,
-    connected: Vec<Connected>,
-    switch_boxes: [SwitchBox; 2],
-    hop_bits: u32,
-}
-
-#[derive(Template)]
-#[template(path = "io_tile.veryl", escape = "none")]
-struct IoTile<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    has_flush: bool,
-    /// How the rest of the tile gets its clock.
-    clock: &'static str,
-    tracks: Vec<Tracks>,
-    package: String,
-    configuration: ConfigurationModule,
-    connected: Vec<Connected>,
-    layers: [Stream; 2],
 }
 
 /// The output that a stream into the array drives, of a layer.
@@ -165,12 +134,34 @@ impl Stream {
 }
 
 pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
-    let module = tile_module(spec, layout.kind);
-    match (layout.kind, memory(spec, layout)) {
-        (TileKind::Memory, Some(memory)) => render(&module, &memory_tile(spec, layout, &module, memory)),
-        (TileKind::Io, _) => render(&module, &io_tile(spec, layout, &module)),
-        (TileKind::Pe | TileKind::Memory, memory) => render(&module, &pe_tile(spec, layout, &module, memory)),
-    }
+    let module = &tile_module(spec, layout.kind);
+    let stream = |layer: Layer| Stream {
+        name: layer.name(),
+        tracks: spec.tracks.of(layer),
+        width: spec.bits(layer),
+        stream: match layer {
+            Layer::Word => "data",
+            Layer::Bit => "bit_in",
+        },
+    };
+    let tile = Tile {
+        kind: layout.kind,
+        spec,
+        module,
+        has_flush: takes_flush(spec, layout.kind),
+        clock: if spec.clock_gating { "clk_i: tile_clk" } else { "clk_i" },
+        tracks: tracks(spec, layout),
+        package: package_module(spec),
+        configuration: ConfigurationModule::of(spec, layout),
+        connected: connected(spec, layout),
+        memory: memory(spec, layout),
+        words: operands(spec, layout, Layer::Word),
+        bits: operands(spec, layout, Layer::Bit),
+        switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
+        hop_bits: hop_bits(spec),
+        layers: Layer::ALL.map(stream),
+    };
+    render(module, &tile)
 }
 
 /// The memory of a tile, if its kind has one.
@@ -219,69 +210,6 @@ fn switch_box(layout: &TileLayout, layer: Layer) -> SwitchBox {
 /// Signals together, the last lowest.
 fn concatenation(signals: Vec<String>) -> String {
     if let [signal] = signals.as_slice() { signal.clone() } else { format!("{{{}}}", signals.join(", ")) }
-}
-
-fn pe_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, memory: Option<Memory<'a>>) -> PeTile<'a> {
-    PeTile {
-        spec,
-        module,
-        has_flush: takes_flush(spec, layout.kind),
-        clock: clock(spec),
-        tracks: tracks(spec, layout),
-        package: package_module(spec),
-        configuration: ConfigurationModule::of(spec, layout),
-        connected: connected(spec, layout),
-        pe: pushmem_pe::module(&spec.pe),
-        words: operands(spec, layout, Layer::Word),
-        bits: operands(spec, layout, Layer::Bit),
-        memory,
-        switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
-        hop_bits: hop_bits(spec),
-    }
-}
-
-fn memory_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, memory: Memory<'a>) -> MemoryTile<'a> {
-    MemoryTile {
-        spec,
-        module,
-        memory,
-        has_flush: takes_flush(spec, layout.kind),
-        clock: clock(spec),
-        tracks: tracks(spec, layout),
-        package: package_module(spec),
-        configuration: ConfigurationModule::of(spec, layout),
-        connected: connected(spec, layout),
-        switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
-        hop_bits: hop_bits(spec),
-    }
-}
-
-fn io_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> IoTile<'a> {
-    let stream = |layer: Layer| Stream {
-        name: layer.name(),
-        tracks: spec.tracks.of(layer),
-        width: spec.bits(layer),
-        stream: match layer {
-            Layer::Word => "data",
-            Layer::Bit => "bit_in",
-        },
-    };
-    IoTile {
-        spec,
-        module,
-        has_flush: takes_flush(spec, layout.kind),
-        clock: clock(spec),
-        tracks: tracks(spec, layout),
-        package: package_module(spec),
-        configuration: ConfigurationModule::of(spec, layout),
-        connected: connected(spec, layout),
-        layers: Layer::ALL.map(stream),
-    }
-}
-
-/// The connection of a clock port.
-fn clock(spec: &ArraySpec) -> &'static str {
-    if spec.clock_gating { "clk_i: tile_clk" } else { "clk_i" }
 }
 
 /// The tracks of a tile.
