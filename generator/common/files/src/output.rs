@@ -164,6 +164,11 @@ impl OutputFolder {
         self.files.insert(relative.into(), contents.into());
     }
 
+    /// Adds files: the name and the contents of each.
+    pub fn add_all(&mut self, files: impl IntoIterator<Item = (impl Into<PathBuf>, impl Into<Vec<u8>>)>) {
+        files.into_iter().for_each(|(relative, contents)| self.add(relative, contents));
+    }
+
     /// Declares a folder, such as `build`, that tools fill when the user runs them in the output folder, for example by
     /// `make`. It is not created, and does not keep the output folder from being replaced, which removes it.
     pub fn add_workspace(&mut self, relative: impl Into<PathBuf>) {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args, Command, FromArgMatches, ValueEnum};
 use pushmem_bus::{Shell, tile_files};
 use pushmem_compiler::{CompileStage, Trial};
 use pushmem_composition::Files;
@@ -120,7 +120,7 @@ pub struct Build {
 }
 
 /// Stages of a build on an array, as `--emit` writes them, perhaps edited. Each is checked, and the bitstream is proven.
-#[derive(Args, Default)]
+#[derive(Args)]
 struct EditedStages {
     /// Netlist in place of the one that selection makes, as `--emit netlist` writes it, perhaps edited.
     #[arg(long, value_name = "FILE", requires = "array")]
@@ -183,34 +183,12 @@ impl Emit {
 }
 
 impl Build {
-    /// A build of the program of a file that writes nothing, with these choices.
+    /// A build of the program of a file that writes nothing, with these choices, as the command line without other options has it.
     pub fn of(program: PathBuf, choices: Choices) -> Self {
-        Build {
-            programs: vec![program],
-            choices,
-            fit: Fit::default(),
-            array: None,
-            clock: None,
-            timing_model: None,
-            seed: FIRST_SEED,
-            edited: EditedStages::default(),
-            folder: None,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            rtl: false,
-            configured: false,
-            wave: None,
-            emit: None,
-            graph: None,
-            prefix: None,
-            bus: None,
-            memory: MemoryBus::default(),
-            image_size: None,
-            former_image_size: None,
-            package: Package::default(),
-            json: false,
-            is_run: false,
-        }
+        let words = ["build".into(), "--".into(), program.into_os_string()];
+        let matches = Build::augment_args(Command::new("build")).get_matches_from(words);
+        let build = Build::from_arg_matches(&matches).expect("a program is all that it needs");
+        Build { choices, ..build }
     }
 
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
@@ -330,7 +308,7 @@ impl Build {
                 };
                 self.package.add(&mut written, &technology, around.is_some(), design)?;
                 if let Some(Shell { module, files, .. }) = around {
-                    files.into_iter().for_each(|(path, text)| written.add(path, text));
+                    written.add_all(files);
                     if let Some(tiling) = shell.and_then(|options| options.tiling.as_ref()) {
                         let tiling_of_shell = tiling.of_images(folder::images(compiled));
                         let in_words = tiling_of_shell.in_words(&compiled.program);

@@ -42,24 +42,6 @@ pub struct Check {
     json: bool,
 }
 
-/// The documents that can be checked by themselves.
-const CHECKED: [FileKind; 14] = [
-    FileKind::TimingModel,
-    FileKind::Array,
-    FileKind::ArrayConfiguration,
-    FileKind::ProcessingElement,
-    FileKind::Specification,
-    FileKind::RegressionList,
-    FileKind::MutantList,
-    FileKind::AcceleratorMutantList,
-    FileKind::Program,
-    FileKind::SramBinding,
-    FileKind::ClockGate,
-    FileKind::Buffer,
-    FileKind::Configuration,
-    FileKind::Timing,
-];
-
 /// The result for each file.
 #[derive(Serialize)]
 struct Report {
@@ -114,7 +96,7 @@ impl Check {
         if pushmem_halide::is_halide(file) {
             return Ok(accept(program::read_pipeline(file, self.reading)?));
         }
-        let document = kinds::read(file, &CHECKED)?;
+        let document = kinds::read_document(file)?;
         let kind = kinds::of(&document);
         self.check_document(file, document, kind).map_err(|problem| problem.or_code(class(kind)))
     }
@@ -178,18 +160,7 @@ impl Check {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
             }
-            Some(
-                FileKind::PassMutantList
-                | FileKind::Statement
-                | FileKind::Pipeline
-                | FileKind::Words
-                | FileKind::Image
-                | FileKind::Python
-                | FileKind::Network
-                | FileKind::LoopsInC
-                | FileKind::Binary,
-            )
-            | None => {
+            _ => {
                 let help =
                     format!("{}; streams are named *.hex; a misspelt key may be the reason", kinds::keys_of_kinds());
                 Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display()))

@@ -123,10 +123,7 @@ impl Generate {
             return Err(Diagnostic::new(message).with_help(help));
         }
         let technology = self.package.technology_of_array(spec)?;
-        let mut rtl = arrays::rtl_files(spec)?;
-        if let Some(technology) = &technology {
-            rtl = technology.bind(rtl);
-        }
+        let rtl = package::bound(technology.as_ref(), arrays::rtl_files(spec)?);
         let mut folder = OutputFolder::new();
         let rtl = rtl_folder::add(&mut folder, rtl);
         for kind in spec.kinds() {
@@ -136,11 +133,7 @@ impl Generate {
         arrays::add_views(&mut folder, spec, self.veryl);
         self.package
             .add(&mut folder, &technology, false, |technology| package::array(spec, rtl.clone(), technology))?;
-        Origin::of_array(spec).sign(&mut folder);
-        if let Some(prefix) = &self.prefix {
-            origin::rename_modules(&mut folder, prefix);
-        }
-        folder.write(&self.output)?;
+        self.write(folder, &Origin::of_array(spec))?;
         let count = |kind: TileKind| spec.count(kind);
         let report = ArrayReport {
             array: &spec.name,
@@ -151,15 +144,12 @@ impl Generate {
             memory_tiles: count(TileKind::Memory),
             io_tiles: count(TileKind::Io),
         };
-        output::result(self.json, &report, || {
-            let ArrayReport { modules, lines, pe_tiles, memory_tiles, io_tiles, .. } = &report;
-            format!(
-                "{}: {modules} modules, {lines} lines of SystemVerilog, {pe_tiles} PE tiles, {memory_tiles} MEM tiles, \
-                 {io_tiles} IO tiles\n",
-                self.output.display()
-            )
-        })?;
-        Ok(ExitCode::SUCCESS)
+        let ArrayReport { modules, lines, pe_tiles, memory_tiles, io_tiles, .. } = &report;
+        let text = format!(
+            "{modules} modules, {lines} lines of SystemVerilog, {pe_tiles} PE tiles, {memory_tiles} MEM tiles, \
+                 {io_tiles} IO tiles"
+        );
+        self.report(&report, &text)
     }
 
     fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {
@@ -179,11 +169,7 @@ impl Generate {
         rtl_folder::add(&mut folder, files_of(rtl.iter().cloned()));
         folder.add("operations.md", spec.to_markdown());
         folder.add("spec.yaml", spec.to_yaml());
-        Origin::of_processing_element(spec).sign(&mut folder);
-        if let Some(prefix) = &self.prefix {
-            origin::rename_modules(&mut folder, prefix);
-        }
-        folder.write(&self.output)?;
+        self.write(folder, &Origin::of_processing_element(spec))?;
         let lines = rtl.iter().map(|file| file.text.lines().count()).sum();
         let report = PeReport {
             processing_element: &spec.name,
@@ -192,29 +178,23 @@ impl Generate {
             operations: spec.operations.len(),
             configuration_bits: spec.configuration_bits(),
         };
-        output::result(self.json, &report, || {
-            let PeReport { modules, lines, operations, configuration_bits, .. } = &report;
-            format!(
-                "{}: {modules} modules, {lines} lines of SystemVerilog, {operations} operations, {configuration_bits} bits \
-                 of configuration\n",
-                self.output.display()
-            )
-        })?;
-        Ok(ExitCode::SUCCESS)
+        let PeReport { modules, lines, operations, configuration_bits, .. } = &report;
+        let text = format!(
+            "{modules} modules, {lines} lines of SystemVerilog, {operations} operations, {configuration_bits} bits \
+                 of configuration"
+        );
+        self.report(&report, &text)
     }
 
     fn tile(&self, spec: &TileSpec) -> Result<ExitCode, Diagnostic> {
         let map = RegisterMap::of(spec);
         let technology = self.package.technology(&[spec])?;
-        let mut rtl = rtl_files(spec)?;
-        if let Some(technology) = &technology {
-            rtl = technology.bind(rtl);
-        }
+        let rtl = package::bound(technology.as_ref(), rtl_files(spec)?);
         let mut folder = OutputFolder::new();
         let mut rtl = rtl_folder::add(&mut folder, rtl);
         let adapter = self.bus.map(|bus| self.adapter(spec, &map, &rtl, bus.into())).transpose()?;
         if let Some(adapter) = &adapter {
-            adapter.rtl.iter().for_each(|(path, text)| folder.add(path.as_str(), text.as_str()));
+            folder.add_all(adapter.rtl.iter().cloned());
             rtl.extend(adapter.rtl.iter().cloned());
             folder.add(FILE_LIST, file_list(rtl.iter().map(|(path, _)| path.as_str())));
         }
@@ -229,21 +209,12 @@ impl Generate {
             }
         })?;
         let package = format!("rtl/{}.sv", package_of(spec));
-        folder.add("registers.json", map.to_json());
-        folder.add("registers.h", map.to_c_header());
-        folder.add("registers.rdl", map.to_system_rdl());
-        folder.add("registers.md", map.to_markdown());
-        folder.add("spec.yaml", spec.to_yaml());
+        folder.add_all(tiles::views(spec, &map));
         if self.veryl {
-            for source in pushmem_rtl::sources(spec, &map) {
-                folder.add(format!("veryl/{}.veryl", source.name), source.text);
-            }
+            let sources = pushmem_rtl::sources(spec, &map).into_iter();
+            folder.add_all(sources.map(|source| (format!("veryl/{}.veryl", source.name), source.text)));
         }
-        Origin::of_tile(spec).sign(&mut folder);
-        if let Some(prefix) = &self.prefix {
-            origin::rename_modules(&mut folder, prefix);
-        }
-        folder.write(&self.output)?;
+        self.write(folder, &Origin::of_tile(spec))?;
         let report = Report {
             tile: &spec.name,
             digest: spec.digest(),
@@ -252,14 +223,26 @@ impl Generate {
             registers: map.registers.len(),
             configuration_bits: map.configuration_bits().into(),
         };
-        output::result(self.json, &report, || {
-            let Report { modules, lines, registers, configuration_bits, .. } = &report;
-            format!(
-                "{}: {modules} modules, {lines} lines of SystemVerilog, {registers} registers with {configuration_bits} bits \
-                 of configuration\n",
-                self.output.display()
-            )
-        })?;
+        let Report { modules, lines, registers, configuration_bits, .. } = &report;
+        let text = format!(
+            "{modules} modules, {lines} lines of SystemVerilog, {registers} registers with {configuration_bits} bits \
+                 of configuration"
+        );
+        self.report(&report, &text)
+    }
+
+    /// Writes the files of a block.
+    fn write(&self, mut folder: OutputFolder, origin: &Origin) -> Result<(), Diagnostic> {
+        origin.sign(&mut folder);
+        if let Some(prefix) = &self.prefix {
+            origin::rename_modules(&mut folder, prefix);
+        }
+        folder.write(&self.output)
+    }
+
+    /// Prints the report of a block, for programs or people.
+    fn report(&self, report: &impl Serialize, text: &str) -> Result<ExitCode, Diagnostic> {
+        output::result(self.json, report, || format!("{}: {text}\n", self.output.display()))?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -264,6 +264,16 @@ pub fn read(path: &Path, expected: &[FileKind]) -> Result<Document, Diagnostic> 
     Ok(document)
 }
 
+/// Reads a document that can be checked by itself: one of any kind, but faults in passes, which only the project has.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_document(path: &Path) -> Result<Document, Diagnostic> {
+    let is_document = |row: &&Row| !matches!(row.told_by, Endings(_) | Contents);
+    let kinds = KINDS.iter().filter(is_document).map(|row| row.kind);
+    read(path, &kinds.filter(|kind| *kind != FileKind::PassMutantList).collect_vec())
+}
+
 /// Reads a configuration of a tile.
 ///
 /// # Errors

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use itertools::Itertools;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{OutputFolder, replace_identifiers};
 use pushmem_pe::PeSpec;
@@ -93,17 +92,19 @@ impl<'a> Origin<'a> {
             return Some(self.design.clone());
         }
         let stem = path.file_stem()?.to_str()?;
-        let modules = |spec: &TileSpec| {
-            let memory = TileSram::of(spec).map(|memory| memory.name);
-            let own = [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)];
-            own.into_iter().chain(memory).collect_vec()
-        };
-        if let Some(spec) = self.tiles.iter().find(|spec| modules(spec).iter().any(|module| module == stem)) {
+        if let Some(spec) = self.tiles.iter().find(|spec| own_modules(spec).iter().any(|module| module == stem)) {
             return Some(tile(spec));
         }
         let is_own = stem.strip_prefix(self.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
         is_own.then(|| self.design.clone())
     }
+}
+
+/// The names of a tile's own modules.
+pub fn own_modules(spec: &TileSpec) -> Vec<String> {
+    let memory = TileSram::of(spec).map(|memory| memory.name);
+    let own = [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)];
+    own.into_iter().chain(memory).collect()
 }
 
 fn tile(spec: &TileSpec) -> String {

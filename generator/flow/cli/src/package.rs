@@ -27,7 +27,7 @@ pub const FOLDER: &str = "folder";
 /// The arguments with which RTL is made: macros are a part of it.
 pub const RTL: &str = "made";
 
-#[derive(Args, Default)]
+#[derive(Args)]
 pub struct Package {
     /// SRAM macro for the memory of a tile: the name of the tile, and a binding or the name of one in `constraints/sram`.
     #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding, requires = RTL)]
@@ -48,6 +48,14 @@ pub struct Package {
 fn name_binding(text: &str) -> Result<(String, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("expected the name of a tile, `=` and a binding: amber=sram.yaml")?;
     Ok((name.to_owned(), file.into()))
+}
+
+/// RTL with the memories of a technology, if there is one.
+pub fn bound(technology: Option<&Technology>, rtl: Vec<File>) -> Vec<File> {
+    match technology {
+        Some(technology) => technology.bind(rtl),
+        None => rtl,
+    }
 }
 
 /// A tile for chip flows, without registers.
@@ -201,7 +209,7 @@ impl Package {
             }
             files.extend(technology.stubs().into_iter().map(|(file, text)| (format!("stubs/{file}"), text)));
         }
-        files.into_iter().for_each(|(path, text)| folder.add(path, text));
+        folder.add_all(files);
         Ok(())
     }
 }

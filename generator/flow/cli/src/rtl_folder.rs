@@ -7,9 +7,7 @@ use pushmem_systemverilog::{FILE_LIST, File, file_list, is_header, needed};
 /// Adds SystemVerilog files, by their names, to the folder `rtl`, and `filelist.f`, which names them. Returns their paths and texts.
 pub fn add(folder: &mut OutputFolder, files: Vec<File>) -> Vec<File> {
     let files = files.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
-    for (path, text) in &files {
-        folder.add(path.as_str(), text.as_str());
-    }
+    folder.add_all(files.iter().cloned());
     folder.add(FILE_LIST, file_list(files.iter().map(|(path, _)| path.as_str())));
     files
 }

@@ -6,6 +6,7 @@ mod equivalence;
 mod fpga;
 mod page;
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,8 +16,10 @@ use itertools::Itertools;
 use pushmem_configuration::encode;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, write_file};
+use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_packaging::{Design as Package, Timing};
+use pushmem_realization::Dedicated;
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{FailureKind, run_files};
 use pushmem_report::Synthesized;
@@ -123,6 +126,9 @@ enum Goal {
     /// Buffers and larger cells where they help.
     Speed,
 }
+
+/// Images by the names of their arrays.
+type Images = BTreeMap<String, Image>;
 
 /// The design that is synthesized.
 enum Target {
@@ -238,11 +244,7 @@ impl Synth {
     }
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let compiled = self.choices.read()?.compile_file(program, &self.target)?;
-        self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
-        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
-        let inputs = images::inputs(&compiled.program, &inputs)?;
-        let expected = run_model(&compiled, &inputs)?;
+        let (compiled, inputs, expected) = self.compiled(program)?;
         let technology = self.technology(&folder::tiles(&compiled))?;
         let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;
         let taken = inputs.values().map(|image| image.values().len() as u64).sum();
@@ -257,6 +259,16 @@ impl Synth {
             }),
         });
         self.measure(&package::accelerator(&compiled, &files, &technology), None, run, library, tools)
+    }
+
+    /// The accelerator of a program, with its inputs and outputs.
+    fn compiled(&self, program: Program) -> Result<(Dedicated, Images, Images), Diagnostic> {
+        let compiled = self.choices.read()?.compile_file(program, &self.target)?;
+        self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
+        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
+        let inputs = images::inputs(&compiled.program, &inputs)?;
+        let expected = run_model(&compiled, &inputs)?;
+        Ok((compiled, inputs, expected))
     }
 
     /// The memories of these tiles; the macro that was named is for the first.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
-use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, ClockGate, Technology, TileSram};
 use pushmem_tile::TileSpec;
 
+use crate::origin::own_modules;
 use crate::shipped::{Shipped, shipped};
 
 /// The bindings of `constraints/sram`.
@@ -125,21 +125,12 @@ fn assembled(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Ass
 
 /// Refuses a part of the technology, named at `key` of a document, that has the name of a module of these tiles.
 fn refuse_own_module(specs: &[&TileSpec], name: &String, key: &str, document: &Document) -> Result<(), Diagnostic> {
-    if specs.iter().all(|spec| !modules(spec).contains(name)) {
+    if specs.iter().all(|spec| !own_modules(spec).contains(name)) {
         return Ok(());
     }
     let diagnostic =
         document.error(&FieldPath::root().key(key), format!("the design has a module `{name}` of its own"));
     Err(diagnostic.with_help(format!("rename the tile, or put a module with another name around the {key}")))
-}
-
-/// The names of a tile's own modules.
-fn modules(spec: &TileSpec) -> Vec<String> {
-    let memory = TileSram::of(spec).map(|memory| memory.name);
-    [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)]
-        .into_iter()
-        .chain(memory)
-        .collect()
 }
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.

@@ -175,11 +175,7 @@ pub fn add(
     let Work { compiled, mapped, target, .. } = *work;
     let spec = &target.spec;
     let technology = chip.technology_of_array(spec)?;
-    let rtl = arrays::rtl_files(spec)?;
-    let rtl = match &technology {
-        Some(technology) => technology.bind(rtl),
-        None => rtl,
-    };
+    let rtl = package::bound(technology.as_ref(), arrays::rtl_files(spec)?);
     let files = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
     let array = shape.array(spec, &files);
     let shell = array_shell(&array).map_err(|error| no_shell(&spec.name, &error))?;
@@ -196,7 +192,7 @@ pub fn add(
         package::shell(&shell, package::array(spec, files.clone(), technology))
     })?;
     let part = shell_part(&shell);
-    shell.files.into_iter().chain(of_program).chain(of_banks).for_each(|(path, text)| signed.add(path, text));
+    signed.add_all(shell.files.into_iter().chain(of_program).chain(of_banks));
     sign(folder, spec, signed);
     let is_of_images = shape.memory.is_some() || spec.global_buffer.is_some();
     add_words(folder, if is_of_images { images(work) } else { streams(work)? });
@@ -303,14 +299,14 @@ fn in_hexadecimal(spec: &ArraySpec, rows: &[(u32, HostAccess)]) -> String {
 /// Adds files that say which array they are generated from.
 fn add_signed(folder: &mut OutputFolder, spec: &ArraySpec, files: impl IntoIterator<Item = File>) {
     let mut signed = OutputFolder::new();
-    files.into_iter().for_each(|(path, text)| signed.add(path, text));
+    signed.add_all(files);
     sign(folder, spec, signed);
 }
 
 /// The same of a folder.
 fn sign(folder: &mut OutputFolder, spec: &ArraySpec, mut signed: OutputFolder) {
     Origin::of_array(spec).sign(&mut signed);
-    signed.files().for_each(|(path, text)| folder.add(path, text));
+    folder.add_all(signed.files());
 }
 
 /// Adds files of words.

@@ -234,12 +234,9 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
     folder.add("spec.yaml", spec.to_yaml());
     folder.add("pe.yaml", spec.pe.to_yaml());
     for (kind, memory) in spec.memories_by_kind() {
-        let (map, within) = (RegisterMap::of(memory), memory_folder(kind));
-        folder.add(format!("{within}/registers.json"), map.to_json());
-        folder.add(format!("{within}/registers.h"), map.to_c_header());
-        folder.add(format!("{within}/registers.rdl"), map.to_system_rdl());
-        folder.add(format!("{within}/registers.md"), map.to_markdown());
-        folder.add(format!("{within}/spec.yaml"), memory.to_yaml());
+        let within = memory_folder(kind);
+        let views = tiles::views(memory, &RegisterMap::of(memory));
+        folder.add_all(views.map(|(name, text)| (format!("{within}/{name}"), text)));
     }
     if let Some(map) = BankMap::of(spec) {
         folder.add("global_buffer/registers.json", map.to_json());
@@ -251,8 +248,7 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
         }
     }
     if veryl {
-        for source in pushmem_interconnect::sources(spec) {
-            folder.add(format!("veryl/{}.veryl", source.name), source.text);
-        }
+        let sources = pushmem_interconnect::sources(spec).into_iter();
+        folder.add_all(sources.map(|source| (format!("veryl/{}.veryl", source.name), source.text)));
     }
 }

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 
 use crate::application::array_shell::first_word;
 use crate::origin::Origin;
+use crate::package;
 
 /// The specifications of the tiles that there are instances of.
 pub fn tiles(compiled: &Dedicated) -> Vec<&TileSpec> {
@@ -142,10 +143,7 @@ pub fn files(
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
-    let bound = |files: Vec<(String, String)>| match technology {
-        Some(technology) => technology.bind(files),
-        None => files,
-    };
+    let bound = |files| package::bound(technology, files);
     let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, accelerator.inputs.as_raw_slice(), inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
@@ -211,9 +209,7 @@ pub const TRACE: &str = "trace.json";
 /// page tells of the build.
 pub fn contents(files: &Files, compiled: &Dedicated, report: &Report, told: String, build: Build) -> OutputFolder {
     let mut folder = OutputFolder::new();
-    for (name, text) in files.all() {
-        folder.add(name.as_str(), text.as_str());
-    }
+    folder.add_all(files.all().cloned());
     folder.add("program.yaml", compiled.program.to_string());
     folder.add("tile.yaml", compiled.accelerator.target.memory().to_yaml());
     if !compiled.accelerator.roms.is_empty() {

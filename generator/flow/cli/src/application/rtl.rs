@@ -58,9 +58,7 @@ pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnost
     let temporary = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
     let folder = temporary.path().join("accelerator");
     let mut contents = OutputFolder::new();
-    for (name, text) in files.all() {
-        contents.add(name.as_str(), text.as_str());
-    }
+    contents.add_all(files.all().cloned());
     contents.write(&folder)?;
     run(&folder)
 }

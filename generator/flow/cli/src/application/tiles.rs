@@ -6,6 +6,7 @@ use pushmem_composition::CompositionError;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_graph::Target;
 use pushmem_nest::Level;
+use pushmem_registers::RegisterMap;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::application::arrays::ARRAYS;
@@ -151,4 +152,15 @@ pub fn in_project(name: &str) -> bool {
 /// When there is no such name, or the file of the project is not a specification.
 pub fn read_by_name(name: &str) -> Result<TileSpec, Diagnostic> {
     TileSpec::from_document(&TILES.by_name(name)?)
+}
+
+/// The files beside the RTL of a tile: its registers for programs and people, and its specification.
+pub fn views(spec: &TileSpec, map: &RegisterMap) -> [(&'static str, String); 5] {
+    [
+        ("registers.json", map.to_json()),
+        ("registers.h", map.to_c_header()),
+        ("registers.rdl", map.to_system_rdl()),
+        ("registers.md", map.to_markdown()),
+        ("spec.yaml", spec.to_yaml()),
+    ]
 }

@@ -24,7 +24,7 @@ pub(super) enum Bus {
 }
 
 /// The bus to memory, of `--bus axi`.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(super) struct MemoryBus {
     /// With `--bus axi`: bits of the data of each manager, a power of two from 32 to 1024. Without it, 64.
     #[arg(long, value_name = "BITS", value_parser = power_of_two::<32, 1024>, requires = "bus")]
@@ -147,7 +147,7 @@ impl Build {
     ) -> Result<(), Diagnostic> {
         spinner.say("running tiles in the model");
         let found = tiles_of_images::check(program, tiling, run)?;
-        files.into_iter().for_each(|(path, text)| written.add(path, text));
+        written.add_all(files);
         self.say(spinner, || line("tiles", &found))
     }
 }

@@ -25,7 +25,7 @@ use crate::application::choices::Chosen;
 use crate::progress::Spinner;
 
 /// Options of the choice of unroll factors.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(super) struct Fit {
     /// Choose the unroll factors of loops that have none: the fastest with at most so many `multipliers`, `tiles` of memory and
     /// processing `elements`, as in `multipliers=64,tiles=16`; with --array, `array` is all that it has.

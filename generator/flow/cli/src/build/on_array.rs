@@ -133,12 +133,9 @@ impl Build {
             self.run_on(&[occupant], &mapped.configuration, &target, &spinner)
         });
         let ran = ran.transpose()?;
-        if let Some(Ran { outputs, cycles, rtl, loading, .. }) = &ran {
-            self.say_loading(&spinner, *loading)?;
-            let result = format!("computes what the interpreter computes, {} cycles from the flush", cycles[0]);
-            self.say(&spinner, || line("model", &result))?;
-            self.say_rtl(&spinner, &target, rtl)?;
-            images::write(&images::named(&compiled.program, ArrayKind::Output, &self.outputs)?, &outputs[0])?;
+        if let Some(ran) = &ran {
+            self.say_ran(&spinner, &target, ran)?;
+            images::write(&images::named(&compiled.program, ArrayKind::Output, &self.outputs)?, &ran.outputs[0])?;
         }
         let (expected, cycles) = match &ran {
             Some(ran) => (ran.outputs[0].clone(), ran.cycles[0]),
@@ -291,12 +288,20 @@ impl Build {
         Ok(if is_held && !self.configured { Loading::Banks } else { Loading::Port })
     }
 
-    /// Says how a bitstream was loaded into an array with a global buffer.
-    pub(super) fn say_loading(&self, spinner: &Spinner, loading: Option<LoadingCycles>) -> Result<(), Diagnostic> {
-        loading.iter().try_for_each(|LoadingCycles { cycles, cycles_word_by_word, rows, .. }| {
+    /// Says how a bitstream was loaded into an array with a global buffer, and what ran.
+    pub(super) fn say_ran(&self, spinner: &Spinner, target: &ArrayTarget, ran: &Ran) -> Result<(), Diagnostic> {
+        if let Some(LoadingCycles { cycles, cycles_word_by_word, rows, .. }) = ran.loading {
             let text = format!("{cycles} cycles from the banks after {rows} rows, {cycles_word_by_word} word by word");
-            self.say(spinner, || line("configuration", &text))
-        })
+            self.say(spinner, || line("configuration", &text))?;
+        }
+        let cycles = ran.cycles.iter().join(" and ");
+        let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
+        self.say(spinner, || line("model", &result))?;
+        let result = match target.spec.global_buffer {
+            Some(_) => array_rtl::BUFFERED,
+            None => array_rtl::in_words(array_rtl::choice(self.configured)),
+        };
+        ran.rtl.iter().try_for_each(|_| self.say(spinner, || line("RTL", result)))
     }
 
     /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.
@@ -338,20 +343,6 @@ impl Build {
         let time = started.elapsed();
         let rtl = lockstep.map(Lockstep::finish).transpose()?;
         ran(expected, &executions, rtl, time)
-    }
-
-    /// Says that the RTL agreed, if it ran.
-    pub(super) fn say_rtl(
-        &self,
-        spinner: &Spinner,
-        target: &ArrayTarget,
-        rtl: &Option<Agreement>,
-    ) -> Result<(), Diagnostic> {
-        let result = match target.spec.global_buffer {
-            Some(_) => array_rtl::BUFFERED,
-            None => array_rtl::in_words(array_rtl::choice(self.configured)),
-        };
-        rtl.iter().try_for_each(|_| self.say(spinner, || line("RTL", result)))
     }
 }
 

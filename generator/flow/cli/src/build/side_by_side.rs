@@ -14,7 +14,7 @@ use pushmem_report::Contents;
 use pushmem_routing::Options;
 use serde::Serialize;
 
-use super::on_array::{Course, Ran, add_banks, folder, shown, steps_line};
+use super::on_array::{Course, add_banks, folder, shown, steps_line};
 use crate::application::choices::Chosen;
 use crate::application::folder::add_report;
 use crate::application::{array_rtl, arrays, images};
@@ -103,15 +103,9 @@ impl Build {
             self.run_on(&occupants, &together.configuration, &target, &spinner)
         });
         let ran = ran.transpose()?;
-        if let Some(Ran { outputs, cycles, rtl, loading, .. }) = &ran {
-            self.say_loading(&spinner, *loading)?;
-            let result = format!(
-                "computes what the interpreter computes, {} cycles from the flush",
-                cycles.iter().join(" and ")
-            );
-            self.say(&spinner, || line("model", &result))?;
-            self.say_rtl(&spinner, &target, rtl)?;
-            output_files.iter().zip(outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
+        if let Some(ran) = &ran {
+            self.say_ran(&spinner, &target, ran)?;
+            output_files.iter().zip(&ran.outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
         }
         let course = Course::of(clock, seconds, steps, ran);
         if let Some(path) = &self.folder {

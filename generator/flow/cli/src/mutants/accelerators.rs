@@ -172,9 +172,7 @@ impl Built {
         let files = folder::files(&compiled, None, &inputs, &expected)?;
         let folder = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
         let mut contents = OutputFolder::new();
-        for (name, text) in files.all() {
-            contents.add(name.as_str(), text.as_str());
-        }
+        contents.add_all(files.all().cloned());
         contents.write(&folder.path().join("accelerator"))?;
         Ok(Built { name: compiled.program.name.clone(), files, folder })
     }

@@ -100,10 +100,7 @@ fn files(compiled: &Dedicated, tiling: &Tiling) -> Result<OutputFolder, Diagnost
     let in_words = tiling.in_words(&compiled.program);
     let tiles = tile_files(tiling, &in_words, &shell.module, None);
     let mut written = OutputFolder::new();
-    for (path, text) in files.all() {
-        written.add(path.as_str(), text.as_str());
-    }
-    shell.files.into_iter().chain(tiles).for_each(|(path, text)| written.add(path, text));
+    written.add_all(files.all().cloned().chain(shell.files).chain(tiles));
     Ok(written)
 }
 

@@ -8,13 +8,12 @@ use pushmem_composition::{Files, register_writes};
 use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{Array, ArrayKind};
 use pushmem_realization::{Dedicated, Report};
-use pushmem_report::Synthesized;
 use pushmem_synthesis::{Family, FpgaDesign, FpgaReport, FpgaTools, Throughput, place_and_route};
 use pushmem_technology::Technology;
 use serde::Serialize;
 
 use super::{Synth, Target, activity};
-use crate::application::{folder, images, run_model};
+use crate::application::folder;
 use crate::package;
 use crate::progress::Spinner;
 
@@ -75,11 +74,7 @@ impl Synth {
                 .with_help("give a program: its accelerator has the tiles that it needs"));
         };
         let tools = FpgaTools::find(family)?;
-        let compiled = self.choices.read()?.compile_file(program, &self.target)?;
-        self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
-        let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
-        let inputs = images::inputs(&compiled.program, &inputs)?;
-        let expected = run_model(&compiled, &inputs)?;
+        let (compiled, inputs, expected) = self.compiled(program)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
         let writes = if self.fpga.keep_registers { Vec::new() } else { constants(&compiled)? };
         let technology = Technology::default();
