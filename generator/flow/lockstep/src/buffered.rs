@@ -17,9 +17,6 @@ use crate::lockstep::{Agreement, around_writes};
 /// Cycles that are given to the RTL at a time.
 const BATCH: usize = 1 << 12;
 
-/// Cycles of reset.
-const RESET_CYCLES: usize = 2;
-
 /// The place of `config_error_o` among the outputs.
 const CONFIG_ERROR: usize = 2;
 
@@ -95,11 +92,7 @@ impl BufferedLockstep {
     pub fn start(executable: &Path, spec: &ArraySpec, bitstream: &Bitstream) -> Result<Self, Diagnostic> {
         let ports = ports(spec, buffer(spec)?);
         let mut process = BlockProcess::start_cleared(executable, ports.clone())?;
-        let reset = |_, values: &mut Vec<u64>| {
-            values.resize(ports.inputs.len(), 0);
-            true
-        };
-        process.run(RESET_CYCLES, reset, |_| ())?;
+        process.reset()?;
         let (before, after) = around_writes(spec);
         let before = before as usize;
         let drive = |cycle: usize, values: &mut Vec<u64>| {

@@ -16,9 +16,6 @@ use rand_chacha::ChaCha8Rng;
 use crate::failure::{Failure, FailureKind};
 use crate::scenario::ScenarioCounts;
 
-/// Cycles of reset.
-const RESET_CYCLES: usize = 2;
-
 /// Longest run of a bank, in cycles: what it has not moved by then is left.
 const LONGEST_RUN: usize = 600;
 
@@ -131,11 +128,7 @@ impl Bench {
     fn start(spec: &ArraySpec, executable: &Path) -> Result<Self, Failure> {
         let ports = ports(spec);
         let mut process = BlockProcess::start_cleared(executable, ports.clone())?;
-        let reset = |_, values: &mut Vec<u64>| {
-            values.resize(ports.inputs.len(), 0);
-            true
-        };
-        process.run(RESET_CYCLES, reset, |_| ()).map_err(|error| Failure::wrong(error.message()))?;
+        process.reset().map_err(|error| Failure::wrong(error.message()))?;
         let buffer = spec.global_buffer.as_ref().expect("the array has a global buffer");
         let model = Bank::new(spec, buffer.banks - 1).expect("the array has a global buffer");
         Ok(Bench { process, ports, model, column: buffer.first_column(buffer.banks - 1), clock: 0 })

@@ -37,6 +37,9 @@ pub struct BlockPorts {
 const NO_ASSERTIONS: u64 = 1;
 const END_OF_BATCH: u64 = 2;
 
+/// Cycles of reset.
+const RESET_CYCLES: usize = 2;
+
 /// The option of a model whose registers and memories are 0 at first.
 const CLEARED: &str = "+verilator+rand+reset+0";
 
@@ -162,6 +165,19 @@ impl BlockProcess {
     pub fn start_cleared(executable: &Path, ports: BlockPorts) -> Result<Self, Diagnostic> {
         let conversation = Conversation::start(Command::new(executable).arg(CLEARED))?;
         Ok(BlockProcess { conversation, ports })
+    }
+
+    /// Runs some cycles in which all inputs are 0, the reset among them.
+    ///
+    /// # Errors
+    /// As [`BlockProcess::run`].
+    pub fn reset(&mut self) -> Result<(), Diagnostic> {
+        let inputs = self.ports.inputs.len();
+        let drive = |_, values: &mut Vec<u64>| {
+            values.resize(inputs, 0);
+            true
+        };
+        self.run(RESET_CYCLES, drive, |_| ())
     }
 
     /// Runs a batch of cycles. `drive` adds the value of each input in a cycle to a list, and tells whether assertions are

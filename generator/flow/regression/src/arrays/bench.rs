@@ -13,9 +13,6 @@ use pushmem_simulation::BlockProcess;
 use super::probes::{Probe, gated_tiles, ports, probes};
 use crate::failure::{Failure, FailureKind};
 
-/// Cycles of reset.
-const RESET_CYCLES: usize = 2;
-
 /// The ports of an array in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct Cycle {
@@ -82,12 +79,7 @@ impl Bench {
         let start = |path| BlockProcess::start_cleared(path, ports(spec, &probes));
         let mut process = executable.map(start).transpose()?;
         if let Some(process) = &mut process {
-            let inputs = ports(spec, &probes).inputs.len();
-            let reset = |_, values: &mut Vec<u64>| {
-                values.resize(inputs, 0);
-                true
-            };
-            process.run(RESET_CYCLES, reset, |_| ()).map_err(|error| Failure::wrong(error.message()))?;
+            process.reset().map_err(|error| Failure::wrong(error.message()))?;
         }
         let (model, answers) = (Emulator::new(spec, graph.clone()), vec![(false, 0); answer_latency(spec) as usize]);
         Ok(Bench {
