@@ -1,3 +1,7 @@
+{%- let spec = self.0 -%}
+{%- let name = self.1.functions -%}
+{%- let prefix = self.1.results -%}
+{%- let registers = self.1.registers -%}
 /* Driver of the configuration of array `{{ spec.name }}` from its global buffer. */
 #include "driver.h"
 
@@ -5,10 +9,10 @@
 
 /* The digest of the array, and the address of the register that has it. */
 #define DIGEST 0x{{ "{:08x}"|format(spec.digest_word()) }}u
-#define DIGEST_ADDRESS 0x{{ "{:08x}"|format(*digest_address) }}u
+#define DIGEST_ADDRESS 0x{{ "{:08x}"|format(DIGEST.word()) }}u
 
 /* Rows of a half, of so many bytes. */
-#define ROW_BYTES {{ row_bytes }}u
+#define ROW_BYTES {{ GlobalBufferSpec::ROW_BYTES }}u
 #define ROWS ({{ registers }}_BANK_BYTES / 2u / ROW_BYTES)
 
 /* A program begins with the digest of its array. */

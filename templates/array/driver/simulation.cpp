@@ -1,3 +1,5 @@
+{%- let spec = self.0.spec -%}
+{%- let name = self.0.names.functions -%}
 // The Verilated array `{{ spec.name }}` with its global buffer, driven by the functions of simulation.h.
 #include "simulation.h"
 
@@ -7,8 +9,8 @@
 namespace {
 
 // Cycles from an access to its answer, at the configuration port and at that of the host.
-constexpr int ANSWER = {{ answer }};
-constexpr int HOST_ANSWER = {{ host_answer }};
+constexpr int ANSWER = {{ self::answer_latency(spec) }};
+constexpr int HOST_ANSWER = {{ HOST_LATENCY }};
 // All words of a row.
 constexpr unsigned WORDS = (1u << {{ spec.words_per_row() }}) - 1;
 

@@ -1,4 +1,4 @@
-// Testbench of the program `{{ program }}` on the array `{{ spec.name }}` with its global buffer, for any simulator
+// Testbench of the program `{{ run.program }}` on the array `{{ spec.name }}` with its global buffer, for any simulator
 // that knows delays and $readmemh.
 //
 // It writes the bitstream to the banks, which load it, all at a time; with the argument +words it loads the bitstream
@@ -7,20 +7,20 @@
 module {{ module }};
     // Writes of the bitstream, and those of them that come first through the configuration port; rows of the
     // bitstream in the banks.
-    localparam int unsigned WRITES = {{ writes }};
-    localparam int unsigned FIRST  = {{ first }};
-    localparam int unsigned BITSTREAM_ROWS = {{ rows }};
+    localparam int unsigned WRITES = {{ run.bitstream.writes.len() }};
+    localparam int unsigned FIRST  = {{ banked.first.len() }};
+    localparam int unsigned BITSTREAM_ROWS = {{ banked.rows().count() }};
     // Rows of the images that are loaded, and of those that are stored.
-    localparam int unsigned LOADED = {{ loaded }};
-    localparam int unsigned STORED = {{ stored }};
+    localparam int unsigned LOADED = {{ run.loaded }};
+    localparam int unsigned STORED = {{ run.stored }};
     // Cycles to the answers of the configuration port and of the host's.
-    localparam int unsigned ANSWER      = {{ answer }};
-    localparam int unsigned HOST_ANSWER = {{ host_answer }};
+    localparam int unsigned ANSWER      = {{ self::answer_latency(spec) }};
+    localparam int unsigned HOST_ANSWER = {{ HOST_LATENCY }};
     // Cycles in which nothing is loaded: until commands reach the tiles, and until their answers are back.
     localparam int unsigned BEFORE = {{ before }};
     localparam int unsigned AFTER  = {{ after }};
     // Cycles of the run on the model, and those after which a run has failed.
-    localparam int unsigned CYCLES = {{ cycles }};
+    localparam int unsigned CYCLES = {{ run.cycles }};
     localparam int unsigned LIMIT  = 2 * CYCLES + 1000;
     // The registers of all banks with which a bitstream is begun and that tell how far it is; the row at which it
     // begins, and the status at its end.
@@ -43,13 +43,13 @@ module {{ module }};
     logic [31:0] config_write_data = '0;
     logic [31:0] config_read_data;
     logic        config_error;
-    logic [{{ words - 1 }}:0] host_write = '0;
+    logic [{{ spec.words_per_row() - 1 }}:0] host_write = '0;
     logic        host_read = 1'b0;
     logic [31:0] host_address = '0;
     logic [63:0] host_write_data = '0;
     logic [63:0] host_read_data;
     logic        host_error;
-    {{ array }} u_array (
+    {{ self::with_global_buffer_module(spec) }} u_array (
         .clk_i               (clk),
         .rst_ni              (rst_n),
 {%- if spec.clock_gating %}
@@ -82,7 +82,7 @@ module {{ module }};
         config_write = 1'b0;
     endtask
 
-    task automatic write_row(input logic [31:0] address, input logic [{{ words - 1 }}:0] which, input logic [63:0] row);
+    task automatic write_row(input logic [31:0] address, input logic [{{ spec.words_per_row() - 1 }}:0] which, input logic [63:0] row);
         host_write      = which;
         host_address    = address;
         host_write_data = row;
@@ -107,8 +107,8 @@ module {{ module }};
     always @(posedge clk) loading <= loading + 1;
     int unsigned begun;
     initial begin
-        $readmemh("{{ program }}.hex", bitstream);
-        $readmemh("{{ program }}_banks.hex", bitstream_rows);
+        $readmemh("{{ run.program }}.hex", bitstream);
+        $readmemh("{{ run.program }}_banks.hex", bitstream_rows);
         $readmemh("testbench/loaded.hex", loaded);
         $readmemh("testbench/stored.expected.hex", stored);
         repeat (4) @(negedge clk);
@@ -120,13 +120,13 @@ module {{ module }};
                 write_register(bitstream[2 * write], bitstream[2 * write + 1]);
             end
             repeat (ANSWER) @(negedge clk);
-            $display("{{ program }}: the bitstream was loaded word by word in %0d cycles", loading - begun);
+            $display("{{ run.program }}: the bitstream was loaded word by word in %0d cycles", loading - begun);
         end else begin
             begun = loading;
             for (int unsigned row = 0; row < BITSTREAM_ROWS; row++) begin
                 write_row(bitstream_rows[2 * row][31:0], '1, bitstream_rows[2 * row + 1]);
             end
-            $display("{{ program }}: the bitstream was written to the banks in %0d cycles", loading - begun);
+            $display("{{ run.program }}: the bitstream was written to the banks in %0d cycles", loading - begun);
             begun = loading;
             for (int unsigned write = 0; write < FIRST; write++) begin
                 write_register(bitstream[2 * write], bitstream[2 * write + 1]);
@@ -136,7 +136,7 @@ module {{ module }};
                 @(negedge clk);
                 cycles = cycles + 1;
             end
-            $display("{{ program }}: the banks loaded the bitstream in %0d cycles", loading - begun);
+            $display("{{ run.program }}: the banks loaded the bitstream in %0d cycles", loading - begun);
             config_read    = 1'b1;
             config_address = CONFIGURATION_STATUS;
             @(negedge clk);
@@ -148,7 +148,7 @@ module {{ module }};
         end
         repeat (AFTER) @(negedge clk);
         for (int unsigned row = 0; row < LOADED; row++) begin
-            write_row(loaded[3 * row][31:0], loaded[3 * row + 1][{{ words - 1 }}:0], loaded[3 * row + 2]);
+            write_row(loaded[3 * row][31:0], loaded[3 * row + 1][{{ spec.words_per_row() - 1 }}:0], loaded[3 * row + 2]);
         end
         // Their halves are handed over.
 {%- for address in hand_over %}
@@ -174,7 +174,7 @@ module {{ module }};
             @(negedge clk);
             host_read = 1'b0;
             repeat (HOST_ANSWER - 1) @(negedge clk);
-            for (int unsigned word = 0; word < {{ words }}; word++) begin
+            for (int unsigned word = 0; word < {{ spec.words_per_row() }}; word++) begin
                 mask[word * {{ spec.word_bits() }}+:{{ spec.word_bits() }}] =
                     {{ "{" }}{{ spec.word_bits() }}{stored[3 * row + 1][word]}};
             end
@@ -186,7 +186,7 @@ module {{ module }};
         end
         if (is_refused) $fatal(1, "an access was refused");
         if (wrong > 0) $fatal(1, "%0d rows are wrong", wrong);
-        $display("{{ program }}: %0d rows as expected, %0d cycles", STORED, cycles);
+        $display("{{ run.program }}: %0d rows as expected, %0d cycles", STORED, cycles);
         $finish;
     end
 endmodule

@@ -1,4 +1,4 @@
-// Testbench of the program `{{ program }}` on the array `{{ spec.name }}`, for any simulator that knows delays and
+// Testbench of the program `{{ run.program }}` on the array `{{ spec.name }}`, for any simulator that knows delays and
 // $readmemh.
 //
 // It loads the bitstream through the configuration port, starts a run, offers the words of the input streams as long
@@ -7,9 +7,9 @@ module {{ module }};
     // Cycles in which nothing is loaded: until commands reach the tiles, and until their answers are back.
     localparam int unsigned BEFORE = {{ before }};
     localparam int unsigned AFTER  = {{ after }};
-    localparam int unsigned WRITES = {{ writes }};
+    localparam int unsigned WRITES = {{ run.bitstream.writes.len() }};
     // Cycles of the run on the model, and those after which a run has failed.
-    localparam int unsigned CYCLES = {{ cycles }};
+    localparam int unsigned CYCLES = {{ run.cycles }};
     localparam int unsigned LIMIT  = 2 * CYCLES + 1000;
 
     logic clk = 1'b0;
@@ -66,7 +66,7 @@ module {{ module }};
     logic is_running = 1'b0;
 
     // The words of the input streams, and how many were taken.
-{%- for (number, lane) in inputs.iter().enumerate() %}
+{%- for (number, lane) in run.inputs.iter().enumerate() %}
     logic [{{ spec.word_bits() - 1 }}:0] in_{{ number }} [{{ lane.words }}];
     int unsigned given_{{ number }} = 0;
     initial $readmemh("testbench/in_{{ number }}.hex", in_{{ number }});
@@ -77,7 +77,7 @@ module {{ module }};
     always_comb begin
         data_in  = '0;
         valid_in = '0;
-{%- for (number, lane) in inputs.iter().enumerate() %}
+{%- for (number, lane) in run.inputs.iter().enumerate() %}
         if (is_running && given_{{ number }} < {{ lane.words }}) begin
             valid_in[{{ lane.column }}] = 1'b1;
             data_in[{{ lane.column * spec.word_bits() }}+:{{ spec.word_bits() }}] = in_{{ number }}[given_{{ number }}];
@@ -87,7 +87,7 @@ module {{ module }};
 
     // The words that are expected of the output streams, and how many have left.
     int unsigned wrong = 0;
-{%- for (number, lane) in outputs.iter().enumerate() %}
+{%- for (number, lane) in run.outputs.iter().enumerate() %}
     logic [{{ spec.word_bits() - 1 }}:0] out_{{ number }} [{{ lane.words }}];
     int unsigned left_{{ number }} = 0;
     initial $readmemh("testbench/out_{{ number }}.expected.hex", out_{{ number }});
@@ -110,7 +110,7 @@ module {{ module }};
     end
 {%- endfor %}
     logic is_done;
-    assign is_done = {% for (number, lane) in outputs.iter().enumerate() %}{% if number > 0 %}
+    assign is_done = {% for (number, lane) in run.outputs.iter().enumerate() %}{% if number > 0 %}
         && {% endif %}left_{{ number }} >= {{ lane.words }}{% endfor %};
 
     // Constants in place of registers answer no write.
@@ -118,13 +118,13 @@ module {{ module }};
     logic is_refused = 1'b0;
     always @(posedge clk) if (config_error && !is_frozen) is_refused <= 1'b1;
 
-    // Each write: address and data{% if in_file != writes %}; those of banks come last, and are left out{% endif %}.
+    // Each write: address and data{% if run.in_file != run.bitstream.writes.len() %}; those of banks come last, and are left out{% endif %}.
     // Inputs change at falling edges, so that no simulator orders them otherwise.
-    logic [31:0] bitstream [2 * {% if in_file == writes %}WRITES{% else %}{{ in_file }}{% endif %}];
+    logic [31:0] bitstream [2 * {% if run.in_file == run.bitstream.writes.len() %}WRITES{% else %}{{ run.in_file }}{% endif %}];
     int unsigned cycles = 0;
     initial begin
         is_frozen = $test$plusargs("frozen") != 0;
-        $readmemh("{{ program }}.hex", bitstream);
+        $readmemh("{{ run.program }}.hex", bitstream);
         repeat (4) @(negedge clk);
         rst_n = 1'b1;
         repeat (BEFORE) @(negedge clk);
@@ -148,7 +148,7 @@ module {{ module }};
         end
         if (!is_done) $fatal(1, "not all words have left after %0d cycles", cycles);
         if (wrong > 0) $fatal(1, "%0d words are wrong", wrong);
-        $display("{{ program }}: {{ words }} words as expected, %0d cycles", cycles);
+        $display("{{ run.program }}: {{ self.words() }} words as expected, %0d cycles", cycles);
         $finish;
     end
 

@@ -6,6 +6,7 @@ use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use serde::Serialize;
 
 use crate::address::{Address, WHOLE_ARRAY};
+use crate::map::rendered;
 
 /// The feature of the registers of a bank, at the row of the array itself and the first column of the bank.
 pub const BANK_FEATURE: u32 = 1;
@@ -313,8 +314,4 @@ fn add_transfer(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec, add
     let addresses = std::iter::once(start).chain(levels.map(delta)).collect();
     let description = format!("Words of the {name} DMA in the half, modulo {}.", 1_u64 << address_bits);
     layout.group(&format!("{name}_address"), &description, SoftwareAccess::ReadWrite, addresses);
-}
-
-fn rendered(template: &impl Template) -> String {
-    format!("{}\n", template.render().expect("templates write to memory").trim())
 }

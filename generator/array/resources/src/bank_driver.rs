@@ -27,22 +27,11 @@ impl BankDriverNames {
 
 #[derive(Template)]
 #[template(path = "driver/driver.h", escape = "none")]
-struct Header<'a> {
-    spec: &'a ArraySpec,
-    name: &'a str,
-    prefix: &'a str,
-}
+struct Header<'a>(&'a ArraySpec, &'a BankDriverNames);
 
 #[derive(Template)]
 #[template(path = "driver/driver.c", escape = "none")]
-struct Source<'a> {
-    spec: &'a ArraySpec,
-    name: &'a str,
-    prefix: &'a str,
-    registers: &'a str,
-    digest_address: u32,
-    row_bytes: u32,
-}
+struct Source<'a>(&'a ArraySpec, &'a BankDriverNames);
 
 /// The header of the driver and its source, beside which is that of the registers of banks: name and text of each. None for an array without a
 /// global buffer.
@@ -50,10 +39,7 @@ pub fn bank_driver(spec: &ArraySpec) -> Vec<(&'static str, String)> {
     if spec.global_buffer.is_none() {
         return Vec::new();
     }
-    let BankDriverNames { functions: name, results: prefix, registers } = &BankDriverNames::of(spec);
-    let header = Header { spec, name, prefix };
-    let (digest_address, row_bytes) = (DIGEST.word(), GlobalBufferSpec::ROW_BYTES);
-    let source = Source { spec, name, prefix, registers, digest_address, row_bytes };
+    let names = &BankDriverNames::of(spec);
     let rendered = |text: askama::Result<String>| text.expect("templates write to memory") + "\n";
-    vec![("driver.h", rendered(header.render())), ("driver.c", rendered(source.render()))]
+    vec![("driver.h", rendered(Header(spec, names).render())), ("driver.c", rendered(Source(spec, names).render()))]
 }

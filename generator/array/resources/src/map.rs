@@ -333,6 +333,6 @@ fn description(layout: &TileLayout, meaning: Meaning, choices: &[String]) -> Str
     }
 }
 
-fn rendered(template: &impl Template) -> String {
+pub(crate) fn rendered(template: &impl Template) -> String {
     format!("{}\n", template.render().expect("templates write to memory").trim())
 }

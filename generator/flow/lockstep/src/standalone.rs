@@ -46,17 +46,18 @@ pub struct StandaloneRun<'a> {
 #[template(path = "testbench/testbench.sv", escape = "none")]
 struct Testbench<'a> {
     spec: &'a ArraySpec,
-    program: &'a str,
+    run: &'a StandaloneRun<'a>,
     module: &'a str,
     array: &'a str,
     before: u32,
     after: u32,
-    writes: usize,
-    in_file: usize,
-    cycles: u64,
-    words: usize,
-    inputs: &'a [LaneWords],
-    outputs: &'a [LaneWords],
+}
+
+impl Testbench<'_> {
+    /// Words that leave in a run.
+    fn words(&self) -> usize {
+        self.run.outputs.iter().map(|lane| lane.words).sum()
+    }
 }
 
 #[derive(Template)]
@@ -94,21 +95,12 @@ pub struct RunOfBanks<'a> {
 #[template(path = "testbench/buffered_testbench.sv", escape = "none")]
 struct BufferedTestbench<'a> {
     spec: &'a ArraySpec,
-    program: &'a str,
+    run: &'a RunOfBanks<'a>,
     module: &'a str,
-    array: &'a str,
+    banked: &'a BankedBitstream,
     banks: u32,
-    words: u32,
     before: u32,
     after: u32,
-    answer: u32,
-    host_answer: u32,
-    writes: usize,
-    first: usize,
-    rows: usize,
-    loaded: usize,
-    stored: usize,
-    cycles: u64,
     configuration: u32,
     configuration_status: u32,
     configuration_row: u32,
@@ -129,21 +121,12 @@ pub fn buffered_testbench(spec: &ArraySpec, run: &RunOfBanks) -> Option<File> {
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
     let text = BufferedTestbench {
         spec,
-        program: run.program,
+        run,
         module: &module,
-        array: &with_global_buffer_module(spec),
+        banked: &banked,
         banks: buffer.banks,
-        words: spec.words_per_row(),
         before,
         after,
-        answer: answer_latency(spec),
-        host_answer: HOST_LATENCY,
-        writes: run.bitstream.writes.len(),
-        first: banked.first.len(),
-        rows: banked.rows().count(),
-        loaded: run.loaded,
-        stored: run.stored,
-        cycles: run.cycles,
         configuration: of_all(BankMeaning::BitstreamRow),
         configuration_status: of_all(done),
         configuration_row: BankedBitstream::HALF * buffer.rows(),
@@ -165,20 +148,7 @@ pub fn testbench(spec: &ArraySpec, files: &[File], run: &StandaloneRun) -> Vec<F
     let (program, array) = (run.program, array_module(spec));
     let module = format!("{program}_testbench");
     let (before, after) = around_writes(spec);
-    let text = Testbench {
-        spec,
-        program,
-        module: &module,
-        array: &array,
-        before,
-        after,
-        writes: run.bitstream.writes.len(),
-        in_file: run.in_file,
-        cycles: run.cycles,
-        words: run.outputs.iter().map(|lane| lane.words).sum(),
-        inputs: &run.inputs,
-        outputs: &run.outputs,
-    };
+    let text = Testbench { spec, run, module: &module, array: &array, before, after };
     let text = text.render().expect("templates write to memory");
     let buffered = run.is_buffered.then(|| buffered_module(program));
     let is_alone = !run.needs_banks;
