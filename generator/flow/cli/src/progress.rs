@@ -20,10 +20,28 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// A bar for some items.
     pub fn new(items: usize) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(items as u64), target());
-        bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
+        Bar::with_template(items as u64, "{bar:30} {pos}/{len} {msg}")
+    }
+
+    /// A bar for a run of some cycles, which it says first if they take long.
+    pub fn of_cycles(what: &str, length: u64) -> Self {
+        let bar = Bar::with_template(length, "{bar:30} {human_pos}/{human_len} cycles, {eta} left");
+        if length >= LONG_RUN {
+            bar.0.println(format!("{what}: {length} cycles to run"));
+        }
+        bar
+    }
+
+    fn with_template(length: u64, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(length), target());
+        bar.set_style(ProgressStyle::with_template(template).expect("the template is fixed"));
         bar.enable_steady_tick(Duration::from_millis(200));
         Bar(bar)
+    }
+
+    /// So many cycles are over.
+    pub fn reached(&self, cycle: u64) {
+        self.0.set_position(cycle);
     }
 
     /// Work on an item began.
@@ -39,33 +57,6 @@ impl Bar {
     /// Prints a line on standard error, above the bar.
     pub fn warn(&self, text: &str) {
         self.0.suspend(|| output::warn(text));
-    }
-
-    /// Removes the bar.
-    pub fn clear(&self) {
-        self.0.finish_and_clear();
-    }
-}
-
-/// How many cycles of a run are over, on a terminal; silent in a pipe.
-pub struct Cycles(ProgressBar);
-
-impl Cycles {
-    /// A bar for a run of some cycles, which it says first if they take long.
-    pub fn new(what: &str, length: u64) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(length), target());
-        let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} cycles, {eta} left");
-        bar.set_style(style.expect("the template is fixed"));
-        if length >= LONG_RUN {
-            bar.println(format!("{what}: {length} cycles to run"));
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Cycles(bar)
-    }
-
-    /// So many cycles are over.
-    pub fn reached(&self, cycle: u64) {
-        self.0.set_position(cycle);
     }
 
     /// Removes the bar.

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::application::{rtl, tiles};
 use crate::kinds::{self, FileKind};
-use crate::progress::{Cycles, Spinner};
+use crate::progress::{Bar, Spinner};
 use crate::{output, waves};
 
 /// Violations shown one by one.
@@ -212,7 +212,7 @@ impl Simulate {
         let map = RegisterMap::of(spec);
         let mut rtl = self.start_rtl(spec, wave)?;
         let length = u64::try_from(run_length(spec, configuration)).unwrap_or(u64::MAX);
-        let bar = Cycles::new(&spec.name, self.cycles.unwrap_or(length));
+        let bar = Bar::of_cycles(&spec.name, self.cycles.unwrap_or(length));
         let progress = |cycle| bar.reached(cycle);
         let options = StreamOptions {
             stall_seed: self.stall_seed,
