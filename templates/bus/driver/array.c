@@ -1,12 +1,3 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
-{%- let registers = self.0.upper() -%}
-/* Driver of the array `{{ self.0.array().name }}` behind AXI4. */
-#include "{{ name }}_driver.h"
-
-#include <stdatomic.h>
-
 /* Bytes of the arguments of a manager, and of the registers of a stream. */
 #define MANAGER_BYTES (4u * (2u + {{ prefix }}_LEVELS))
 #define STREAM_BYTES {{ self.0.stream_bytes() }}u
@@ -170,5 +161,3 @@ static uint32_t images_of(const struct {{ name }} *device, uint32_t managers)
 }
 
 {% include "driver/parts/poll.c" %}
-
-{% include "driver/parts/jobs.c" %}

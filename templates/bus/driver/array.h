@@ -1,26 +1,3 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
-/* Driver of the array `{{ self.0.array().name }}` behind AXI4: C11 without a library, for firmware and for Linux.
- *
- * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: an address and strides for each
- * image. Two jobs may be there at a time: while one runs, the arguments of the next are written already, and it starts when the first is
- * over. One thread calls these functions, and none is called from an interrupt. Memory that the processor caches is to be written back
- * before a job is submitted, and invalidated after it, by the caller.
- */
-#ifndef PUSHMEM_{{ prefix }}_DRIVER_H
-#define PUSHMEM_{{ prefix }}_DRIVER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../{{ shell.module }}_registers.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Streams into the array and out of it, each a word wide, with a manager each. */
 #define {{ prefix }}_READERS {{ self.0.array().tiles().readers }}u
 #define {{ prefix }}_WRITERS {{ self.0.array().tiles().writers }}u
@@ -79,5 +56,3 @@ int {{ name }}_configure(struct {{ name }} *device, const struct {{ name }}_prog
 
 /* An image of a program without gaps, at an address. */
 struct {{ name }}_image {{ name }}_dense(const struct {{ name }}_program *program, unsigned image, uint64_t address);
-
-{% include "driver/parts/jobs.h" %}

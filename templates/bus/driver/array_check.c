@@ -16,15 +16,7 @@
 /* Elements between lines. */
 #define GAP 3u
 
-static int failures;
-
-static void expect(const char *what, int result, int expected)
-{
-    if (result != expected) {
-        printf("%s: %s; expected: %s\n", what, {{ name }}_text(result), {{ name }}_text(expected));
-        ++failures;
-    }
-}
+{% include "driver/parts/expect.c" %}
 
 /* Calls `act` for each element of an image, with its place in memory. */
 static void for_each(unsigned number, const struct {{ name }}_image *image, void (*act)(uint8_t *place, uint32_t bytes, unsigned word))
@@ -64,27 +56,7 @@ static void for_each(unsigned number, const struct {{ name }}_image *image, void
     fclose(file);
 }
 
-static void store(uint8_t *place, uint32_t bytes, unsigned word)
-{
-    uint32_t byte;
-    for (byte = 0; byte < bytes; ++byte) {
-        place[byte] = (uint8_t)(word >> 8 * byte);
-    }
-}
-
-static size_t wrong;
-static size_t compared;
-
-static void compare(uint8_t *place, uint32_t bytes, unsigned word)
-{
-    uint32_t byte;
-    size_t differ = 0;
-    for (byte = 0; byte < bytes; ++byte) {
-        differ += place[byte] != (uint8_t)(word >> 8 * byte);
-    }
-    wrong += differ != 0;
-    ++compared;
-}
+{% include "driver/parts/words.c" %}
 
 /* Places images of a job one after another from an offset on, with gaps, perhaps with the outermost lines inside of the others; returns
  * the end. */
@@ -300,10 +272,7 @@ static void refused(struct {{ name }} *device)
     expect("a job without a program", {{ name }}_submit(device, &job), {{ prefix }}_NO_PROGRAM);
 }
 
-static uint32_t other_hardware(void *context, uint32_t offset)
-{
-    return ~simulation_read(context, offset);
-}
+{% include "driver/parts/other_hardware.c" %}
 
 int main(void)
 {

@@ -1,15 +1,6 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
-{%- let registers = self.0.upper() -%}
 {%- let banks = self::upper(self.0.array().name) -%}
 {%- let buffer = self.0.rows().functions -%}
 {%- let buffer_prefix = self.0.configuration_results() -%}
-/* Driver of the array `{{ self.0.array().name }}` with its global buffer behind AXI4. */
-#include "{{ name }}_driver.h"
-
-#include <stdatomic.h>
-
 /* Words and bytes of a row, bytes and bits of a word, and the rows that are moved at once. */
 #define WORDS {{ self.0.rows().words() }}u
 #define ROW_BYTES {{ GlobalBuffer::ROW_BYTES }}u
@@ -357,5 +348,3 @@ int {{ name }}_poll(struct {{ name }} *device)
     }
     return {{ prefix }}_OK;
 }
-
-{% include "driver/parts/jobs.c" %}

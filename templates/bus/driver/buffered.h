@@ -1,26 +1,3 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
-/* Driver of the array `{{ self.0.array().name }}` with its global buffer behind AXI4: C11 without a library, for firmware and for Linux.
- *
- * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: its inputs are written to a half of the banks, and
- * its outputs are read from there. Two jobs may be there at a time, one in each half: while one runs, the results of the one before are read, and
- * the inputs of the next are written. One thread calls these functions, and none is called from an interrupt.
- */
-#ifndef PUSHMEM_{{ prefix }}_DRIVER_H
-#define PUSHMEM_{{ prefix }}_DRIVER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../{{ shell.module }}_registers.h"
-#include "../global_buffer/driver.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The most images of a program, their dimensions, and the strides of these: all but the first have one. */
 #define {{ prefix }}_IMAGES (2u * {{ self::upper(self.0.array().name) }}_BANKS)
 #define {{ prefix }}_DIMENSIONS {{ ARRAY_DIMENSIONS }}u
@@ -86,5 +63,3 @@ struct {{ name }}_image {{ name }}_dense(const struct {{ name }}_program *progra
 /* The byte address at which an image is in the banks, for callers that move it themselves: all its elements one after the other, a word each. The half of
  * the next job is `device->half`, and that of the oldest one is the other if there is one job, the same if there are two. */
 uint32_t {{ name }}_address(const struct {{ name }}_place *place, unsigned half);
-
-{% include "driver/parts/jobs.h" %}

@@ -16,15 +16,7 @@
 /* Elements between lines. */
 #define GAP 3u
 
-static int failures;
-
-static void expect(const char *what, int result, int expected)
-{
-    if (result != expected) {
-        printf("%s: %s; expected: %s\n", what, {{ name }}_text(result), {{ name }}_text(expected));
-        ++failures;
-    }
-}
+{% include "driver/parts/expect.c" %}
 
 /* A stream of the testbench, and the place of its words. */
 struct stream {
@@ -83,27 +75,7 @@ static void for_each(const struct stream *stream, const struct {{ name }}_image 
     fclose(file);
 }
 
-static void store(uint8_t *place, uint32_t bytes, unsigned word)
-{
-    uint32_t byte;
-    for (byte = 0; byte < bytes; ++byte) {
-        place[byte] = (uint8_t)(word >> 8 * byte);
-    }
-}
-
-static size_t wrong;
-static size_t compared;
-
-static void compare(uint8_t *place, uint32_t bytes, unsigned word)
-{
-    uint32_t byte;
-    size_t differ = 0;
-    for (byte = 0; byte < bytes; ++byte) {
-        differ += place[byte] != (uint8_t)(word >> 8 * byte);
-    }
-    wrong += differ != 0;
-    ++compared;
-}
+{% include "driver/parts/words.c" %}
 
 /* Places images of a job one after another from an offset on, with gaps; returns the end. */
 static uint64_t place_job(struct {{ name }}_job *job, uint64_t offset)
@@ -206,10 +178,7 @@ static void refused_jobs(struct {{ name }} *device)
     }
 }
 
-static uint32_t other_hardware(void *context, uint32_t offset)
-{
-    return ~simulation_read(context, offset);
-}
+{% include "driver/parts/other_hardware.c" %}
 
 int main(void)
 {

@@ -1,11 +1,22 @@
 {%- let shell = self.0.shell -%}
 {%- let prefix = self.0.upper() -%}
 {%- let name = self.0.lower() -%}
-/* Driver of the accelerator `{{ shell.accelerator }}` behind AXI4: C11 without a library, for firmware and for Linux.
+/* Driver of the {{ shell.of_hardware() }} behind AXI4: C11 without a library, for firmware and for Linux.
  *
+{%- if shell.rows().is_some() %}
+ * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: its inputs are written to a half of the banks, and
+ * its outputs are read from there. Two jobs may be there at a time, one in each half: while one runs, the results of the one before are read, and
+ * the inputs of the next are written. One thread calls these functions, and none is called from an interrupt.
+{%- else if shell.programmed() %}
+ * It loads a program, a table that `pushmem build --array` writes, and runs jobs of it. A job is one run: an address and strides for each
+ * image. Two jobs may be there at a time: while one runs, the arguments of the next are written already, and it starts when the first is
+ * over. One thread calls these functions, and none is called from an interrupt. Memory that the processor caches is to be written back
+ * before a job is submitted, and invalidated after it, by the caller.
+{%- else %}
  * A job is one run: an address and strides for each image. Two jobs may be there at a time: while one runs, the arguments of the next
  * are written already, and it starts when the first is over. One thread calls these functions, and none is called from an interrupt.
  * Memory that the processor caches is to be written back before a job is submitted, and invalidated after it, by the caller.
+{%- endif %}
  */
 #ifndef PUSHMEM_{{ prefix }}_DRIVER_H
 #define PUSHMEM_{{ prefix }}_DRIVER_H
@@ -15,57 +26,20 @@
 #include <stdint.h>
 
 #include "../{{ shell.module }}_registers.h"
+{%- if shell.rows().is_some() %}
+#include "../global_buffer/driver.h"
+{%- endif %}
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The images, by their numbers in a job. */
-enum {
-{%- for image in shell.images %}
-    {{ prefix }}_{{ self::upper(image.name) }} = {{ image.number }},
-{%- endfor %}
-    {{ prefix }}_IMAGES = {{ shell.images.len() }}
-};
-
-/* The most dimensions of an image, and strides: all dimensions but the first have one. */
-#define {{ prefix }}_DIMENSIONS {{ self.0.dimensions() }}
-#define {{ prefix }}_STRIDES {{ self.0.strides() }}
-
-{% include "driver/parts/results.h" %}
-
-/* An image: the byte address of its first element as the accelerator sees it, the bytes of memory from there on, and the bytes from an
- * element of each dimension but the first to the next. With a negative stride memory before the address is used, too. Of an image with
- * elements of 16 bits all are even. */
-struct {{ name }}_image {
-    uint64_t address;
-    uint64_t bytes;
-    int32_t stride[{{ prefix }}_STRIDES];
-};
-
-struct {{ name }}_job {
-    struct {{ name }}_image image[{{ prefix }}_IMAGES];
-};
-
-struct {{ name }} {
-    struct {{ name }}_port port;
-    unsigned jobs;   /* 0, 1 that runs, or 2 with the next one */
-    uint32_t failed; /* of the last job that ended: the images that failed, and its cycles */
-    uint32_t cycles;
-};
-
-/* Elements of an image in each dimension, innermost first, how many dimensions it has, and the bytes of an element. */
-extern const uint32_t {{ name }}_shape[{{ prefix }}_IMAGES][{{ prefix }}_DIMENSIONS];
-extern const uint32_t {{ name }}_dimensions[{{ prefix }}_IMAGES];
-extern const uint32_t {{ name }}_element_bytes[{{ prefix }}_IMAGES];
-
-/* Connects to the hardware, after a reset of it: whether it is that of this driver. */
-int {{ name }}_open(struct {{ name }} *device, struct {{ name }}_port port);
-
-/* Writes the configuration: after each reset, before the first job. */
-int {{ name }}_configure(struct {{ name }} *device);
-
-/* An image without gaps at an address. */
-struct {{ name }}_image {{ name }}_dense(unsigned image, uint64_t address);
+{% if shell.rows().is_some() -%}
+{% include "driver/buffered.h" %}
+{%- else if shell.programmed() -%}
+{% include "driver/array.h" %}
+{%- else -%}
+{% include "driver/accelerator.h" %}
+{%- endif %}
 
 {% include "driver/parts/jobs.h" %}

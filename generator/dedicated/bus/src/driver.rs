@@ -9,6 +9,7 @@ use crate::array::{ArrayModule, GlobalBuffer, stream_offset};
 use crate::description::Description;
 use crate::managers::Image;
 use crate::program::ProgramImage;
+use crate::registers::DataPath;
 use crate::render;
 use crate::shell::View;
 
@@ -25,10 +26,6 @@ macro_rules! templates {
 templates! {
     Header: "driver/driver.h",
     Source: "driver/driver.c",
-    ArrayHeader: "driver/array.h",
-    ArraySource: "driver/array.c",
-    BufferedHeader: "driver/buffered.h",
-    BufferedSource: "driver/buffered.c",
     UioHeader: "driver/uio.h",
     UioSource: "driver/uio.c",
     Simulation: "driver/simulation.cpp",
@@ -113,17 +110,13 @@ pub(crate) const BANK_LEVELS: usize = 8;
 impl Description<'_> {
     /// The files of the driver without those of a program that it loads, and the module of LiteX; none for streams.
     pub(crate) fn driver(&self) -> Vec<File> {
-        let View { array, images, .. } = self.shell;
+        if self.shell.path() == DataPath::Streams {
+            return Vec::new();
+        }
         let name = self.lower();
-        let (header, source) = match array {
-            Some(array) if array.rows().is_some() => (render(&BufferedHeader(self)), render(&BufferedSource(self))),
-            _ if images.is_empty() => return Vec::new(),
-            Some(_) => (render(&ArrayHeader(self)), render(&ArraySource(self))),
-            None => (render(&Header(self)), render(&Source(self))),
-        };
         let named = |end: &str, text: String| (format!("driver/{name}_{end}"), text);
-        let mut files = vec![named("driver.h", header), named("driver.c", source)];
-        if array.is_none() {
+        let mut files = vec![named("driver.h", render(&Header(self))), named("driver.c", render(&Source(self)))];
+        if !self.shell.programmed() {
             files.push(("driver/check.c".to_owned(), render(&Check(self))));
             files.extend(self.firmware(&name).files());
         }

@@ -12,61 +12,43 @@ macro_rules! managers {
                 pub programmed: bool,
             }
 
-            impl $template {
-                pub fn module(&self) -> String {
-                    format!("pushmem_axi_{}{}", style(self.programmed), $end)
+            impl Manager for $template {
+                const END: &'static str = $end;
+
+                fn is_programmed(&self) -> bool {
+                    self.programmed
                 }
             }
         )*
     };
 }
 
-managers! {
-    Bursts: "library/axi_bursts.veryl", "bursts";
-    Reader: "library/axi_reader.veryl", "reader";
-    Writer: "library/axi_writer.veryl", "writer"
-}
+/// Expressions of a manager: those of parameters, or of registers.
+pub(crate) trait Manager {
+    /// The end of its name.
+    const END: &'static str;
 
-impl Bursts {
-    fn lasts(&self) -> &'static str {
-        if self.programmed { "lasts_i" } else { "Lasts" }
-    }
-
-    fn sizes(&self) -> &'static str {
-        if self.programmed { "sizes_i" } else { "Sizes" }
-    }
-}
-
-/// Expressions of a manager of a stream.
-trait Manager {
     fn is_programmed(&self) -> bool;
+
+    fn module(&self) -> String {
+        format!("pushmem_axi_{}{}", style(self.is_programmed()), Self::END)
+    }
 
     /// The name of its module of bursts.
     fn bursts(&self) -> String {
         Bursts { programmed: self.is_programmed() }.module()
     }
 
-    /// The beats of a run.
-    fn beats(&self) -> &'static str {
-        if self.is_programmed() { "beats_q" } else { "Beats as BeatBits" }
-    }
-
-    /// The words of a beat of the stream.
-    fn lanes(&self) -> &'static str {
-        if self.is_programmed() { "lanes_i as RoomBits" } else { "Lanes as RoomBits" }
+    /// One of two expressions.
+    fn either(&self, register: &'static str, parameter: &'static str) -> &'static str {
+        if self.is_programmed() { register } else { parameter }
     }
 }
 
-impl Manager for Reader {
-    fn is_programmed(&self) -> bool {
-        self.programmed
-    }
-}
-
-impl Manager for Writer {
-    fn is_programmed(&self) -> bool {
-        self.programmed
-    }
+managers! {
+    Bursts: "library/axi_bursts.veryl", "bursts";
+    Reader: "library/axi_reader.veryl", "reader";
+    Writer: "library/axi_writer.veryl", "writer"
 }
 
 /// A part of the names of managers.

@@ -8,7 +8,7 @@ use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
 use crate::array::{ArrayModule, GlobalBuffer};
-use crate::library::{Bursts, LIBRARY, OF_IMAGES, OF_ROWS, OF_STREAMS, Reader, Writer, style};
+use crate::library::{Bursts, LIBRARY, Manager, OF_IMAGES, OF_ROWS, OF_STREAMS, Reader, Writer, style};
 use crate::managers::{Image, Memory};
 use crate::registers::{DataPath, window};
 use crate::streams::{Stream, is_known, streams};
