@@ -178,7 +178,7 @@ impl Row {
         match self.told_by {
             Kind { or_key, .. } => vec![or_key.to_owned()],
             Keys(keys) => keys.iter().map(ToString::to_string).collect(),
-            KeysOfTiming => Timing::keys().collect(),
+            KeysOfTiming => Timing::KEYS.iter().map(ToString::to_string).collect(),
             Endings(_) | Contents => Vec::new(),
         }
     }

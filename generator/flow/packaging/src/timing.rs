@@ -1,43 +1,55 @@
 //! Timing constraints.
 
-use std::collections::BTreeMap;
-
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// The constraints of those who name none.
 const DEFAULT: &str = include_str!("../../../../constraints/timing/default.yaml");
 
-/// The timing constraints of an SDC file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// Clock period in picoseconds.
-    pub clock_period_ps: u32,
-    /// Uncertainty of the clock, in percent of the period.
-    pub clock_uncertainty_percent: u32,
-    /// Uncertainty of the clock between two flip-flops at one edge, in picoseconds.
-    pub hold_uncertainty_ps: u32,
-    /// Delay before inputs, in percent of the period.
-    pub input_delay_percent: u32,
-    /// Delay after outputs, in percent of the period.
-    pub output_delay_percent: u32,
-    /// Whether paths from an asynchronous reset are not timed. Those from a synchronous one always are.
-    pub reset_is_false_path: bool,
-    /// Cycles from the last write of a register to the flush after it.
-    pub configuration_cycles: u32,
+/// The constraints, each once.
+macro_rules! constraints {
+    ($($(#[$doc:meta])* $key:ident: $kind:ty),* $(,)?) => {
+        /// The timing constraints of an SDC file.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Timing {
+            $($(#[$doc])* pub $key: $kind),*
+        }
+
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct TimingFile {
+            $($key: Option<$kind>),*
+        }
+
+        impl TimingFile {
+            /// The constraints, those that the file has not from others; nothing if there are no others.
+            fn completed(&self, others: Option<&Timing>) -> Option<Timing> {
+                Some(Timing { $($key: self.$key.or(others.map(|others| others.$key))?),* })
+            }
+        }
+
+        impl Timing {
+            /// The keys of a file: the shipped one has all.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+        }
+    };
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TimingFile {
-    clock_period_ps: Option<u32>,
-    clock_uncertainty_percent: Option<u32>,
-    hold_uncertainty_ps: Option<u32>,
-    input_delay_percent: Option<u32>,
-    output_delay_percent: Option<u32>,
-    reset_is_false_path: Option<bool>,
-    configuration_cycles: Option<u32>,
+constraints! {
+    /// Clock period in picoseconds.
+    clock_period_ps: u32,
+    /// Uncertainty of the clock, in percent of the period.
+    clock_uncertainty_percent: u32,
+    /// Cycles from the last write of a register to the flush after it.
+    configuration_cycles: u32,
+    /// Uncertainty of the clock between two flip-flops at one edge, in picoseconds.
+    hold_uncertainty_ps: u32,
+    /// Delay before inputs, in percent of the period.
+    input_delay_percent: u32,
+    /// Delay after outputs, in percent of the period.
+    output_delay_percent: u32,
+    /// Whether paths from an asynchronous reset are not timed. Those from a synchronous one always are.
+    reset_is_false_path: bool,
 }
 
 impl Default for Timing {
@@ -45,43 +57,18 @@ impl Default for Timing {
     fn default() -> Self {
         let document = Document::parse("default.yaml", DEFAULT).expect("the shipped file is YAML");
         let file: TimingFile = document.deserialize().expect("the shipped file has these keys");
-        let complete = "the shipped file has every key";
-        Timing {
-            clock_period_ps: file.clock_period_ps.expect(complete),
-            clock_uncertainty_percent: file.clock_uncertainty_percent.expect(complete),
-            hold_uncertainty_ps: file.hold_uncertainty_ps.expect(complete),
-            input_delay_percent: file.input_delay_percent.expect(complete),
-            output_delay_percent: file.output_delay_percent.expect(complete),
-            reset_is_false_path: file.reset_is_false_path.expect(complete),
-            configuration_cycles: file.configuration_cycles.expect(complete),
-        }
+        file.completed(None).expect("the shipped file has every key")
     }
 }
 
 impl Timing {
-    /// The keys of a file: the shipped one has all.
-    pub fn keys() -> impl Iterator<Item = String> {
-        let document = Document::parse("default.yaml", DEFAULT).expect("the shipped file is YAML");
-        let keys: BTreeMap<String, IgnoredAny> = document.deserialize().expect("the shipped file is a mapping");
-        keys.into_keys()
-    }
-
     /// Reads a document; keys that it has not are those of the default.
     ///
     /// # Errors
     /// A located message when a key is unknown or a value makes no sense.
     pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
         let file: TimingFile = document.deserialize()?;
-        let default = Timing::default();
-        let timing = Timing {
-            clock_period_ps: file.clock_period_ps.unwrap_or(default.clock_period_ps),
-            clock_uncertainty_percent: file.clock_uncertainty_percent.unwrap_or(default.clock_uncertainty_percent),
-            hold_uncertainty_ps: file.hold_uncertainty_ps.unwrap_or(default.hold_uncertainty_ps),
-            input_delay_percent: file.input_delay_percent.unwrap_or(default.input_delay_percent),
-            output_delay_percent: file.output_delay_percent.unwrap_or(default.output_delay_percent),
-            reset_is_false_path: file.reset_is_false_path.unwrap_or(default.reset_is_false_path),
-            configuration_cycles: file.configuration_cycles.unwrap_or(default.configuration_cycles),
-        };
+        let timing = file.completed(Some(&Timing::default())).expect("the default has every key");
         let limits = [
             ("clock_period_ps", timing.clock_period_ps, 1, 1_000_000),
             ("clock_uncertainty_percent", timing.clock_uncertainty_percent, 0, 99),
