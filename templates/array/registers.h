@@ -13,9 +13,9 @@
 /* A write clears the configuration of all tiles. */
 #define {{ prefix }}_ARRAY_CLEAR_ADDRESS 0x{{ "{:08x}"|format(map.clear_address) }}u
 /* The same for a column, which then holds still. */
-#define {{ prefix }}_ARRAY_COLUMN_CLEAR_ADDRESS(column) (0xff{{ "{:06x}"|format(self.map.clear_register()) }}u | (uint32_t)(column) << 16)
+#define {{ prefix }}_ARRAY_COLUMN_CLEAR_ADDRESS(column) (0xff{{ "{:06x}"|format(CLEAR.register) }}u | (uint32_t)(column) << 16)
 /* A write stops a column: it holds still, with its configuration and its beats. */
-#define {{ prefix }}_ARRAY_COLUMN_STOP_ADDRESS(column) (0xff{{ "{:06x}"|format(self.map.stop_register()) }}u | (uint32_t)(column) << 16)
+#define {{ prefix }}_ARRAY_COLUMN_STOP_ADDRESS(column) (0xff{{ "{:06x}"|format(STOP.register) }}u | (uint32_t)(column) << 16)
 /* A write starts the columns that hold still, and no others; a flush starts all. */
 #define {{ prefix }}_ARRAY_START_ADDRESS 0x{{ "{:08x}"|format(map.start_address) }}u
 

@@ -44,7 +44,7 @@ class Register(NamedTuple):
 {%- if tile.memory.is_some() %}
     # Those of the memory.
 {%- for register in tile.memory_registers %}
-    "memory.{{ register.name }}": Register({{ tile.memory_feature }}, {{ register.offset / crate::map::WORD_BYTES }}, {
+    "memory.{{ register.name }}": Register({{ tile.memory_feature }}, {{ register.offset / pushmem_csr::WORD_BYTES }}, {
 {%- for field in register.fields %}
         "{{ field.name }}": Field({{ field.low }}, {{ field.bits }}),
 {%- endfor %}

@@ -16,7 +16,7 @@
 {% if !register.description.is_empty() %}/* {{ register.description }} */
 {% endif -%}
 #define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
-{{ register.c_fields(self::macro_name(prefix, name))|trim }}
+{{ register.c_fields(prefix ~ "_" ~ name)|trim }}
 {%- endfor %}
 {%- if !shell.programmed() %}
 {%- for image in shell.images %}

@@ -14,16 +14,6 @@ use crate::{answer_latency, array_module, block_module, io_block_module, render}
 struct Array<'a> {
     spec: &'a ArraySpec,
     module: &'a str,
-    /// The digest and the addresses of the array's own registers, in hexadecimal.
-    digest: String,
-    digest_address: String,
-    clear_address: String,
-    clear_register: u32,
-    start_address: String,
-    stop_address: String,
-    stop_register: u32,
-    /// Cycles from an access to its answer.
-    answer: u32,
     /// Groups of columns that the banks of a global buffer configure, and the columns of each; 0 without one.
     groups: u32,
     columns_of_group: u32,
@@ -66,18 +56,9 @@ impl Block {
 pub fn source(spec: &ArraySpec) -> SourceFile {
     let module = array_module(spec);
     let (nets, blocks) = blocks(spec);
-    let hexadecimal = |word: u32| format!("{word:08x}");
     let template = Array {
         spec,
         module: &module,
-        digest: hexadecimal(spec.digest_word()),
-        digest_address: hexadecimal(DIGEST.word()),
-        clear_address: hexadecimal(CLEAR.word()),
-        clear_register: CLEAR.register,
-        start_address: hexadecimal(START.word()),
-        stop_address: hexadecimal(STOP.word()),
-        stop_register: STOP.register,
-        answer: answer_latency(spec),
         groups: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
         columns_of_group: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.columns),
         paths: Paths::of(spec).map_or(0, |paths| paths.count as usize),

@@ -18,9 +18,6 @@ struct Block<'a> {
     is_io: bool,
     columns: u32,
     rows: u32,
-    /// The numbers of registers of the array itself.
-    start_register: u32,
-    stop_register: u32,
     /// Paths of configuration from a global buffer, the columns of each, and the path of a column; none without one.
     paths: u32,
     columns_of_path: u32,
@@ -176,8 +173,6 @@ fn block(spec: &ArraySpec, module: &str, shape: &BlockShape, description: String
         is_io,
         columns: shape.columns,
         rows: shape.rows,
-        start_register: START.register,
-        stop_register: STOP.register,
         path: paths.as_ref().map(path),
         paths: paths.as_ref().map_or(0, |paths| paths.count),
         columns_of_path: paths.as_ref().map_or(1, |paths| paths.columns),

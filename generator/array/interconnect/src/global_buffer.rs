@@ -39,21 +39,14 @@ struct Bank<'a> {
     spec: &'a ArraySpec,
     buffer: &'a GlobalBufferSpec,
     module: &'a str,
-    words: u32,
     row_bits: u32,
-    address_bits: u32,
     /// The registers that keep what was written.
     registers: Vec<Register<'a>>,
     signals: Vec<Signal>,
-    control: &'static str,
     hand_over: u32,
     status: u32,
     configuration: u32,
     configuration_status: u32,
-    feature: u32,
-    digest: String,
-    /// Cycles from a write to the columns to its answer.
-    answer: u32,
 }
 
 struct Register<'a> {
@@ -76,18 +69,9 @@ struct WithGlobalBuffer<'a> {
     spec: &'a ArraySpec,
     buffer: &'a GlobalBufferSpec,
     module: &'a str,
-    array: String,
-    bank: String,
-    words: u32,
+    bank: &'a str,
     /// Bits of a byte address within a bank.
     bank_bits: u32,
-    feature: u32,
-    digest: String,
-    digest_address: String,
-    clear_register: u32,
-    /// Cycles from an access to the configuration to its answer, and from one of the host.
-    answer: u32,
-    host_latency: u32,
 }
 
 /// The sources of the global buffer; none without one.
@@ -103,9 +87,7 @@ pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
         spec,
         buffer,
         module: &bank,
-        words: spec.words_per_row(),
         row_bits: buffer.rows().ilog2(),
-        address_bits: spec.bank_address_bits(),
         registers: map
             .registers
             .iter()
@@ -113,31 +95,14 @@ pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
             .map(kept)
             .collect(),
         signals: signals(&map),
-        control: CONTROL,
         hand_over: number(BankMeaning::HandOver { half: 0 }),
         status: number(BankMeaning::Half),
         configuration: number(BankMeaning::BitstreamRow),
         configuration_status: number(BankMeaning::Bitstream { state: BitstreamState::Busy }),
-        feature: BANK_FEATURE,
-        digest: format!("{:08x}", spec.digest_word()),
-        answer: answer_latency(spec),
     };
     sources.push(render(&bank, &template));
-    let template = WithGlobalBuffer {
-        spec,
-        buffer,
-        module: &module,
-        array: array_module(spec),
-        bank: bank.clone(),
-        words: spec.words_per_row(),
-        bank_bits: buffer.bank_bytes.ilog2(),
-        feature: BANK_FEATURE,
-        digest: format!("{:08x}", spec.digest_word()),
-        digest_address: format!("{:08x}", DIGEST.word()),
-        clear_register: CLEAR.register,
-        answer: answer_latency(spec),
-        host_latency: HOST_LATENCY,
-    };
+    let bank_bits = buffer.bank_bytes.ilog2();
+    let template = WithGlobalBuffer { spec, buffer, module: &module, bank: &bank, bank_bits };
     sources.push(render(&module, &template));
     sources
 }

@@ -1,5 +1,6 @@
 //! Addresses of configuration registers.
 
+use pushmem_csr::WORD_BYTES;
 use pushmem_fabric::{Place, TileKind};
 
 /// Bits of the number of a register within a feature.
@@ -103,6 +104,11 @@ impl Address {
     pub fn word(self) -> u32 {
         let Address { row, column, feature, register } = self;
         ((row << PLACE_BITS | column) << FEATURE_BITS | feature) << REGISTER_BITS | register
+    }
+
+    /// The byte offset: registers are four bytes apart where bytes are counted.
+    pub(crate) fn offset(self) -> u64 {
+        u64::from(self.word()) * u64::from(WORD_BYTES)
     }
 
     /// A write here clears the configuration of the tiles of a column. They hold still until the next flush or start.

@@ -5,6 +5,7 @@ use pushmem_csr::upper;
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 
 use crate::address::DIGEST;
+use crate::bank::BankMap;
 
 /// The names in the driver of an array.
 #[derive(Clone, Debug)]
@@ -33,13 +34,14 @@ struct Header<'a>(&'a ArraySpec, &'a BankDriverNames);
 #[template(path = "driver/driver.c", escape = "none")]
 struct Source<'a>(&'a ArraySpec, &'a BankDriverNames);
 
-/// The header of the driver and its source, beside which is that of the registers of banks: name and text of each. None for an array without a
-/// global buffer.
+/// The header of the registers of banks, that of the driver and its source: name and text of each. None for an array without a global buffer.
 pub fn bank_driver(spec: &ArraySpec) -> Vec<(&'static str, String)> {
-    if spec.global_buffer.is_none() {
-        return Vec::new();
-    }
+    let Some(map) = BankMap::of(spec) else { return Vec::new() };
     let names = &BankDriverNames::of(spec);
     let rendered = |text: askama::Result<String>| text.expect("templates write to memory") + "\n";
-    vec![("driver.h", rendered(Header(spec, names).render())), ("driver.c", rendered(Source(spec, names).render()))]
+    vec![
+        ("registers.h", map.to_c_header()),
+        ("driver.h", rendered(Header(spec, names).render())),
+        ("driver.c", rendered(Source(spec, names).render())),
+    ]
 }

@@ -10,7 +10,7 @@ use pushmem_registers::RegisterMap;
 
 use crate::address::{Address, CLEAR, DIGEST, START, STOP};
 use crate::layout::Feature;
-use crate::map::{ArrayMap, TileMap, offset};
+use crate::map::{ArrayMap, TileMap};
 
 /// Indentation of a level.
 const INDENT: &str = "  ";
@@ -72,7 +72,7 @@ impl RegisterFile {
 
 /// The memory map of an array.
 pub(crate) fn memory_map(map: &ArrayMap, spec: &ArraySpec) -> String {
-    let at = |row: u32, column: u32| offset(Address { row, column, feature: 0, register: 0 });
+    let at = |row: u32, column: u32| Address { row, column, feature: 0, register: 0 }.offset();
     let (tile, row) = (at(0, 1), at(1, 0));
     let file =
         |name, count, offset, bytes, registers, files| RegisterFile { name, count, offset, bytes, registers, files };
@@ -93,8 +93,8 @@ pub(crate) fn memory_map(map: &ArrayMap, spec: &ArraySpec) -> String {
         }
     };
     let files = vec![tiles(TileKind::Io, spec.columns, 0), file("rows", spec.rows, row, row, Vec::new(), columns)];
-    let command = |name, address| (name, offset(address), "write-only");
-    let digest = ("digest", offset(DIGEST), "read-write");
+    let command = |name, address| (name, Address::offset(address), "write-only");
+    let digest = ("digest", DIGEST.offset(), "read-write");
     let of_array = [digest, command("clear", CLEAR), command("start", START), command("stop", STOP)];
     let whole = MemoryMap { map, bytes: row * u64::from(Address::ROWS), of_array, files };
     whole.render().expect("templates write to memory")
@@ -116,7 +116,8 @@ fn registers(tile: &TileMap, spec: &ArraySpec, kind: TileKind) -> Vec<Register> 
         .collect();
     if let Some(memory) = spec.memory_of(kind) {
         let map = RegisterMap::of(memory);
-        let first = offset(Address { row: 0, column: 0, feature: Feature::of_memory(kind).number(), register: 0 });
+        let feature = Feature::of_memory(kind).number();
+        let first = Address { row: 0, column: 0, feature, register: 0 }.offset();
         registers.extend(map.registers.into_iter().map(|register| Register {
             name: format!("memory_{}", register.name),
             words: 1,

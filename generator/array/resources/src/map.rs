@@ -1,7 +1,7 @@
 //! The configuration registers of an array as JSON, C, SystemRDL, Python and Markdown.
 
 use askama::Template;
-use pushmem_csr::{Field, Register, SoftwareAccess, WORD_BYTES, upper};
+use pushmem_csr::{Field, Register, SoftwareAccess, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
 use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
@@ -181,38 +181,12 @@ impl ArrayMap {
     pub fn registers(&self) -> usize {
         self.tiles.iter().map(|tile| tile.registers.len()).sum()
     }
-
-    fn digest_offset(&self) -> u64 {
-        offset(DIGEST)
-    }
-
-    /// The register of a column that clears it, as that of the array clears all.
-    fn clear_register(&self) -> u32 {
-        CLEAR.register
-    }
-
-    /// The register of a column that stops it, as that of the array stops all.
-    fn stop_register(&self) -> u32 {
-        STOP.register
-    }
-
-    fn clear_offset(&self) -> u64 {
-        offset(CLEAR)
-    }
-
-    fn start_offset(&self) -> u64 {
-        offset(START)
-    }
-
-    fn stop_offset(&self) -> u64 {
-        offset(STOP)
-    }
 }
 
 impl PlaceEntry {
     fn of(spec: &ArraySpec, place: Place) -> Option<Self> {
         let (kind, Place { row, column }) = (spec.kind(place)?.name(), place);
-        let offset = offset(Address { row, column, feature: 0, register: 0 });
+        let offset = Address { row, column, feature: 0, register: 0 }.offset();
         Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), column, row, offset })
     }
 }
@@ -256,7 +230,7 @@ pub fn memory_folder(kind: TileKind) -> &'static str {
 impl RegisterEntry {
     /// The register, at its offset from the tile.
     pub(crate) fn register(&self) -> Register<()> {
-        let offset = offset(Address { row: 0, column: 0, feature: self.feature, register: self.number });
+        let offset = Address { row: 0, column: 0, feature: self.feature, register: self.number }.offset();
         Register {
             name: self.name.clone(),
             offset: u32::try_from(offset).expect("a tile has less than 2^18 bytes of registers"),
@@ -265,11 +239,6 @@ impl RegisterEntry {
             fields: self.fields.iter().cloned().map(Field::without_meaning).collect(),
         }
     }
-}
-
-/// Registers are four bytes apart where bytes are counted.
-pub(crate) fn offset(address: Address) -> u64 {
-    u64::from(address.word()) * u64::from(WORD_BYTES)
 }
 
 /// The names of what the values of a field choose, from 0 on; none if its values are numbers.

@@ -78,11 +78,6 @@ impl Description<'_> {
         self.shell.subordinate().bus_interface().expect("AXI4-Lite has a definition")
     }
 
-    /// The signals of a stream, or of the manager of an image, by their names in the standard.
-    fn of_stream(&self, port: &str) -> Vec<(String, &str)> {
-        self.signals(&format!("{port}_"))
-    }
-
     /// The arguments of a kernel of Vitis: addresses are pointers, strides numbers.
     fn kernel_arguments(&self) -> Vec<KernelArgument> {
         let argument = |name: String, address: bool, c_type: String, port: String, word: usize| {
@@ -115,14 +110,9 @@ impl Description<'_> {
         }
     }
 
-    /// Signals by their names in the standard, and the ports.
-    pub fn signals(&self, prefix: &str) -> Vec<(String, &str)> {
-        let of = |port: &'_ ModulePort| port.name.strip_prefix(prefix).map(upper);
+    /// Signals of an interface by their names in the standard, and the ports, whose names begin with its own.
+    fn signals(&self, interface: &str) -> Vec<(String, &str)> {
+        let of = |port: &'_ ModulePort| Some(upper(port.name.strip_prefix(interface)?.strip_prefix('_')?));
         self.ports.iter().filter_map(|port| Some((of(port)?, port.name.as_str()))).collect()
     }
-}
-
-/// The name of a macro of the C header.
-fn macro_name(prefix: &str, name: &str) -> String {
-    format!("{prefix}_{name}")
 }

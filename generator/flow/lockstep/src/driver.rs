@@ -4,7 +4,7 @@ use askama::Template;
 use pushmem_csr::upper;
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, with_global_buffer_module};
-use pushmem_resources::{BankDriverNames, BankMap, bank_driver};
+use pushmem_resources::{BankDriverNames, bank_driver};
 use pushmem_systemverilog::File;
 
 use crate::standalone::RunOfBanks;
@@ -43,11 +43,12 @@ impl Driver<'_> {
 /// The folder `global_buffer` of a program: the driver with the registers of banks, and a C program that runs it on the Verilated array; nothing without
 /// a global buffer.
 pub fn driver_check(spec: &ArraySpec, run: &RunOfBanks) -> Vec<File> {
-    let Some(map) = BankMap::of(spec) else { return Vec::new() };
+    if spec.global_buffer.is_none() {
+        return Vec::new();
+    }
     let driver = &Driver { spec, names: BankDriverNames::of(spec), run };
     let rendered = |text: askama::Result<String>| text.expect("templates write to memory") + "\n";
-    let mut files: Vec<(&str, String)> = vec![("registers.h", map.to_c_header())];
-    files.extend(bank_driver(spec));
+    let mut files = bank_driver(spec);
     files.extend([
         ("check.c", rendered(Check(driver).render())),
         ("simulation.h", rendered(SimulationHeader(driver).render())),

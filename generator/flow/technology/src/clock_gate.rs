@@ -6,6 +6,8 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_systemverilog::is_keyword;
 use serde::Deserialize;
 
+use crate::technology::render;
+
 /// The pins of an integrated clock gate. It takes the enable while the clock is low, and both are active high.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,10 +98,6 @@ impl ClockGate {
     pub(crate) fn module(&self, model: bool) -> String {
         render(&Cell { gate: self, model })
     }
-}
-
-fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
 #[cfg(test)]

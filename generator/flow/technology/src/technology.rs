@@ -156,7 +156,7 @@ impl Technology {
     }
 }
 
-fn render(template: &impl Template) -> String {
+pub(crate) fn render(template: &impl Template) -> String {
     template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 

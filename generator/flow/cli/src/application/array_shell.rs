@@ -181,9 +181,7 @@ pub fn add(
     let shell = array_shell(&array).map_err(|error| no_shell(&spec.name, &error))?;
     let of_program = program(compiled, mapped, target, cycles).files(&array, &shell.module);
     let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
-    let registers = BankMap::of(spec).map(|map| ("registers.h", map.to_c_header()));
-    let of_banks = registers.into_iter().chain(bank_driver(spec));
-    let of_banks = of_banks.map(|(file, text)| (format!("global_buffer/{file}"), text));
+    let of_banks = bank_driver(spec).into_iter().map(|(file, text)| (format!("global_buffer/{file}"), text));
     if spec.global_buffer.is_some() {
         add_rows(folder, work);
     }

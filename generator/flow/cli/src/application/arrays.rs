@@ -240,12 +240,9 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
     }
     if let Some(map) = BankMap::of(spec) {
         folder.add("global_buffer/registers.json", map.to_json());
-        folder.add("global_buffer/registers.h", map.to_c_header());
         folder.add("global_buffer/registers.rdl", map.to_system_rdl());
         folder.add("global_buffer/registers.md", map.to_markdown());
-        for (file, text) in bank_driver(spec) {
-            folder.add(format!("global_buffer/{file}"), text);
-        }
+        folder.add_all(bank_driver(spec).into_iter().map(|(file, text)| (format!("global_buffer/{file}"), text)));
     }
     if veryl {
         let sources = pushmem_interconnect::sources(spec).into_iter();
