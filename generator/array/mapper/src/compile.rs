@@ -146,7 +146,8 @@ impl<'a> Request<'a> {
         let refused_as = |diagnostic| Refused { diagnostic, cycles: ways.least_cycles() };
         search.run([ways.first(pipeline)]);
         let refused = refusal(&search)?;
-        if edited.is_some() || !may_be_scan(self.program)? {
+        let is_final = search.best().is_some_and(|found| found.compiled.is_least());
+        if is_final || edited.is_some() || !may_be_scan(self.program)? {
             return search
                 .into_parts()
                 .0

@@ -208,6 +208,11 @@ impl Compiled {
         own.is_less(other)
     }
 
+    /// Whether no schedule of its stages costs much less: it takes no tiles, and hardly more cycles than the busiest stage has iterations.
+    pub fn is_least(&self) -> bool {
+        Cost::of(&self.graph, &self.storage).is_least(&self.extraction.pipeline)
+    }
+
     /// The pipeline that it is.
     pub fn pipeline(&self) -> Pipeline {
         match self.program.policy() {

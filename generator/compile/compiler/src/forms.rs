@@ -40,9 +40,10 @@ pub(crate) fn cheapest(
         forms.run(Form::of(source.clone()))?;
     }
     let no_scan = forms.refused.take();
+    let tries_nests = source.schedule.is_none() && !forms.search.best().is_some_and(|found| found.is_least());
     match pipeline {
         Pipeline::Nests => forms.run_nests(&as_coarse(&source))?,
-        Pipeline::Cheapest if is_scan && source.schedule.is_none() => forms.run_nests(&as_coarse(&source))?,
+        Pipeline::Cheapest if is_scan && tries_nests => forms.run_nests(&as_coarse(&source))?,
         Pipeline::Cheapest | Pipeline::Chosen if is_scan => {}
         Pipeline::Cheapest | Pipeline::Chosen => forms.run_nests(&source)?,
     }

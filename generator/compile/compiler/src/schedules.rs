@@ -9,7 +9,7 @@ use pushmem_assembly::{LOAD, Shortage, TileSharing, Unserved, Waits, application
 use pushmem_files::Diagnostic;
 use pushmem_graph::{ApplicationGraph, Storage};
 use pushmem_nest::Policy;
-use pushmem_schedule::{CoarseOptions, Options, Recurrence, Schedule, recurrence, sequential, stencil};
+use pushmem_schedule::{CoarseOptions, Options, Pipeline, Recurrence, Schedule, recurrence, sequential, stencil};
 use pushmem_search::{Relieved, Search, Space};
 
 use crate::candidate::{Candidate, Choice};
@@ -60,6 +60,13 @@ pub(crate) struct Found<'a> {
     pub coarse: Option<CoarsePlan>,
     pub graph: ApplicationGraph,
     pub storage: Storage,
+}
+
+impl Found<'_> {
+    /// Whether others cost hardly less.
+    pub fn is_least(&self) -> bool {
+        Cost::of(&self.graph, &self.storage).is_least(&self.stages.extraction.pipeline)
+    }
 }
 
 impl Plan<'_> {
@@ -113,6 +120,13 @@ pub(crate) struct Cost {
 impl Cost {
     pub fn of(graph: &ApplicationGraph, storage: &Storage) -> Cost {
         Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
+    }
+
+    /// Whether no schedule of these stages costs much less: it takes no tiles, and hardly more cycles than the busiest stage has iterations.
+    pub fn is_least(self, stages: &Pipeline) -> bool {
+        let iterations: u64 =
+            stages.stages.iter().map(|stage| stage.loops.iter().map(|each| each.extent).product()).max().unwrap_or(0);
+        self.tiles == 0 && self.cycles <= iterations + iterations / LEAST_GAIN
     }
 
     /// Whether it is less than another: in fewer cycles, or with fewer tiles that make up for more cycles.

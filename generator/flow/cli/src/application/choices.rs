@@ -169,7 +169,7 @@ impl Chosen {
     pub fn compile_file(&self, program: Program, file: &Path) -> Result<Dedicated, Diagnostic> {
         let refused = match self.observed(program.clone()) {
             Ok(found) => {
-                let kept = self.with_whole_arrays(&program, file)?;
+                let kept = self.with_whole_arrays(&program, &found, file)?;
                 let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {});
                 let is_cheaper = |kept: &Program| plan(kept.clone()).is_ok_and(|kept| kept.is_cheaper(&found));
                 return match kept.filter(is_cheaper) {
@@ -186,12 +186,17 @@ impl Chosen {
         other.ok_or_else(|| self.explained(&programs(), refused))
     }
 
-    /// The program of a file with whole arrays between its stages, if the one that names no pipeline may be another.
+    /// The program of a file with whole arrays between its stages, if the one that names no pipeline may be another, cheaper one than was `found`.
     ///
     /// # Errors
     /// A fault of the import.
-    fn with_whole_arrays(&self, program: &Program, file: &Path) -> Result<Option<Program>, Diagnostic> {
-        if program.schedule.is_some() {
+    fn with_whole_arrays(
+        &self,
+        program: &Program,
+        found: &Compiled,
+        file: &Path,
+    ) -> Result<Option<Program>, Diagnostic> {
+        if program.schedule.is_some() || found.is_least() {
             return Ok(None);
         }
         match pushmem_halide::read_with_loops(file, Loops::Kept, self.reading.floats()) {
@@ -248,7 +253,7 @@ impl Chosen {
         let compiled = |program: &Program| self.compile_for(program, array, edited, options, progress);
         let refused = match compiled(program) {
             Ok(found) if edited.is_empty() => {
-                let kept = self.with_whole_arrays(program, file)?;
+                let kept = self.with_whole_arrays(program, &found.0, file)?;
                 let unplaced = |kept: &Program| self.compile_unplaced(kept, array);
                 let is_shorter =
                     |kept: &Program| unplaced(kept).is_ok_and(|kept| kept.graph.length < found.0.graph.length);
