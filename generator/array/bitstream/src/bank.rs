@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_configuration::{
-    AddressRegisters, ControllerConfiguration, ControllerRegisters, Finding, ScheduleRegisters,
-};
+use pushmem_configuration::{AddressRegisters, ControllerConfiguration, ControllerRegisters, ScheduleRegisters};
 use pushmem_fabric::{ArraySpec, Direction};
+use pushmem_files::Fault;
 use pushmem_resources::{BankMap, BankMeaning};
 use pushmem_tile::Controller;
 
@@ -49,7 +48,7 @@ impl BankConfiguration {
     ///
     /// # Panics
     /// If the array has no global buffer.
-    pub fn registers(&self, spec: &ArraySpec, map: &BankMap) -> Result<BTreeMap<u32, u32>, Finding> {
+    pub fn registers(&self, spec: &ArraySpec, map: &BankMap) -> Result<BTreeMap<u32, u32>, Fault> {
         let mut words = BTreeMap::new();
         let mut set = |meaning: BankMeaning, value: u64| {
             let (register, field) = map.field(meaning);

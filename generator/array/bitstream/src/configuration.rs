@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pushmem_configuration::{
-    Configuration as MemoryConfiguration, ControllerConfiguration, Finding, ScheduleRegisters,
-};
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration, ScheduleRegisters};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
+use pushmem_files::Fault;
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
 
@@ -88,7 +87,7 @@ impl TileConfiguration {
         layout: &TileLayout,
         direction: Direction,
         beats: &ControllerConfiguration,
-    ) -> Result<(), Finding> {
+    ) -> Result<(), Fault> {
         let registers = ScheduleRegisters::of(beats, &spec.io.controller(direction))?;
         let mut set = |meaning: Meaning, value: u64| {
             let field = layout.field(meaning).expect("IO tiles have the fields of streams");

@@ -127,7 +127,8 @@ fn under(key: &str, lines: Vec<String>) -> Vec<String> {
 
 fn operation(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> Vec<String> {
     let opcode = tile.value(layout, Meaning::Operation);
-    let name = spec.pe.operation(opcode).map_or(format!("{OPCODE}{opcode}"), |operation| operation.name());
+    let name =
+        spec.pe.operation(opcode).map_or_else(|| format!("{OPCODE}{opcode}"), |operation| operation.name().to_owned());
     let mut lines = vec![format!("operation: {name}")];
     let (lut, selected) = (tile.value(layout, Meaning::Lut), tile.value(layout, Meaning::LutSelected) != 0);
     if selected {

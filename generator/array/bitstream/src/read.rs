@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration, ControllerRegisters};
 use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
-use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, nearest};
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, Node, TileLayout};
 use serde::Deserialize;
@@ -18,7 +18,6 @@ use crate::print::{MODE, OPCODE, UNCONNECTED, local, outgoing, source_name};
 #[serde(deny_unknown_fields)]
 struct ConfigurationFile {
     array: String,
-    #[serde(default)]
     spec_digest: Option<String>,
     #[serde(default)]
     tiles: BTreeMap<String, TileFile>,
@@ -31,20 +30,15 @@ struct ConfigurationFile {
 struct BankFile {
     #[serde(default)]
     common_time: bool,
-    #[serde(default)]
     load: Option<ControllerConfiguration>,
-    #[serde(default)]
     store: Option<ControllerConfiguration>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TileFile {
-    #[serde(default)]
     operation: Option<String>,
-    #[serde(default)]
     lut: Option<u32>,
-    #[serde(default)]
     unused_lut: Option<u32>,
     #[serde(default)]
     operands: BTreeMap<String, OperandFile>,
@@ -56,11 +50,8 @@ struct TileFile {
     bits: BTreeMap<String, String>,
     #[serde(default)]
     passing: Vec<String>,
-    #[serde(default)]
     memory: Option<MemoryConfiguration>,
-    #[serde(default)]
     stream_in: Option<ControllerConfiguration>,
-    #[serde(default)]
     stream_out: Option<ControllerConfiguration>,
     #[serde(default)]
     registers: BTreeMap<String, u32>,
@@ -71,11 +62,9 @@ struct TileFile {
 struct OperandFile {
     #[serde(default)]
     constant: u32,
-    #[serde(default)]
     from: Option<String>,
     #[serde(default)]
     delay: u32,
-    #[serde(default)]
     mode: Option<String>,
 }
 
@@ -111,15 +100,12 @@ impl Reader<'_> {
         let digest = self.spec.digest();
         if file.array != self.spec.name {
             let message = format!("this configuration is for `{}`, not for `{}`", file.array, self.spec.name);
-            return Err(self
-                .document
-                .error(&root.key("array"), message)
-                .with_help("name the array that it was made for"));
+            return self.document.refuse(&root.key("array"), message, "name the array that it was made for");
         }
         if file.spec_digest.as_ref().is_some_and(|given| *given != digest) {
             let message = format!("this configuration was made for another `{}`: its digest is {digest}", file.array);
             let help = "make it again, or leave the digest out if routes and operations still mean the same";
-            return Err(self.document.error(&root.key("spec_digest"), message).with_help(help));
+            return self.document.refuse(&root.key("spec_digest"), message, help);
         }
         let mut configuration = Configuration::default();
         for (name, tile) in &file.tiles {
@@ -128,7 +114,7 @@ impl Reader<'_> {
             let Some(found) = found else {
                 let message = format!("`{}` has no tile `{name}`", self.spec.name);
                 let help = "tiles are named by kind, column and row, as `pe_0_1`; row 0 is that of IO tiles";
-                return Err(self.document.error_at_key(&path, message).with_help(help));
+                return self.document.refuse_at_key(&path, message, help);
             };
             let layout = self.graph.layout(found.kind);
             let read = TileReader { reader: self, layout, path, configuration: TileConfiguration::idle(layout) };
@@ -147,6 +133,11 @@ impl Reader<'_> {
         Ok(configuration)
     }
 
+    /// A fault at a key.
+    fn at_key(&self, path: &FieldPath, fault: Fault) -> Diagnostic {
+        Fault { path: path.clone(), at_key: true, ..fault }.located(self.document, Code::Configuration)
+    }
+
     /// A bank of the global buffer, by its name.
     fn bank(&self, path: &FieldPath, name: &str, file: &BankFile) -> Result<(u32, BankConfiguration), Diagnostic> {
         let banks = self.spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks);
@@ -157,16 +148,14 @@ impl Reader<'_> {
                 1 => "it has `bank_0` alone".to_owned(),
                 _ => format!("it has bank_0 to {}", bank_name(banks - 1)),
             };
-            return Err(self.document.error_at_key(path, message).with_help(help));
+            return self.document.refuse_at_key(path, message, help);
         };
         let mut configuration = BankConfiguration { common_time: file.common_time, ..BankConfiguration::default() };
         for (direction, transfer) in [(Direction::In, &file.load), (Direction::Out, &file.store)] {
             let Some(transfer) = transfer else { continue };
             let controller = self.spec.bank_controller(direction).expect("the array has banks");
-            ControllerRegisters::of(transfer, &controller).map_err(|finding| {
-                let problem = self.document.error_at_key(&path.key(direction.transfer()), finding.message);
-                finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
-            })?;
+            ControllerRegisters::of(transfer, &controller)
+                .map_err(|finding| self.at_key(&path.key(direction.transfer()), finding))?;
             *configuration.transfer_mut(direction) = Some(transfer.clone());
         }
         Ok((bank, configuration))
@@ -229,7 +218,7 @@ impl TileReader<'_> {
         ] {
             if is_given && !belongs {
                 let message = format!("this tile has no `{key}`");
-                return Err(self.reader.document.error_at_key(&self.path.key(key), message).with_help("remove it"));
+                return self.reader.document.refuse_at_key(&self.path.key(key), message, "remove it");
             }
         }
         Ok(())
@@ -243,7 +232,7 @@ impl TileReader<'_> {
             let known = known.and_then(|operation| self.reader.spec.pe.opcode(*operation));
             let opcode = known.or_else(|| name.strip_prefix(OPCODE)?.parse().ok());
             let Some(opcode) = opcode else {
-                let names = operations.iter().map(|operation| operation.name()).collect_vec();
+                let names = operations.iter().map(|operation| operation.name().to_owned()).collect_vec();
                 return Err(self.unknown(&path, "operation", name, &names));
             };
             self.set(&path, Meaning::Operation, opcode as u32)?;
@@ -274,13 +263,13 @@ impl TileReader<'_> {
                 Mode::Constant => ("a constant cannot be late", "give the track that it is `from`"),
                 _ => ("an operand of this mode cannot be late", "give the mode or the delay"),
             };
-            return Err(self.reader.document.error(&path.key("delay"), message.to_owned()).with_help(help));
+            return self.reader.document.refuse(&path.key("delay"), message.to_owned(), help);
         }
         let most = self.reader.spec.pe.operand_delay;
         if file.delay > most {
             let message = format!("an operand cannot be {} cycles late", file.delay);
             let help = format!("give at most {most}, the `operand_delay` of `{}`", self.reader.spec.pe.name);
-            return Err(self.reader.document.error(&path.key("delay"), message).with_help(help));
+            return self.reader.document.refuse(&path.key("delay"), message, help);
         }
         self.set(&path.key("mode"), Meaning::Mode { layer, operand }, self.layout.mode_number(mode))?;
         self.set(&path.key("constant"), Meaning::Constant { layer, operand }, file.constant)?;
@@ -338,7 +327,7 @@ impl TileReader<'_> {
         let Some(&(side, track)) = tracks.iter().find(|(side, track)| outgoing(*side, *track) == name) else {
             let names = tracks.iter().map(|(side, track)| outgoing(*side, *track)).join(", ");
             let message = format!("no track `{name}` leaves this tile");
-            return Err(self.reader.document.error_at_key(&path, message).with_help(format!("there are {names}")));
+            return self.reader.document.refuse_at_key(&path, message, format!("there are {names}"));
         };
         let value = self.source(&path, layer, Node::Register { side, track }, from)?;
         self.set(&path, Meaning::Select { layer, side, track }, value)
@@ -357,7 +346,7 @@ impl TileReader<'_> {
             None => {
                 let message = format!("no track `{name}` can pass around its register");
                 let help = "with a `hop_limit` above 1, tracks are named by layer, side and number, as `word_east_0`";
-                Err(self.reader.document.error(path, message).with_help(help))
+                self.reader.document.refuse(path, message, help)
             }
         }
     }
@@ -365,24 +354,15 @@ impl TileReader<'_> {
     fn memory(&mut self, file: &TileFile) -> Result<(), Diagnostic> {
         let tile = self.reader.spec.memory_of(self.layout.kind);
         let Some((memory, tile)) = file.memory.as_ref().zip(tile) else { return Ok(()) };
-        memory.check(tile).map_err(|finding| {
-            let problem = self.reader.document.error_at_key(&self.path.key("memory"), finding.message);
-            finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
-        })?;
+        memory.check(tile).map_err(|finding| self.reader.at_key(&self.path.key("memory"), finding))?;
         self.configuration.memory = Some(memory.clone());
         Ok(())
     }
 
     fn stream(&mut self, direction: Direction, beats: &ControllerConfiguration) -> Result<(), Diagnostic> {
         let Reader { document, spec, .. } = self.reader;
-        self.configuration.set_stream(spec, self.layout, direction, beats).map_err(|finding| {
-            let path = self.path.join(&finding.path);
-            let problem = match finding.at_key {
-                true => document.error_at_key(&path, finding.message),
-                false => document.error(&path, finding.message),
-            };
-            finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
-        })
+        let set = self.configuration.set_stream(spec, self.layout, direction, beats);
+        set.map_err(|fault| fault.under(&self.path).located(document, Code::Configuration))
     }
 
     /// Sets a field of a stream, by the name that it has in the register map.
@@ -421,7 +401,7 @@ impl TileReader<'_> {
         if u64::from(value) >> bits != 0 {
             let message = format!("{value} does not fit the {bits} bits of `{}`", meaning.name());
             let help = format!("give at most {}", (1_u64 << bits) - 1);
-            return Err(self.reader.document.error(path, message).with_help(help));
+            return self.reader.document.refuse(path, message, help);
         }
         self.configuration.fields[place] = value;
         Ok(())

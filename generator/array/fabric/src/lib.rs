@@ -10,7 +10,7 @@ mod timing_model;
 
 pub use read::{Blocks, Folder};
 pub use spec::{
-    ArraySpec, BlockShape, Direction, GlobalBufferSpec, IoSpec, Layer, MemoryColumns, Place, Side, TileKind, Topology,
-    Tracks,
+    ArrayKind, ArraySpec, BlockShape, Direction, GlobalBufferSpec, IoSpec, Layer, MemoryColumns, Place, Side, TileKind,
+    Topology, Tracks,
 };
 pub use timing_model::{OperationPaths, TilePath, TilePaths, TimingModel};

@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.check_range(&tracks.key("bit"), "tracks of bits", file.tracks.bit, Tracks::MOST)?;
         if !file.hop_limit.is_power_of_two() || file.hop_limit > MAX_HOP_LIMIT {
             let message = format!("there cannot be up to {} hops between two registers", file.hop_limit);
-            return Err(self.error(&root.key("hop_limit"), message, "give 1, 2, 4 or 8"));
+            return self.document.refuse(&root.key("hop_limit"), message, "give 1, 2, 4 or 8");
         }
         let pe = self.located(&root.key("pe"), || PeSpec::from_document(&blocks.processing_element(&file.pe)?))?;
         let register_file = file.register_file.as_ref();
@@ -123,9 +123,11 @@ impl Reader<'_> {
         let io = self.io(file.io, file.control_depth)?;
         let global_buffer =
             file.global_buffer.map(|buffer| self.global_buffer(buffer, file.columns, &pe)).transpose()?;
-        let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, clock_gating, .. } = file;
+        let ArrayFile { name, kind, columns, rows, tracks, topology, hop_limit, control_depth, clock_gating, .. } =
+            file;
         Ok(ArraySpec {
             name,
+            kind,
             columns,
             rows,
             pe,
@@ -168,7 +170,7 @@ impl Reader<'_> {
         let MemoryFile { tile: name, every } = memory;
         if file.columns < 2 {
             let message = "memories and processing elements have columns of their own, and the array has 1";
-            return Err(self.error(&key, message, "give 2 `columns` or more, or leave out `memory`"));
+            return self.document.refuse(&key, message, "give 2 `columns` or more, or leave out `memory`");
         }
         if *every < 2 || *every > file.columns {
             let message =
@@ -179,12 +181,12 @@ impl Reader<'_> {
                     format!("give a number from 2 to {columns}, so that there are memories and processing elements")
                 }
             };
-            return Err(self.error(&key.key("every"), message, &help));
+            return self.document.refuse(&key.key("every"), message, help);
         }
         let key = key.key("tile");
         let tile = self.located(&key, || TileSpec::from_document(&blocks.tile(name)?))?;
         self.check_memory(&key, &tile, file, pe)?;
-        let refuse = |message: String, help: &str| Err(self.error(&key, message, help));
+        let refuse = |message: String, help: &str| self.document.refuse(&key, message, help);
         if tile.kind == Kind::Rom {
             return refuse(
                 format!("`{}` is a ROM: it takes addresses, not streams", tile.name),
@@ -207,7 +209,7 @@ impl Reader<'_> {
         if tile.kind != Kind::RegisterFile {
             let message = format!("`{}` is of kind `{}`", tile.name, tile.kind.name());
             let help = "choose a tile of kind `register_file`; larger memories are the MEM tiles of `memory`";
-            return Err(self.error(&key, message, help));
+            return self.document.refuse(&key, message, help);
         }
         Ok(tile)
     }
@@ -218,7 +220,7 @@ impl Reader<'_> {
             (Some(file), Some(MemoryColumns { tile, .. })) if file.reset != tile.reset => {
                 let message = format!("`{}` and `{}` have different resets", file.name, tile.name);
                 let key = FieldPath::root().key("register_file");
-                Err(self.error(&key, message, "choose blocks with the same `reset`"))
+                self.document.refuse(&key, message, "choose blocks with the same `reset`")
             }
             _ => Ok(()),
         }
@@ -226,7 +228,7 @@ impl Reader<'_> {
 
     /// Refuses a memory that does not go with the tracks and the registers of an array.
     fn check_memory(&self, key: &FieldPath, tile: &TileSpec, file: &ArrayFile, pe: &PeSpec) -> Result<(), Diagnostic> {
-        let refuse = |message: String, help: &str| Err(self.error(key, message, help));
+        let refuse = |message: String, help: &str| self.document.refuse(key, message, help);
         if tile.word_bits != pe.word_bits {
             let message = format!(
                 "words of `{}` have {} bits, those of `{}` {}",
@@ -268,10 +270,6 @@ impl Reader<'_> {
     /// The streams of IO tiles. Their buffers must hold the beats that pass before a stall reaches the tiles.
     fn io(&self, file: IoFile, control_depth: u32) -> Result<IoSpec, Diagnostic> {
         let key = FieldPath::root().key("io");
-        let ranged = |name: &str, value: u32, most: u32| {
-            self.check_range(&key.key(name), name, value, most)?;
-            Ok(value)
-        };
         let least = control_depth + 2 + LEAST_SPARE_BEATS;
         let buffer = file.buffer.unwrap_or(least.next_power_of_two());
         if !(least..=MAX_BUFFER).contains(&buffer) {
@@ -280,15 +278,30 @@ impl Reader<'_> {
                 control_depth + 2
             );
             let help = format!("give a number from {least} to {MAX_BUFFER}");
-            return Err(self.error(&key.key("buffer"), message, &help));
+            return self.document.refuse(&key.key("buffer"), message, help);
         }
-        let controller = ControllerSpec {
-            levels: ranged("levels", file.levels.unwrap_or(DEFAULT_LEVELS), MAX_LEVELS)?,
-            extent_bits: ranged("extent_bits", file.extent_bits.unwrap_or(DEFAULT_EXTENT_BITS), MAX_REGISTER_BITS)?,
-            cycle_bits: ranged("cycle_bits", file.cycle_bits.unwrap_or(DEFAULT_CYCLE_BITS), MAX_REGISTER_BITS)?,
-            address_bits: BTreeMap::new(),
-        };
-        Ok(IoSpec { buffer, controller })
+        let levels = file.levels.unwrap_or(DEFAULT_LEVELS);
+        Ok(IoSpec { buffer, controller: self.controller(&key, levels, file.extent_bits, file.cycle_bits)? })
+    }
+
+    /// A controller without addresses.
+    fn controller(
+        &self,
+        key: &FieldPath,
+        levels: u32,
+        extent_bits: Option<u32>,
+        cycle_bits: Option<u32>,
+    ) -> Result<ControllerSpec, Diagnostic> {
+        let [extent_bits, cycle_bits] =
+            [extent_bits.unwrap_or(DEFAULT_EXTENT_BITS), cycle_bits.unwrap_or(DEFAULT_CYCLE_BITS)];
+        for (name, value, most) in [
+            ("levels", levels, MAX_LEVELS),
+            ("extent_bits", extent_bits, MAX_REGISTER_BITS),
+            ("cycle_bits", cycle_bits, MAX_REGISTER_BITS),
+        ] {
+            self.check_range(&key.key(name), name, value, most)?;
+        }
+        Ok(ControllerSpec { levels, extent_bits, cycle_bits, address_bits: BTreeMap::new() })
     }
 
     /// The global buffer: banks side by side, each above as many columns, and rows of whole words.
@@ -299,41 +312,34 @@ impl Reader<'_> {
         pe: &PeSpec,
     ) -> Result<GlobalBufferSpec, Diagnostic> {
         let key = FieldPath::root().key("global_buffer");
-        let ranged = |name: &str, value: u32, most: u32| {
-            self.check_range(&key.key(name), name, value, most)?;
-            Ok(value)
-        };
-        let banks = ranged("banks", file.banks.unwrap_or(DEFAULT_BANKS), MAX_SIDE)?;
-        let columns = match file.columns {
-            Some(columns) => ranged("columns", columns, MAX_SIDE)?,
-            None => array_columns / banks,
-        };
+        let banks = file.banks.unwrap_or(DEFAULT_BANKS);
+        self.check_range(&key.key("banks"), "banks", banks, MAX_SIDE)?;
+        let columns = file.columns.unwrap_or(array_columns / banks);
+        if file.columns.is_some() {
+            self.check_range(&key.key("columns"), "columns", columns, MAX_SIDE)?;
+        }
         if columns * banks != array_columns {
             let message = format!("{banks} banks do not have the {array_columns} columns of the array among them");
             let help = format!("give a divisor of {array_columns}, and as `columns` those of a bank, or leave it out");
-            return Err(self.error(&key.key("banks"), message, &help));
+            return self.document.refuse(&key.key("banks"), message, help);
         }
         let bank_bytes = file.bank_bytes.unwrap_or(DEFAULT_BANK_BYTES);
         if !bank_bytes.is_power_of_two() || !(LEAST_BANK_BYTES..=MOST_BANK_BYTES).contains(&bank_bytes) {
             let message = format!("a bank cannot have {bank_bytes} bytes");
             let help = format!("give a power of two from {LEAST_BANK_BYTES} to {MOST_BANK_BYTES}");
-            return Err(self.error(&key.key("bank_bytes"), message, &help));
+            return self.document.refuse(&key.key("bank_bytes"), message, help);
         }
         if !GlobalBufferSpec::ROW_BITS.is_multiple_of(pe.word_bits) || pe.word_bits == GlobalBufferSpec::ROW_BITS {
             let (row, word) = (GlobalBufferSpec::ROW_BITS, pe.word_bits);
             let message = format!("rows of {row} bits do not hold several words of {word} bits, as `{}` has", pe.name);
-            return Err(self.error(
+            return self.document.refuse(
                 &key,
                 message,
                 "choose a processing element of 16 or 32 bits, or leave out the key",
-            ));
+            );
         }
-        let controller = ControllerSpec {
-            levels: ranged("levels", file.levels.unwrap_or(DEFAULT_BANK_LEVELS), MAX_LEVELS)?,
-            extent_bits: ranged("extent_bits", file.extent_bits.unwrap_or(DEFAULT_EXTENT_BITS), MAX_REGISTER_BITS)?,
-            cycle_bits: ranged("cycle_bits", file.cycle_bits.unwrap_or(DEFAULT_CYCLE_BITS), MAX_REGISTER_BITS)?,
-            address_bits: BTreeMap::new(),
-        };
+        let levels = file.levels.unwrap_or(DEFAULT_BANK_LEVELS);
+        let controller = self.controller(&key, levels, file.extent_bits, file.cycle_bits)?;
         Ok(GlobalBufferSpec { banks, bank_bytes, columns, controller })
     }
 
@@ -360,11 +366,11 @@ impl Reader<'_> {
                     file.columns
                 ),
             };
-            return Err(self.error(&key.key("columns"), message, &help));
+            return self.document.refuse(&key.key("columns"), message, help);
         }
         if !divides(block.rows, file.rows) {
             let message = format!("blocks of {} rows do not fill {} rows", block.rows, file.rows);
-            return Err(self.error(&key.key("rows"), message, &format!("give a divisor of {}", file.rows)));
+            return self.document.refuse(&key.key("rows"), message, format!("give a divisor of {}", file.rows));
         }
         Ok(block)
     }
@@ -374,10 +380,6 @@ impl Reader<'_> {
             return Ok(());
         }
         let message = format!("an array cannot have `{name}` {value}");
-        Err(self.error(key, message, &format!("give a number from 1 to {most}")))
-    }
-
-    fn error(&self, key: &FieldPath, message: impl Into<String>, help: &str) -> Diagnostic {
-        self.document.error(key, message).with_help(help)
+        self.document.refuse(key, message, format!("give a number from 1 to {most}"))
     }
 }

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use num_integer::Integer;
+use pushmem_files::to_yaml;
 use pushmem_pe::PeSpec;
 use pushmem_tile::{AddressGenerator, Controller, ControllerSpec, Kind, Memory, Reset, Role, TileSpec};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 pub use tracks::{Layer, Place, Side, TileKind, Topology, Tracks};
@@ -23,20 +24,18 @@ pub struct BlockShape {
     pub rows: u32,
 }
 
-/// A stream of an IO tile, as the array sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// Into the array.
-    In,
-    /// Out of the array.
-    Out,
+pushmem_files::named! {
+    /// A stream of an IO tile, as the array sees it.
+    #[derive(PartialOrd, Ord)]
+    pub enum Direction {
+        /// Into the array.
+        In = "in",
+        /// Out of the array.
+        Out = "out",
+    }
 }
 
 impl Direction {
-    /// Both.
-    pub const ALL: [Direction; 2] = [Direction::In, Direction::Out];
-
     /// The name of the stream in configurations.
     pub fn stream(self) -> &'static str {
         match self {
@@ -55,11 +54,12 @@ impl Direction {
 }
 
 /// The streams of IO tiles.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IoSpec {
     /// Beats that the buffer of a stream holds.
     pub buffer: u32,
     /// Loop levels of a stream's controller, and the widths of its extents and its schedule.
+    #[serde(flatten)]
     pub controller: ControllerSpec,
 }
 
@@ -74,7 +74,7 @@ impl IoSpec {
 ///
 /// Unified-buffer paper, Fig. 12; dissertation, §7.1. A bank has two halves, so that a host fills or reads one of them while the array works
 /// with the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GlobalBufferSpec {
     /// Banks. Each serves as many columns.
     pub banks: u32,
@@ -83,6 +83,7 @@ pub struct GlobalBufferSpec {
     /// Columns of a bank.
     pub columns: u32,
     /// Loop levels of the controllers of loads and stores, and the widths of their extents and schedules.
+    #[serde(flatten)]
     pub controller: ControllerSpec,
 }
 
@@ -137,26 +138,39 @@ impl GlobalBufferSpec {
 }
 
 /// The columns of memories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryColumns {
     /// The memory tile.
+    #[serde(serialize_with = "name_of_tile")]
     pub tile: TileSpec,
     /// Each column whose number, counted from 1, is a multiple of this has memories.
     pub every: u32,
 }
 
-/// A complete and checked specification of an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+pushmem_files::named! {
+    /// The key `kind` of specifications of arrays.
+    pub enum ArrayKind {
+        /// The one that there is.
+        Array = "array",
+    }
+}
+
+/// A complete and checked specification of an array. It is written with its blocks by their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArraySpec {
     /// The name, the stem of the names of its modules.
     pub name: String,
+    /// The kind, which tells its document.
+    pub kind: ArrayKind,
     /// Columns of tiles.
     pub columns: u32,
     /// Rows of tiles, without the row of IO tiles.
     pub rows: u32,
     /// The processing element of the PE tiles.
+    #[serde(serialize_with = "name_of_pe")]
     pub pe: PeSpec,
     /// The register file beside each processing element, if there is one.
+    #[serde(serialize_with = "name_of_register_file")]
     pub register_file: Option<TileSpec>,
     /// The memories of the MEM tiles, if there are any.
     pub memory: Option<MemoryColumns>,
@@ -173,12 +187,30 @@ pub struct ArraySpec {
     /// Registers between the ports of the array for configuration, flush and stall, and the tiles.
     pub control_depth: u32,
     /// Whether the clock of a tile that no bitstream uses stands still.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_gating: bool,
     /// The global buffer around the array, if there is one.
     pub global_buffer: Option<GlobalBufferSpec>,
 }
 
+fn name_of_pe<S: Serializer>(pe: &PeSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    pe.name.serialize(serializer)
+}
+
+fn name_of_tile<S: Serializer>(tile: &TileSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    tile.name.serialize(serializer)
+}
+
+fn name_of_register_file<S: Serializer>(tile: &Option<TileSpec>, serializer: S) -> Result<S::Ok, S::Error> {
+    tile.as_ref().map(|tile| &tile.name).serialize(serializer)
+}
+
 impl ArraySpec {
+    /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
+    pub fn to_yaml(&self) -> String {
+        to_yaml(self)
+    }
+
     /// The array of so many of its columns, which its tiles do not notice.
     #[must_use]
     pub fn of_columns(&self, columns: u32) -> ArraySpec {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Diagnostic, Document, FieldPath, to_yaml};
 use serde::{Deserialize, Serialize};
 
 use crate::spec::ArraySpec;
@@ -28,7 +28,6 @@ pub struct TimingModel {
     /// The paths.
     pub paths: TilePaths,
     /// The longest paths of tiles without a processing element at work: memories, streams, and words that pass through.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_operation: Option<OperationPaths>,
     /// The longest paths of a PE tile with each operation, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -67,7 +66,6 @@ pub struct TilePaths {
     /// From a track to a register of the next tile.
     pub track_to_register: TilePath,
     /// From a track past the register of the next one; only where the array has a `hop_limit` above 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track_to_track: Option<TilePath>,
 }
 
@@ -115,8 +113,11 @@ impl TimingModel {
         let model: TimingModel = document.deserialize()?;
         if model.spec_digest != spec.digest() {
             let message = format!("this timing model is of another array than `{}`", spec.name);
-            let problem = document.error(&FieldPath::root().key("spec_digest"), message);
-            return Err(problem.with_help("`pushmem synth ARRAY --timing-model FILE` makes one of this array"));
+            return document.refuse(
+                &FieldPath::root().key("spec_digest"),
+                message,
+                "`pushmem synth ARRAY --timing-model FILE` makes one of this array",
+            );
         }
         let root = FieldPath::root().key("paths");
         for (key, path) in model.paths.all() {
@@ -134,13 +135,12 @@ impl TimingModel {
         for name in model.operations.keys() {
             if !spec.pe.operations.iter().any(|operation| operation.name() == *name) {
                 let message = format!("`{}` has no operation `{name}`", spec.pe.name);
-                let problem = document.error_at_key(&FieldPath::root().key("operations").key(name), message);
-                return Err(problem.with_help("remove it"));
+                return document.refuse_at_key(&FieldPath::root().key("operations").key(name), message, "remove it");
             }
         }
         if spec.hop_limit > 1 && model.paths.track_to_track.is_none() {
             let message = format!("`{}` lets tracks pass registers, and `track_to_track` is missing", spec.name);
-            return Err(document.error_at_key(&root, message).with_help("add the path past one register"));
+            return document.refuse_at_key(&root, message, "add the path past one register");
         }
         Ok(model)
     }
@@ -229,7 +229,7 @@ impl TimingModel {
             "# The clock of the array `{timing_of}` in {library}, mapped for {optimize}. `pushmem synth` wrote it."
         )
         .expect("writing to a string cannot fail");
-        text + &serde_yaml::to_string(self).expect("names and numbers are YAML")
+        text + &to_yaml(self)
     }
 }
 
@@ -238,6 +238,5 @@ fn check_delay(document: &Document, path: &FieldPath, key: &str, ps: u32) -> Res
     if (1..=MOST_PS).contains(&ps) {
         return Ok(());
     }
-    let problem = document.error(path, format!("`{key}` takes {ps} ps"));
-    Err(problem.with_help(format!("give a number from 1 to {MOST_PS}")))
+    document.refuse(path, format!("`{key}` takes {ps} ps"), format!("give a number from 1 to {MOST_PS}"))
 }

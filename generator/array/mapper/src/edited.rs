@@ -44,8 +44,11 @@ impl Lowered {
         let netlist = Netlist::from_document(document, spec)?;
         if netlist.name != self.netlist.name {
             let message = format!("this netlist is for `{}`, not for `{}`", netlist.name, self.netlist.name);
-            let error = document.error(&FieldPath::root().key("netlist"), message);
-            return Err(error.with_help("name the program that it was made for"));
+            return document.refuse(
+                &FieldPath::root().key("netlist"),
+                message,
+                "name the program that it was made for",
+            );
         }
         let cells: HashMap<&str, CellId> =
             netlist.cells.iter_enumerated().map(|(id, cell)| (cell.name.as_str(), id)).collect();

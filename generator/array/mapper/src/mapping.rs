@@ -2,9 +2,8 @@
 
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_compiler::Compiled;
-use pushmem_configuration::Finding;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind, Tracks};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, Fault};
 use pushmem_netlist::{BankCells, CellId, Core, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::Graph;
@@ -269,7 +268,7 @@ fn unfit_stream(
     lane: &StreamLane,
     direction: Direction,
     spec: &ArraySpec,
-    finding: &Finding,
+    finding: &Fault,
 ) -> Diagnostic {
     let (program, graph) = (&compiled.program, &compiled.graph);
     let array = &program.arrays[lane.array(graph, direction)];
@@ -285,7 +284,7 @@ fn unfit_stream(
 }
 
 /// The refusal of a memory in a bank, the beats of whose streams the controller of an IO tile cannot count.
-fn unfit_memory(compiled: &Compiled, memory: &BankMemory, spec: &ArraySpec, finding: &Finding) -> Diagnostic {
+fn unfit_memory(compiled: &Compiled, memory: &BankMemory, spec: &ArraySpec, finding: &Fault) -> Diagnostic {
     let program = &compiled.program;
     let array = &program.arrays[memory.array];
     let message = format!("`{}` does not fit a bank of `{}`: {}", array.name, spec.name, finding.message);

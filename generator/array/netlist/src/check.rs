@@ -4,37 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
-use pushmem_files::{Diagnostic, FieldPath};
+use pushmem_files::{Fault, FieldPath};
 use pushmem_pe::{Mode, PeConfiguration};
 use pushmem_resources::TileLayout;
 use pushmem_tile::TileSpec;
 
 use crate::netlist::{CellId, Core, Netlist, only_predicate};
-
-/// A fault in a text of an array's program, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The place in the text.
-    pub path: FieldPath,
-    /// The fault.
-    pub message: String,
-    /// Advice on the change that helps.
-    pub help: String,
-}
-
-impl Fault {
-    /// A fault.
-    pub fn new(path: FieldPath, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Fault { path, message: message.into(), help: help.into() }
-    }
-}
-
-impl From<Fault> for Diagnostic {
-    /// For a netlist that was not read from a file: the place is named in the message.
-    fn from(fault: Fault) -> Self {
-        Diagnostic::new(format!("{}: {}", fault.path, fault.message)).with_help(fault.help)
-    }
-}
 
 impl Netlist {
     /// Checks the netlist against an array: names are identifiers and unique, ports and operations exist, an output drives one

@@ -15,7 +15,6 @@ mod print;
 mod read;
 mod run;
 
-pub use check::Fault;
 pub use connection::Connection;
 pub use model::Machine;
 pub use netlist::{BankCells, Cell, CellId, Core, Net, NetId, Netlist, Port, Sink, only_predicate};

@@ -139,7 +139,7 @@ pub struct Sink {
 
 impl Netlist {
     /// The names of the operations of its processing elements, as often as they are there.
-    pub fn operations(&self) -> impl Iterator<Item = String> {
+    pub fn operations(&self) -> impl Iterator<Item = &'static str> {
         self.cells.iter().filter_map(|cell| match &cell.core {
             Core::Pe(pe) => Some(pe.operation.name()),
             Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output => None,

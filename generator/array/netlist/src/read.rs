@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
-use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, nearest};
 use pushmem_pe::{Mode, Operand, Operation, PeConfiguration};
 use pushmem_resources::{CorePort, TileLayout};
 use serde::Deserialize;
 
-use crate::check::Fault;
 use crate::netlist::{BankCells, Cell, CellId, Core, Net, Netlist, Sink};
 
 #[derive(Debug, Deserialize)]
@@ -25,22 +24,16 @@ struct NetlistFile {
 #[serde(deny_unknown_fields)]
 struct CellFile {
     name: String,
-    #[serde(default)]
     stream: Option<StreamName>,
     /// The bank of a global buffer that stores or loads the stream.
-    #[serde(default)]
     bank: Option<String>,
-    #[serde(default)]
     memory: Option<MemoryConfiguration>,
-    #[serde(default)]
     predicate: Option<ControllerConfiguration>,
-    #[serde(default)]
     operation: Option<Operation>,
     #[serde(default)]
     constants: BTreeMap<String, u32>,
     #[serde(default)]
     modes: BTreeMap<String, ModeName>,
-    #[serde(default)]
     lut: Option<u8>,
 }
 
@@ -89,7 +82,7 @@ impl Netlist {
     /// A located message when a key or a name is unknown, or [`Netlist::check`] finds a fault.
     pub fn from_document(document: &Document, spec: &ArraySpec) -> Result<Self, Diagnostic> {
         let file: NetlistFile = document.deserialize()?;
-        let located = |fault: Fault| fault.located(document);
+        let located = |fault: Fault| fault.located(document, Code::Configuration);
         let reader = Reader { layouts: TileKind::ALL.map(|kind| TileLayout::of(spec, kind)) };
         if file.array != spec.name {
             let message = format!("this netlist is for `{}`, not for `{}`", file.array, spec.name);
@@ -99,13 +92,6 @@ impl Netlist {
         let netlist = reader.netlist(file).map_err(located)?;
         netlist.check(spec).map_err(located)?;
         Ok(netlist)
-    }
-}
-
-impl Fault {
-    /// The fault at its place in a document.
-    pub fn located(self, document: &Document) -> Diagnostic {
-        document.error(&self.path, self.message).with_help(self.help).or_code(Code::Configuration)
     }
 }
 

@@ -15,5 +15,5 @@ pub use modes::{ENABLE, Mode, Modes};
 pub use operation::{FloatOperation, Operation, Outcome};
 pub use rtl::{generate, module};
 pub use semantics::{Numbers, Semantics, TokenElement, Tokens};
-pub use spec::{PeSpec, bits_for, check_stem};
+pub use spec::{PeKind, PeSpec, bits_for, check_stem};
 pub use specialized::Evaluations;

@@ -1,116 +1,116 @@
 //! The operations of processing elements, and their meaning.
 
 use pushmem_float::Format;
-use serde::{Deserialize, Serialize};
 
-/// An operation of a processing element: of up to three words `a`, `b`, `c` and a bit `d`, it gives a word and a bit.
-///
-/// Words wrap. The order is the order of opcodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Operation {
-    /// `a`; the bit is `d`.
-    Pass,
-    /// `a + b`; the bit is the carry.
-    Add,
-    /// `a + b + d`; the bit is the carry.
-    AddCarry,
-    /// `a - b`; the bit is the carry of `a + !b + 1`: no borrow.
-    Subtract,
-    /// `a + !b + d`; the bit is the carry.
-    SubtractCarry,
-    /// `a + b + c`.
-    AddThree,
-    /// The low word of `a · b`.
-    Multiply,
-    /// `a · b + c`.
-    MultiplyAdd,
-    /// The word in the middle of the product of unsigned words.
-    MultiplyMiddleUnsigned,
-    /// The word in the middle of the product of signed words.
-    MultiplyMiddleSigned,
-    /// The high word of the product of unsigned words.
-    MultiplyHighUnsigned,
-    /// The high word of the product of signed words.
-    MultiplyHighSigned,
-    /// `a << b`; 0 from the bits of a word on.
-    ShiftLeft,
-    /// `a >> b` of an unsigned word; 0 from the bits of a word on.
-    ShiftRightUnsigned,
-    /// `a >> b` of a signed word; all bits the sign from the bits of a word on. The amount has no sign.
-    ShiftRightSigned,
-    /// `a & b`.
-    And,
-    /// `a | b`.
-    Or,
-    /// `a ^ b`.
-    Xor,
-    /// The least of unsigned words; the bit is `a < b`.
-    MinimumUnsigned,
-    /// The least of signed words; the bit is `a < b`.
-    MinimumSigned,
-    /// The greatest of unsigned words; the bit is `a < b`.
-    MaximumUnsigned,
-    /// The greatest of signed words; the bit is `a < b`.
-    MaximumSigned,
-    /// `|a|` of a signed word, which is its own negative if it is the least; the bit is its sign.
-    Absolute,
-    /// `|a - b|` of unsigned words; the bit is `a < b`.
-    AbsoluteDifferenceUnsigned,
-    /// `|a - b|` of signed words, an unsigned word; the bit is `a < b`.
-    AbsoluteDifferenceSigned,
-    /// `max(min(a, b), c)` of unsigned words.
-    ClampUnsigned,
-    /// `max(min(a, b), c)` of signed words.
-    ClampSigned,
-    /// `a` if `d`, else `b`; the bit is `d`.
-    Select,
-    /// `a == b`, as bit and as word.
-    Equal,
-    /// `a < b` of unsigned words, as bit and as word.
-    LessUnsigned,
-    /// `a < b` of signed words, as bit and as word.
-    LessSigned,
-    /// `a <= b` of unsigned words, as bit and as word.
-    LessEqualUnsigned,
-    /// `a <= b` of signed words, as bit and as word.
-    LessEqualSigned,
-    /// The low half of `a`, with zeros above.
-    ExtendUnsigned,
-    /// The low half of `a`, with its sign above.
-    ExtendSigned,
-    /// The sum of bfloat16 numbers.
-    BfloatAdd,
-    /// The difference of bfloat16 numbers.
-    BfloatSubtract,
-    /// The product of bfloat16 numbers.
-    BfloatMultiply,
-    /// `a == b` of bfloat16 numbers, as bit and as word.
-    BfloatEqual,
-    /// `a < b` of bfloat16 numbers, as bit and as word.
-    BfloatLess,
-    /// `a <= b` of bfloat16 numbers, as bit and as word.
-    BfloatLessEqual,
-    /// The bfloat16 number nearest to a signed word.
-    BfloatFromInteger,
-    /// The signed word of a bfloat16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
-    BfloatToInteger,
-    /// The sum of float16 numbers.
-    Float16Add,
-    /// The difference of float16 numbers.
-    Float16Subtract,
-    /// The product of float16 numbers.
-    Float16Multiply,
-    /// `a == b` of float16 numbers, as bit and as word.
-    Float16Equal,
-    /// `a < b` of float16 numbers, as bit and as word.
-    Float16Less,
-    /// `a <= b` of float16 numbers, as bit and as word.
-    Float16LessEqual,
-    /// The float16 number nearest to a signed word.
-    Float16FromInteger,
-    /// The signed word of a float16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
-    Float16ToInteger,
+pushmem_files::named! {
+    /// An operation of a processing element: of up to three words `a`, `b`, `c` and a bit `d`, it gives a word and a bit.
+    ///
+    /// Words wrap. The order is the order of opcodes.
+    #[derive(PartialOrd, Ord)]
+    pub enum Operation {
+        /// `a`; the bit is `d`.
+        Pass = "pass",
+        /// `a + b`; the bit is the carry.
+        Add = "add",
+        /// `a + b + d`; the bit is the carry.
+        AddCarry = "add_carry",
+        /// `a - b`; the bit is the carry of `a + !b + 1`: no borrow.
+        Subtract = "subtract",
+        /// `a + !b + d`; the bit is the carry.
+        SubtractCarry = "subtract_carry",
+        /// `a + b + c`.
+        AddThree = "add_three",
+        /// The low word of `a · b`.
+        Multiply = "multiply",
+        /// `a · b + c`.
+        MultiplyAdd = "multiply_add",
+        /// The word in the middle of the product of unsigned words.
+        MultiplyMiddleUnsigned = "multiply_middle_unsigned",
+        /// The word in the middle of the product of signed words.
+        MultiplyMiddleSigned = "multiply_middle_signed",
+        /// The high word of the product of unsigned words.
+        MultiplyHighUnsigned = "multiply_high_unsigned",
+        /// The high word of the product of signed words.
+        MultiplyHighSigned = "multiply_high_signed",
+        /// `a << b`; 0 from the bits of a word on.
+        ShiftLeft = "shift_left",
+        /// `a >> b` of an unsigned word; 0 from the bits of a word on.
+        ShiftRightUnsigned = "shift_right_unsigned",
+        /// `a >> b` of a signed word; all bits the sign from the bits of a word on. The amount has no sign.
+        ShiftRightSigned = "shift_right_signed",
+        /// `a & b`.
+        And = "and",
+        /// `a | b`.
+        Or = "or",
+        /// `a ^ b`.
+        Xor = "xor",
+        /// The least of unsigned words; the bit is `a < b`.
+        MinimumUnsigned = "minimum_unsigned",
+        /// The least of signed words; the bit is `a < b`.
+        MinimumSigned = "minimum_signed",
+        /// The greatest of unsigned words; the bit is `a < b`.
+        MaximumUnsigned = "maximum_unsigned",
+        /// The greatest of signed words; the bit is `a < b`.
+        MaximumSigned = "maximum_signed",
+        /// `|a|` of a signed word, which is its own negative if it is the least; the bit is its sign.
+        Absolute = "absolute",
+        /// `|a - b|` of unsigned words; the bit is `a < b`.
+        AbsoluteDifferenceUnsigned = "absolute_difference_unsigned",
+        /// `|a - b|` of signed words, an unsigned word; the bit is `a < b`.
+        AbsoluteDifferenceSigned = "absolute_difference_signed",
+        /// `max(min(a, b), c)` of unsigned words.
+        ClampUnsigned = "clamp_unsigned",
+        /// `max(min(a, b), c)` of signed words.
+        ClampSigned = "clamp_signed",
+        /// `a` if `d`, else `b`; the bit is `d`.
+        Select = "select",
+        /// `a == b`, as bit and as word.
+        Equal = "equal",
+        /// `a < b` of unsigned words, as bit and as word.
+        LessUnsigned = "less_unsigned",
+        /// `a < b` of signed words, as bit and as word.
+        LessSigned = "less_signed",
+        /// `a <= b` of unsigned words, as bit and as word.
+        LessEqualUnsigned = "less_equal_unsigned",
+        /// `a <= b` of signed words, as bit and as word.
+        LessEqualSigned = "less_equal_signed",
+        /// The low half of `a`, with zeros above.
+        ExtendUnsigned = "extend_unsigned",
+        /// The low half of `a`, with its sign above.
+        ExtendSigned = "extend_signed",
+        /// The sum of bfloat16 numbers.
+        BfloatAdd = "bfloat_add",
+        /// The difference of bfloat16 numbers.
+        BfloatSubtract = "bfloat_subtract",
+        /// The product of bfloat16 numbers.
+        BfloatMultiply = "bfloat_multiply",
+        /// `a == b` of bfloat16 numbers, as bit and as word.
+        BfloatEqual = "bfloat_equal",
+        /// `a < b` of bfloat16 numbers, as bit and as word.
+        BfloatLess = "bfloat_less",
+        /// `a <= b` of bfloat16 numbers, as bit and as word.
+        BfloatLessEqual = "bfloat_less_equal",
+        /// The bfloat16 number nearest to a signed word.
+        BfloatFromInteger = "bfloat_from_integer",
+        /// The signed word of a bfloat16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
+        BfloatToInteger = "bfloat_to_integer",
+        /// The sum of float16 numbers.
+        Float16Add = "float16_add",
+        /// The difference of float16 numbers.
+        Float16Subtract = "float16_subtract",
+        /// The product of float16 numbers.
+        Float16Multiply = "float16_multiply",
+        /// `a == b` of float16 numbers, as bit and as word.
+        Float16Equal = "float16_equal",
+        /// `a < b` of float16 numbers, as bit and as word.
+        Float16Less = "float16_less",
+        /// `a <= b` of float16 numbers, as bit and as word.
+        Float16LessEqual = "float16_less_equal",
+        /// The float16 number nearest to a signed word.
+        Float16FromInteger = "float16_from_integer",
+        /// The signed word of a float16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
+        Float16ToInteger = "float16_to_integer",
+    }
 }
 
 /// An operation of numbers with a fraction, whatever their format.
@@ -168,67 +168,6 @@ pub struct Outcome {
 }
 
 impl Operation {
-    /// All operations, in the order of opcodes.
-    pub const ALL: [Operation; 51] = [
-        Operation::Pass,
-        Operation::Add,
-        Operation::AddCarry,
-        Operation::Subtract,
-        Operation::SubtractCarry,
-        Operation::AddThree,
-        Operation::Multiply,
-        Operation::MultiplyAdd,
-        Operation::MultiplyMiddleUnsigned,
-        Operation::MultiplyMiddleSigned,
-        Operation::MultiplyHighUnsigned,
-        Operation::MultiplyHighSigned,
-        Operation::ShiftLeft,
-        Operation::ShiftRightUnsigned,
-        Operation::ShiftRightSigned,
-        Operation::And,
-        Operation::Or,
-        Operation::Xor,
-        Operation::MinimumUnsigned,
-        Operation::MinimumSigned,
-        Operation::MaximumUnsigned,
-        Operation::MaximumSigned,
-        Operation::Absolute,
-        Operation::AbsoluteDifferenceUnsigned,
-        Operation::AbsoluteDifferenceSigned,
-        Operation::ClampUnsigned,
-        Operation::ClampSigned,
-        Operation::Select,
-        Operation::Equal,
-        Operation::LessUnsigned,
-        Operation::LessSigned,
-        Operation::LessEqualUnsigned,
-        Operation::LessEqualSigned,
-        Operation::ExtendUnsigned,
-        Operation::ExtendSigned,
-        Operation::BfloatAdd,
-        Operation::BfloatSubtract,
-        Operation::BfloatMultiply,
-        Operation::BfloatEqual,
-        Operation::BfloatLess,
-        Operation::BfloatLessEqual,
-        Operation::BfloatFromInteger,
-        Operation::BfloatToInteger,
-        Operation::Float16Add,
-        Operation::Float16Subtract,
-        Operation::Float16Multiply,
-        Operation::Float16Equal,
-        Operation::Float16Less,
-        Operation::Float16LessEqual,
-        Operation::Float16FromInteger,
-        Operation::Float16ToInteger,
-    ];
-
-    /// The name in specifications.
-    pub fn name(self) -> String {
-        let name = serde_yaml::to_string(&self).expect("an operation is plain data");
-        name.trim_end().to_owned()
-    }
-
     /// The format and the operation, of one of numbers with a fraction, which are words of 16 bits.
     #[inline(always)]
     pub fn float(self) -> Option<(Format, FloatOperation)> {

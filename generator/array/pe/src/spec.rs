@@ -1,7 +1,7 @@
 //! The specification of a processing element.
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, counted};
+use pushmem_files::{Diagnostic, Document, FieldPath, counted, to_yaml};
 use pushmem_systemverilog::is_reserved;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -29,66 +29,54 @@ const WIDE_PRODUCTS: [Operation; 4] = [
     Operation::MultiplyHighSigned,
 ];
 
-const DEFAULT_WORD_BITS: u32 = 16;
-const DEFAULT_OPERAND_DELAY: u32 = 1;
 const DEFAULT_MULTIPLIER_CYCLES: u32 = 1;
 
 /// The most cycles that a product takes.
 const MAX_MULTIPLIER_CYCLES: u32 = 2;
 
 /// The specification of a processing element (PE): what it computes, and how late its operands may be taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PeSpec {
     /// The name, of which the names of modules are made.
     pub name: String,
+    /// The kind, which tells its document.
+    pub kind: PeKind,
     /// Bits of a word, an even number from 4 to 32.
+    #[serde(default = "default_word_bits")]
     pub word_bits: u32,
-    /// The operations, in the order of [`Operation::ALL`], which is that of their [opcodes](PeSpec::opcode).
-    pub operations: Vec<Operation>,
     /// The most cycles by which an operand can be delayed, 1 to 8.
+    #[serde(default = "default_operand_delay")]
     pub operand_delay: u32,
     /// Whether there is a table of three bits, whose result may take the place of the bit of the operation.
+    #[serde(default)]
     pub lut: bool,
     /// Whether words can be held: the register of a delay keeps the last word that the bit `f` enabled. Only with the table.
+    #[serde(default)]
     pub held_operands: bool,
     /// The word whose register can take the result, so that results accumulate. Only with held operands.
     pub accumulator: Option<char>,
     /// The cycles that words of products take, 1 or 2. In the second they come from a register.
-    pub multiplier_cycles: u32,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PeFile {
-    name: String,
-    kind: KindName,
-    #[serde(default = "default_word_bits")]
-    word_bits: u32,
-    #[serde(default = "default_operand_delay")]
-    operand_delay: u32,
-    #[serde(default)]
-    lut: bool,
-    #[serde(default)]
-    held_operands: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    accumulator: Option<char>,
     #[serde(default = "default_multiplier_cycles", skip_serializing_if = "is_default_multiplier_cycles")]
-    multiplier_cycles: u32,
-    operations: Vec<Operation>,
+    pub multiplier_cycles: u32,
+    /// The operations, in the order of [`Operation::ALL`], which is that of their [opcodes](PeSpec::opcode).
+    pub operations: Vec<Operation>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KindName {
-    ProcessingElement,
+pushmem_files::named! {
+    /// The key `kind` of specifications of processing elements.
+    pub enum PeKind {
+        /// The one that there is.
+        ProcessingElement = "processing_element",
+    }
 }
 
 fn default_word_bits() -> u32 {
-    DEFAULT_WORD_BITS
+    16
 }
 
 fn default_operand_delay() -> u32 {
-    DEFAULT_OPERAND_DELAY
+    1
 }
 
 fn default_multiplier_cycles() -> u32 {
@@ -107,82 +95,53 @@ impl PeSpec {
     /// A located message when the document has an unknown key or a value of the wrong type, or asks for a processing element
     /// that cannot be built.
     pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
-        let file: PeFile = document.deserialize()?;
-        let refuse = |field: FieldPath, message: String, help: &str| {
-            Err(document.error(&field, message).with_help(help.to_owned()))
-        };
-        check_name(document, &file.name)?;
-        if !(4..=MAX_WORD_BITS).contains(&file.word_bits) || !file.word_bits.is_multiple_of(2) {
-            let message = format!("a word cannot have {} bits", file.word_bits);
+        let mut spec: PeSpec = document.deserialize()?;
+        let root = FieldPath::root();
+        check_name(document, &spec.name)?;
+        if !(4..=MAX_WORD_BITS).contains(&spec.word_bits) || !spec.word_bits.is_multiple_of(2) {
+            let message = format!("a word cannot have {} bits", spec.word_bits);
             let help = format!("give an even number from 4 to {MAX_WORD_BITS}");
-            return refuse(FieldPath::root().key("word_bits"), message, &help);
+            return document.refuse(&root.key("word_bits"), message, help);
         }
-        if !(1..=MAX_OPERAND_DELAY).contains(&file.operand_delay) {
-            let message = format!("operands cannot be delayed by up to {} cycles", file.operand_delay);
+        if !(1..=MAX_OPERAND_DELAY).contains(&spec.operand_delay) {
+            let message = format!("operands cannot be delayed by up to {} cycles", spec.operand_delay);
             let help =
                 format!("give a number from 1 to {MAX_OPERAND_DELAY}; paths of an array match in length only with one");
-            return refuse(FieldPath::root().key("operand_delay"), message, &help);
+            return document.refuse(&root.key("operand_delay"), message, help);
         }
-        check_operations(document, &file)?;
-        let cycles = FieldPath::root().key("multiplier_cycles");
-        if !(1..=MAX_MULTIPLIER_CYCLES).contains(&file.multiplier_cycles) {
-            let message = format!("a product cannot take {} cycles", file.multiplier_cycles);
-            return refuse(cycles, message, &format!("give 1 to {MAX_MULTIPLIER_CYCLES} cycles"));
+        check_operations(document, &spec)?;
+        let cycles = root.key("multiplier_cycles");
+        if !(1..=MAX_MULTIPLIER_CYCLES).contains(&spec.multiplier_cycles) {
+            let message = format!("a product cannot take {} cycles", spec.multiplier_cycles);
+            return document.refuse(&cycles, message, format!("give 1 to {MAX_MULTIPLIER_CYCLES} cycles"));
         }
-        if file.multiplier_cycles > 1 && !file.operations.iter().any(|operation| operation.is_product()) {
-            let message = "cycles of a multiplier that is not there".to_owned();
-            return refuse(cycles, message, "add `multiply` to the operations, or leave it out");
+        if spec.multiplier_cycles > 1 && !spec.operations.iter().any(|operation| operation.is_product()) {
+            let message = "cycles of a multiplier that is not there";
+            return document.refuse(&cycles, message, "add `multiply` to the operations, or leave it out");
         }
-        if file.held_operands && !file.lut {
-            let message = "held operands without a table: the bit that enables them is one of its bits".to_owned();
-            return refuse(FieldPath::root().key("held_operands"), message, "set `lut: true`, or hold no operands");
+        if spec.held_operands && !spec.lut {
+            let message = "held operands without a table: the bit that enables them is one of its bits";
+            return document.refuse(&root.key("held_operands"), message, "set `lut: true`, or hold no operands");
         }
-        let PeFile {
-            name,
-            word_bits,
-            operand_delay,
-            lut,
-            held_operands,
-            accumulator,
-            multiplier_cycles,
-            operations,
-            ..
-        } = file;
-        let operations = operations.into_iter().sorted().collect();
-        let spec =
-            Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator, multiplier_cycles };
-        let field = FieldPath::root().key("accumulator");
-        if accumulator.is_some() && !held_operands {
-            let message = "an accumulator without held operands".to_owned();
-            return refuse(field, message, "set `held_operands: true`, or leave it out");
+        spec.operations.sort();
+        let field = root.key("accumulator");
+        if spec.accumulator.is_some() && !spec.held_operands {
+            let message = "an accumulator without held operands";
+            return document.refuse(&field, message, "set `held_operands: true`, or leave it out");
         }
-        if let Some(name) = accumulator
+        if let Some(name) = spec.accumulator
             && spec.modes().accumulator.is_none()
         {
             let message = format!("no operation takes a word `{name}`");
             let help = format!("choose one of {}", spec.word_names().iter().join(", "));
-            return refuse(field, message, &help);
+            return document.refuse(&field, message, help);
         }
         Ok(spec)
     }
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
-        let kind = KindName::ProcessingElement;
-        let Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator, multiplier_cycles } =
-            self.clone();
-        let file = PeFile {
-            name,
-            kind,
-            word_bits,
-            operand_delay,
-            lut,
-            held_operands,
-            accumulator,
-            multiplier_cycles,
-            operations,
-        };
-        serde_yaml::to_string(&file).expect("a specification is plain data")
+        to_yaml(self)
     }
 
     /// SHA-256, in lower-case hexadecimal, of the values on which configurations depend: bits of a word, delay of operands,
@@ -303,35 +262,37 @@ pub fn bits_for(things: u32) -> u32 {
 }
 
 /// Refuses operations that no processing element has together, or that its words are too narrow for.
-fn check_operations(document: &Document, file: &PeFile) -> Result<(), Diagnostic> {
-    let refuse =
-        |field: FieldPath, message: String, help: &str| Err(document.error(&field, message).with_help(help.to_owned()));
+fn check_operations(document: &Document, spec: &PeSpec) -> Result<(), Diagnostic> {
     let operations = FieldPath::root().key("operations");
-    if file.operations.is_empty() {
-        return refuse(operations, "there is no operation".to_owned(), "list one at least, such as `add`");
+    if spec.operations.is_empty() {
+        return document.refuse(&operations, "there is no operation".to_owned(), "list one at least, such as `add`");
     }
-    for (place, operation) in file.operations.iter().enumerate() {
+    for (place, operation) in spec.operations.iter().enumerate() {
         let field = operations.index(place);
-        if file.operations[..place].contains(operation) {
-            return refuse(field, format!("`{}` is here twice", operation.name()), "list each operation once");
+        if spec.operations[..place].contains(operation) {
+            return document.refuse(
+                &field,
+                format!("`{}` is here twice", operation.name()),
+                "list each operation once",
+            );
         }
-        if operation.has_fraction() && file.word_bits != FLOAT_BITS {
+        if operation.has_fraction() && spec.word_bits != FLOAT_BITS {
             let message = format!("`{}` needs words of {FLOAT_BITS} bits", operation.name());
-            return refuse(field, message, "set `word_bits: 16`, or leave the operation out");
+            return document.refuse(&field, message, "set `word_bits: 16`, or leave the operation out");
         }
     }
     let extends = |operation: &Operation| matches!(operation, Operation::ExtendUnsigned | Operation::ExtendSigned);
-    if file.operations.iter().all(extends) {
-        let message = "no operation takes a whole word".to_owned();
-        return refuse(operations, message, "add one that does, such as `pass`");
+    if spec.operations.iter().all(extends) {
+        let message = "no operation takes a whole word";
+        return document.refuse(&operations, message, "add one that does, such as `pass`");
     }
     let is_wide = |operation: &Operation| WIDE_PRODUCTS.contains(operation);
-    let multiplies = [Operation::Multiply, Operation::MultiplyAdd].iter().any(|low| file.operations.contains(low));
-    if let Some(place) = file.operations.iter().position(is_wide)
+    let multiplies = [Operation::Multiply, Operation::MultiplyAdd].iter().any(|low| spec.operations.contains(low));
+    if let Some(place) = spec.operations.iter().position(is_wide)
         && !multiplies
     {
-        let message = format!("`{}` without the low word of the product", file.operations[place].name());
-        return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
+        let message = format!("`{}` without the low word of the product", spec.operations[place].name());
+        return document.refuse(&operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
     }
     Ok(())
 }

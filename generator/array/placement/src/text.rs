@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use index_vec::IndexVec;
 use pushmem_bitstream::TileName;
 use pushmem_fabric::{ArraySpec, Direction, Place};
-use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
-use pushmem_netlist::{CellId, Core, Fault, Netlist};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, nearest};
+use pushmem_netlist::{CellId, Core, Netlist};
 use serde::Deserialize;
 
 use crate::placement::Placement;
@@ -40,8 +40,9 @@ impl Placement {
     /// A located message when a name is unknown, a cell has no place, or [`Placement::check`] finds a fault.
     pub fn from_document(document: &Document, netlist: &Netlist, spec: &ArraySpec) -> Result<Self, Diagnostic> {
         let file: PlacementFile = document.deserialize()?;
-        let placement = placement(&file, netlist, spec).map_err(|fault| fault.located(document))?;
-        placement.check(netlist, spec).map_err(|fault| fault.located(document))?;
+        let placement =
+            placement(&file, netlist, spec).map_err(|fault| fault.located(document, Code::Configuration))?;
+        placement.check(netlist, spec).map_err(|fault| fault.located(document, Code::Configuration))?;
         Ok(placement)
     }
 

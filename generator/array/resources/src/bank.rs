@@ -11,36 +11,31 @@ use crate::map::rendered;
 /// The feature of the registers of a bank, at the row of the array itself and the first column of the bank.
 pub const BANK_FEATURE: u32 = 1;
 
-/// A bit of the status of a bitstream, in the order of the bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BitstreamState {
-    /// It is loaded.
-    Busy,
-    /// It was loaded, and each of its writes was taken.
-    Done,
-    /// Its header has another digest, or more writes than follow it in the half.
-    WrongHeader,
-    /// A write went to a register that is not there.
-    Refused,
-    /// The half was the array's.
-    Unavailable,
+pushmem_files::named! {
+    /// A bit of the status of a bitstream, in the order of the bits.
+    pub enum BitstreamState {
+        /// It is loaded.
+        Busy = "busy",
+        /// It was loaded, and each of its writes was taken.
+        Done = "done",
+        /// Its header has another digest, or more writes than follow it in the half.
+        WrongHeader = "wrong_header",
+        /// A write went to a register that is not there.
+        Refused = "refused",
+        /// The half was the array's.
+        Unavailable = "unavailable",
+    }
 }
 
 impl BitstreamState {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Busy, Self::Done, Self::WrongHeader, Self::Refused, Self::Unavailable];
-
-    /// The name of its field, and its meaning.
-    fn field(self) -> (&'static str, &'static str) {
+    /// The meaning of its field.
+    fn meaning(self) -> &'static str {
         match self {
-            Self::Busy => ("busy", "A bitstream is loaded"),
-            Self::Done => ("done", "The last bitstream was loaded, each of its writes taken"),
-            Self::WrongHeader => {
-                ("wrong_header", "Its header has another digest, or as many writes as a half has rows")
-            }
-            Self::Refused => ("refused", "One of its writes went to a register that is not there"),
-            Self::Unavailable => ("unavailable", "It was not begun, as the half was the array's"),
+            Self::Busy => "A bitstream is loaded",
+            Self::Done => "The last bitstream was loaded, each of its writes taken",
+            Self::WrongHeader => "Its header has another digest, or as many writes as a half has rows",
+            Self::Refused => "One of its writes went to a register that is not there",
+            Self::Unavailable => "It was not begun, as the half was the array's",
         }
     }
 }
@@ -281,7 +276,7 @@ fn add_bitstream(layout: &mut Layout<BankMeaning>, buffer: &GlobalBufferSpec) {
     let description = "Bitstream in the bank. A write begins to load it, while none is loaded from this bank.";
     layout.group("configuration", description, SoftwareAccess::Request, vec![row]);
     let state = |state: BitstreamState| {
-        let (name, description) = state.field();
+        let (name, description) = (state.name(), state.meaning());
         Field::new(name, 1, description, BankMeaning::Bitstream { state })
     };
     let states = BitstreamState::ALL.map(state).to_vec();

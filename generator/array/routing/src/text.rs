@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use pushmem_bitstream::TileName;
 use pushmem_fabric::{ArraySpec, Layer, Side};
-use pushmem_files::{Diagnostic, Document, FieldPath};
-use pushmem_netlist::{Connection, Fault, Netlist};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath};
+use pushmem_netlist::{Connection, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::{Graph, Node, NodeId, Resource};
 use pushmem_starts::registers;
@@ -69,7 +69,7 @@ impl Routing {
         placement: &Placement,
     ) -> Result<Self, Diagnostic> {
         let file: RoutingFile = document.deserialize()?;
-        let located = |fault: Fault| fault.located(document);
+        let located = |fault: Fault| fault.located(document, Code::Configuration);
         let reader = Reader { netlist, spec, graph, placement };
         let routing = reader.routing(&file).map_err(located)?;
         routing.check(netlist, spec, graph, placement).map_err(located)?;

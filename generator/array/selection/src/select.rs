@@ -70,7 +70,7 @@ fn check(cells: &Cells, spec: &PeSpec) -> Result<(), Refused> {
             return Err(Refused::Lut { pe: pe() });
         }
         if cell.lut.is_none() && spec.opcode(cell.operation).is_none() {
-            return Err(Refused::Operation { pe: pe(), operation: cell.operation.name() });
+            return Err(Refused::Operation { pe: pe(), operation: cell.operation.name().to_owned() });
         }
     }
     Ok(())

@@ -120,6 +120,34 @@ impl Document {
         self.error_at(span.clone(), message)
     }
 
+    /// Refuses the value at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Always: as [`Document::error`], with what helps.
+    pub fn refuse<T>(
+        &self,
+        path: &FieldPath,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<T, Diagnostic> {
+        Err(self.error(path, message).with_help(help))
+    }
+
+    /// Refuses the key of the value at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Always: as [`Document::error_at_key`], with what helps.
+    pub fn refuse_at_key<T>(
+        &self,
+        path: &FieldPath,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<T, Diagnostic> {
+        Err(self.error_at_key(path, message).with_help(help))
+    }
+
     fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(message).at(&self.name, self.text.clone(), span)
     }

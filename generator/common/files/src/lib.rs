@@ -12,12 +12,15 @@ mod counted;
 mod deserialize;
 mod diagnostic;
 mod document;
+mod fault;
 mod identifiers;
 mod input;
+mod named;
 mod nearest;
 mod node;
 mod output;
 mod path;
+mod print;
 mod temporary;
 mod words;
 
@@ -25,11 +28,17 @@ pub use code::Code;
 pub use counted::counted;
 pub use diagnostic::{Diagnostic, Span};
 pub use document::Document;
+pub use fault::Fault;
 pub use identifiers::replace_identifiers;
 pub use input::{SIZE_LIMIT, read_bytes, read_text, unreadable};
+#[doc(hidden)]
+pub use named::place_of_name;
 pub use nearest::nearest;
 pub use node::DEPTH_LIMIT;
 pub use output::{MARKER, OutputFolder, check_output, write_all_through, write_file, write_files, write_through};
 pub use path::FieldPath;
+pub use print::to_yaml;
+#[doc(hidden)]
+pub use serde;
 pub use temporary::TemporaryFolder;
 pub use words::{FixedWords, StreamFile, WordLines, format_words, parse_words, read_words};

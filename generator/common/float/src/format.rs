@@ -5,19 +5,18 @@ use std::fmt;
 /// The bit of the sign.
 pub const SIGN: u16 = 0x8000;
 
-/// A binary format of IEEE 754 in a word of 16 bits: a sign, an exponent and a fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Format {
-    /// The upper half of single precision: its range, with 8 significant bits.
-    Bfloat16,
-    /// Half precision, binary16 of IEEE 754: 11 significant bits, numbers to 65504.
-    Float16,
+pushmem_files::named! {
+    /// A binary format of IEEE 754 in a word of 16 bits: a sign, an exponent and a fraction.
+    #[derive(PartialOrd, Ord)]
+    pub enum Format {
+        /// The upper half of single precision: its range, with 8 significant bits.
+        Bfloat16 = "bf16",
+        /// Half precision, binary16 of IEEE 754: 11 significant bits, numbers to 65504.
+        Float16 = "f16",
+    }
 }
 
 impl Format {
-    /// All formats.
-    pub const ALL: [Format; 2] = [Format::Bfloat16, Format::Float16];
-
     /// Bits of the exponent. All else follows from it.
     pub const fn exponent_bits(self) -> u32 {
         match self {
@@ -66,25 +65,12 @@ impl Format {
         exponent * self.fractions() + fraction
     }
 
-    /// The name of the type in programs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Bfloat16 => "bf16",
-            Format::Float16 => "f16",
-        }
-    }
-
     /// How names of operations begin that are those of this format.
     pub const fn prefix(self) -> &'static str {
         match self {
             Format::Bfloat16 => "bfloat",
             Format::Float16 => "float16",
         }
-    }
-
-    /// The format of this name in programs.
-    pub fn of_name(name: &str) -> Option<Format> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 

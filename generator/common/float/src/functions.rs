@@ -18,58 +18,31 @@ pub const TABLE_WORDS: usize = 1 << TABLE_BITS;
 /// The bits of the index of such a table.
 pub const TABLE_BITS: u32 = 11;
 
-/// A function of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Function {
-    /// The square root; of a number below zero there is none.
-    SquareRoot,
-    /// One, divided by the number.
-    Reciprocal,
-    /// The power of Euler's number.
-    Exponential,
-    /// The natural logarithm; of a number below zero there is none.
-    Logarithm,
-    /// The hyperbolic tangent.
-    HyperbolicTangent,
-    /// The sine of an angle in radians; of an infinite one there is none.
-    Sine,
-    /// The cosine of an angle in radians; of an infinite one there is none.
-    Cosine,
+pushmem_files::named! {
+    /// A function of one number.
+    #[derive(PartialOrd, Ord)]
+    pub enum Function {
+        /// The square root; of a number below zero there is none.
+        SquareRoot = "sqrt",
+        /// One, divided by the number.
+        Reciprocal = "reciprocal",
+        /// The power of Euler's number.
+        Exponential = "exp",
+        /// The natural logarithm; of a number below zero there is none.
+        Logarithm = "log",
+        /// The hyperbolic tangent.
+        HyperbolicTangent = "tanh",
+        /// The sine of an angle in radians; of an infinite one there is none.
+        Sine = "sin",
+        /// The cosine of an angle in radians; of an infinite one there is none.
+        Cosine = "cos",
+    }
 }
 
 /// The first bits behind the point of two divided by the circle's circumference of diameter one.
 const BITS_OF_TURN: [u32; 6] = [0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041];
 
 impl Function {
-    /// All functions.
-    pub const ALL: [Function; 7] = [
-        Function::SquareRoot,
-        Function::Reciprocal,
-        Function::Exponential,
-        Function::Logarithm,
-        Function::HyperbolicTangent,
-        Function::Sine,
-        Function::Cosine,
-    ];
-
-    /// The name in programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Function::SquareRoot => "sqrt",
-            Function::Reciprocal => "reciprocal",
-            Function::Exponential => "exp",
-            Function::Logarithm => "log",
-            Function::HyperbolicTangent => "tanh",
-            Function::Sine => "sin",
-            Function::Cosine => "cos",
-        }
-    }
-
-    /// The function of this name.
-    pub fn of_name(name: &str) -> Option<Function> {
-        Self::ALL.into_iter().find(|function| function.name() == name)
-    }
-
     /// The function in double precision.
     pub fn exact(self, number: f64) -> f64 {
         match self {

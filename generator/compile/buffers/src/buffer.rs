@@ -5,23 +5,13 @@ use std::ops::RangeInclusive;
 use pushmem_affine::{Affine, Domain};
 use serde::Deserialize;
 
-/// Direction of a port's accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// Takes the word on the port's wire.
-    Write,
-    /// Shows a word on the port's wire.
-    Read,
-}
-
-impl Direction {
-    /// The name used in buffer files and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Write => "write",
-            Direction::Read => "read",
-        }
+pushmem_files::named! {
+    /// Direction of a port's accesses.
+    pub enum Direction {
+        /// Takes the word on the port's wire.
+        Write = "write",
+        /// Shows a word on the port's wire.
+        Read = "read",
     }
 }
 

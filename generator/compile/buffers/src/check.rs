@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pushmem_affine::{Affine, LARGEST_VALUE};
-use pushmem_files::{FieldPath, counted};
+use pushmem_files::{Fault, FieldPath, counted};
 
 use crate::buffer::{Port, UnifiedBuffer};
 use crate::order::Overlap;
@@ -17,32 +17,13 @@ const ORDER: &str = "a port has one word a cycle: the stride of a loop in the sc
 const STRIDES: &str = "give one stride for each loop, innermost first";
 const RANGE: &str = "elements and cycles stay below 2^48";
 
-/// A fault of a buffer, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferError {
-    /// The place in the buffer, by the keys of a buffer file.
-    pub path: FieldPath,
-    /// The message, which names the port.
-    pub message: String,
-    /// Advice.
-    pub help: &'static str,
-}
-
-impl fmt::Display for BufferError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for BufferError {}
-
 impl UnifiedBuffer {
     /// Checks that the functions fit the loops, that all ports see the same dimensions, that values are of sane size,
     /// and that no port needs two words in a cycle.
     ///
     /// # Errors
     /// The first port that is wrong, and why.
-    pub fn check(&self) -> Result<(), BufferError> {
+    pub fn check(&self) -> Result<(), Fault> {
         let dimensions = self.ports.first().map_or(0, |port| port.access.len());
         let ports = FieldPath::root().key("ports");
         for (number, port) in self.ports.iter().enumerate() {
@@ -56,11 +37,11 @@ impl UnifiedBuffer {
     }
 }
 
-fn error(port: &Port, path: FieldPath, message: impl fmt::Display, help: &'static str) -> BufferError {
-    BufferError { path, message: format!("port {}: {message}", port.name), help }
+fn error(port: &Port, path: FieldPath, message: impl fmt::Display, help: &str) -> Fault {
+    Fault::new(path, format!("port {}: {message}", port.name), help)
 }
 
-fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), BufferError> {
+fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Fault> {
     let access = path.key("access");
     let schedule = path.key("schedule");
     if port.access.len() != dimensions {
@@ -93,7 +74,7 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
     Ok(())
 }
 
-fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<(), BufferError> {
+fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<(), Fault> {
     let (strides, loops) = (function.stride.len(), port.domain.len());
     if strides != loops {
         return Err(error(

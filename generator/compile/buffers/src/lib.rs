@@ -15,5 +15,4 @@ mod read;
 mod together;
 
 pub use buffer::{Direction, Loop, Port, UnifiedBuffer};
-pub use check::BufferError;
 pub use mapped::{MappedBuffer, MappedTile, Source};

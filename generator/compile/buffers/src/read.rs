@@ -48,14 +48,16 @@ impl UnifiedBuffer {
 
     fn checked(document: &Document) -> Result<Self, Diagnostic> {
         let buffer: UnifiedBuffer = document.deserialize()?;
-        buffer.check().map_err(|error| document.error(&error.path, error.message).with_help(error.help))?;
+        buffer.check().map_err(|fault| fault.located(document, Code::Buffer))?;
         let ports = FieldPath::root().key("ports");
         for direction in [Direction::Write, Direction::Read] {
             if buffer.directed(direction).next().is_none() {
                 let message = format!("no port of the buffer has the direction `{}`", direction.name());
-                return Err(document
-                    .error_at_key(&ports, message)
-                    .with_help("a buffer takes words by at least one port, and gives them by at least one"));
+                return document.refuse_at_key(
+                    &ports,
+                    message,
+                    "a buffer takes words by at least one port, and gives them by at least one",
+                );
             }
         }
         for (number, port) in buffer.ports.iter().enumerate() {
@@ -63,7 +65,7 @@ impl UnifiedBuffer {
                 if port.domain[..level].iter().any(|other| other.name == place.name) {
                     let path = ports.index(number).key("domain").index(level).key("name");
                     let message = format!("port {}: another loop is named `{}`", port.name, place.name);
-                    return Err(document.error(&path, message).with_help("give each loop of a port a name of its own"));
+                    return document.refuse(&path, message, "give each loop of a port a name of its own");
                 }
             }
         }

@@ -34,7 +34,7 @@ const READ_LIMIT: usize = 16;
 /// The attempts and why they failed, with the values and the limits that stood in the way.
 pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
     let fail = |tried: Vec<String>| MappingError { buffer: buffer.name.clone(), tile: spec.name.clone(), tried };
-    buffer.check().map_err(|error| fail(vec![error.to_string()]))?;
+    buffer.check().map_err(|fault| fail(vec![fault.message]))?;
     if spec.kind == Kind::Rom {
         return Err(fail(vec!["a rom holds constants and takes no stream".to_owned()]));
     }

@@ -1,6 +1,6 @@
 //! Why an accelerator cannot be printed.
 
-use pushmem_configuration::Finding;
+use pushmem_files::Fault;
 use pushmem_tile::Reset;
 
 /// Why an accelerator cannot be printed.
@@ -32,7 +32,7 @@ pub enum CompositionError {
         /// Name of the instance.
         tile: String,
         /// The finding about its configuration.
-        finding: Finding,
+        finding: Fault,
     },
     /// The registers of all tiles need more than 32 address bits.
     Addresses {

@@ -15,45 +15,36 @@ use serde::de::IgnoredAny;
 
 use crate::purposes;
 
-/// The kinds of files that commands read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    Array,
-    ArrayConfiguration,
-    ProcessingElement,
-    Specification,
-    RegressionList,
-    MutantList,
-    AcceleratorMutantList,
-    PassMutantList,
-    Program,
-    SramBinding,
-    ClockGate,
-    Buffer,
-    Configuration,
-    Timing,
-    TimingModel,
-    Statement,
-    Pipeline,
-    Words,
-    Image,
-    Python,
-    Network,
-    LoopsInC,
-    Binary,
+pushmem_files::named! {
+    /// The kinds of files that commands read, by their names in messages, with articles. Of documents with keys of several, the first.
+    pub enum FileKind {
+        Array = "a specification of an array",
+        TimingModel = "a timing model of an array",
+        ArrayConfiguration = "a configuration of an array",
+        ProcessingElement = "a specification of a processing element",
+        Specification = "a tile specification",
+        RegressionList = "a regression list",
+        MutantList = "a list of mutants",
+        AcceleratorMutantList = "a list of mutants of accelerators",
+        PassMutantList = "a list of faults in passes",
+        Program = "a program",
+        SramBinding = "a binding of an SRAM macro",
+        ClockGate = "a clock gate",
+        Buffer = "a buffer",
+        Configuration = "a tile configuration",
+        Timing = "a file of timing constraints",
+        Statement = "a lowered statement of Halide",
+        Pipeline = "a pipeline of Halide",
+        Words = "a file of words",
+        Image = "an image",
+        Python = "a Python script",
+        Network = "a network",
+        LoopsInC = "a program in C",
+        Binary = "a binary file",
+    }
 }
 
-/// How a kind is told, and what it is for.
-struct Row {
-    kind: FileKind,
-    /// The name of the kind in messages, with its article.
-    is: &'static str,
-    /// Keys of documents, any of which tells it if no row above does; endings of files that are no documents.
-    told_by: ToldBy,
-    /// The command that takes it, for a message.
-    taken_by: &'static str,
-}
-
+/// How a kind is told: keys of documents, any of which tells it if no kind above does; endings of files that are no documents.
 enum ToldBy {
     /// A value of the key `kind`; another key tells it where there is no `kind`.
     Kind {
@@ -70,112 +61,68 @@ enum ToldBy {
 
 use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
-/// All kinds. Of documents with keys of several, the first.
-#[rustfmt::skip]
-const KINDS: [Row; 23] = [
-    Row {
-        kind: FileKind::Array, is: "a specification of an array", told_by: Kind { value: "array", or_key: "columns" },
-        taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
-    },
-    Row {
-        kind: FileKind::TimingModel, is: "a timing model of an array", told_by: Keys(&["timing_of"]),
-        taken_by: "`pushmem build PROGRAM --array ARRAY --clock PS --timing-model FILE` checks a clock period with it",
-    },
-    Row {
-        kind: FileKind::ArrayConfiguration, is: "a configuration of an array", told_by: Keys(&["array"]),
-        taken_by: "`pushmem encode ARRAY CONFIGURATION` makes a bitstream of it",
-    },
-    Row {
-        kind: FileKind::ProcessingElement, is: "a specification of a processing element",
-        told_by: Kind { value: "processing_element", or_key: "operations" },
-        taken_by: "`pushmem generate` writes its RTL",
-    },
-    Row {
-        kind: FileKind::Specification, is: "a tile specification", told_by: Keys(&["kind"]),
-        taken_by: "`pushmem generate` writes its RTL, and `pushmem build PROGRAM --tile FILE` makes memories of it",
-    },
-    Row {
-        kind: FileKind::RegressionList, is: "a regression list", told_by: Keys(&["tests"]),
-        taken_by: "`pushmem regress --lists FOLDER` runs the lists of a folder",
-    },
-    Row {
-        kind: FileKind::MutantList, is: "a list of mutants", told_by: Keys(&["mutants"]),
-        taken_by: "`pushmem mutants --list FILE` takes it",
-    },
-    Row {
-        kind: FileKind::AcceleratorMutantList, is: "a list of mutants of accelerators", told_by: Keys(&["accelerator_mutants"]),
-        taken_by: "`pushmem mutants --accelerators FILE` takes it",
-    },
-    Row {
-        kind: FileKind::PassMutantList, is: "a list of faults in passes", told_by: Keys(&["pass_mutants"]),
-        taken_by: "`scripts/faults` of the project reads it, plants the faults, and tells what is wrong with the list",
-    },
-    Row {
-        kind: FileKind::Program, is: "a program", told_by: Keys(&["nest"]),
-        taken_by: "`pushmem build` compiles it, and simulates it with --rtl",
-    },
-    Row {
-        kind: FileKind::SramBinding, is: "a binding of an SRAM macro", told_by: Keys(&["macro", "any_shape"]),
-        taken_by: "the option --sram of `pushmem generate`, `build` and `synth` takes it",
-    },
-    Row {
-        kind: FileKind::ClockGate, is: "a clock gate", told_by: Keys(&["cell"]),
-        taken_by: "the option --clock-gate of `pushmem generate`, `build` and `synth` takes it",
-    },
-    Row {
-        kind: FileKind::Buffer, is: "a buffer", told_by: Keys(&["ports"]),
-        taken_by: "`pushmem map` maps it to tiles",
-    },
-    Row {
-        kind: FileKind::Configuration, is: "a tile configuration", told_by: Keys(&["tile"]),
-        taken_by: "`pushmem simulate SPEC CONFIGURATION` runs it, and `pushmem encode` makes register writes of it",
-    },
-    Row {
-        kind: FileKind::Timing, is: "a file of timing constraints", told_by: KeysOfTiming,
-        taken_by: "the option --timing of `pushmem generate` and `build` takes it",
-    },
-    Row {
-        kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt"]),
-        taken_by: "it is not read: write the pipeline before it is lowered, by `halide.serialize_pipeline(halide.Pipeline(func), \"func.hlpipe\")`, or by `hw_accelerate(…).write(\"func.hlpipe\")` of the module pushmem_halide",
-    },
-    Row {
-        kind: FileKind::Pipeline, is: "a pipeline of Halide", told_by: Endings(&["hlpipe"]),
-        taken_by: "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it",
-    },
-    Row {
-        kind: FileKind::Words, is: "a file of words", told_by: Endings(&["hex"]),
-        taken_by: "the option --input of `pushmem simulate` and `build` takes words, `pushmem decode` register writes",
-    },
-    Row {
-        kind: FileKind::Image, is: "an image", told_by: Endings(&["npy", "pgm", "ppm", "png"]),
-        taken_by: "`pushmem run PROGRAM --input FILE` runs a program on it",
-    },
-    Row {
-        kind: FileKind::Python, is: "a Python script", told_by: Endings(&["py"]),
-        taken_by: "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
-    },
-    Row {
-        kind: FileKind::Network, is: "a network", told_by: Endings(&["onnx", "tflite", "pt", "pth", "pb", "h5", "keras", "safetensors"]),
-        taken_by: purposes::NETWORKS,
-    },
-    Row {
-        kind: FileKind::LoopsInC, is: "a program in C", told_by: Endings(&["c", "cc", "cpp", "cxx"]),
-        taken_by: purposes::LOOPS_IN_C,
-    },
-    Row {
-        kind: FileKind::Binary, is: "a binary file", told_by: Contents,
-        taken_by: "check the name of the file",
-    },
-];
+impl FileKind {
+    fn told_by(self) -> ToldBy {
+        match self {
+            FileKind::Array => Kind { value: "array", or_key: "columns" },
+            FileKind::TimingModel => Keys(&["timing_of"]),
+            FileKind::ArrayConfiguration => Keys(&["array"]),
+            FileKind::ProcessingElement => Kind { value: "processing_element", or_key: "operations" },
+            FileKind::Specification => Keys(&["kind"]),
+            FileKind::RegressionList => Keys(&["tests"]),
+            FileKind::MutantList => Keys(&["mutants"]),
+            FileKind::AcceleratorMutantList => Keys(&["accelerator_mutants"]),
+            FileKind::PassMutantList => Keys(&["pass_mutants"]),
+            FileKind::Program => Keys(&["nest"]),
+            FileKind::SramBinding => Keys(&["macro", "any_shape"]),
+            FileKind::ClockGate => Keys(&["cell"]),
+            FileKind::Buffer => Keys(&["ports"]),
+            FileKind::Configuration => Keys(&["tile"]),
+            FileKind::Timing => KeysOfTiming,
+            FileKind::Statement => Endings(&["stmt"]),
+            FileKind::Pipeline => Endings(&["hlpipe"]),
+            FileKind::Words => Endings(&["hex"]),
+            FileKind::Image => Endings(&["npy", "pgm", "ppm", "png"]),
+            FileKind::Python => Endings(&["py"]),
+            FileKind::Network => Endings(&["onnx", "tflite", "pt", "pth", "pb", "h5", "keras", "safetensors"]),
+            FileKind::LoopsInC => Endings(&["c", "cc", "cpp", "cxx"]),
+            FileKind::Binary => Contents,
+        }
+    }
 
-impl Row {
-    fn of(kind: FileKind) -> &'static Row {
-        KINDS.iter().find(|row| row.kind == kind).expect("all kinds are in the table")
+    /// The command that takes it, for a message.
+    #[rustfmt::skip]
+    fn taken_by(self) -> &'static str {
+        match self {
+            FileKind::Array => "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
+            FileKind::TimingModel => "`pushmem build PROGRAM --array ARRAY --clock PS --timing-model FILE` checks a clock period with it",
+            FileKind::ArrayConfiguration => "`pushmem encode ARRAY CONFIGURATION` makes a bitstream of it",
+            FileKind::ProcessingElement => "`pushmem generate` writes its RTL",
+            FileKind::Specification => "`pushmem generate` writes its RTL, and `pushmem build PROGRAM --tile FILE` makes memories of it",
+            FileKind::RegressionList => "`pushmem regress --lists FOLDER` runs the lists of a folder",
+            FileKind::MutantList => "`pushmem mutants --list FILE` takes it",
+            FileKind::AcceleratorMutantList => "`pushmem mutants --accelerators FILE` takes it",
+            FileKind::PassMutantList => "`scripts/faults` of the project reads it, plants the faults, and tells what is wrong with the list",
+            FileKind::Program => "`pushmem build` compiles it, and simulates it with --rtl",
+            FileKind::SramBinding => "the option --sram of `pushmem generate`, `build` and `synth` takes it",
+            FileKind::ClockGate => "the option --clock-gate of `pushmem generate`, `build` and `synth` takes it",
+            FileKind::Buffer => "`pushmem map` maps it to tiles",
+            FileKind::Configuration => "`pushmem simulate SPEC CONFIGURATION` runs it, and `pushmem encode` makes register writes of it",
+            FileKind::Timing => "the option --timing of `pushmem generate` and `build` takes it",
+            FileKind::Statement => "it is not read: write the pipeline before it is lowered, by `halide.serialize_pipeline(halide.Pipeline(func), \"func.hlpipe\")`, or by `hw_accelerate(…).write(\"func.hlpipe\")` of the module pushmem_halide",
+            FileKind::Pipeline => "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it",
+            FileKind::Words => "the option --input of `pushmem simulate` and `build` takes words, `pushmem decode` register writes",
+            FileKind::Image => "`pushmem run PROGRAM --input FILE` runs a program on it",
+            FileKind::Python => "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
+            FileKind::Network => purposes::NETWORKS,
+            FileKind::LoopsInC => purposes::LOOPS_IN_C,
+            FileKind::Binary => "check the name of the file",
+        }
     }
 
     /// The keys of documents of this kind, the first most telling.
-    fn keys(&self) -> Vec<String> {
-        match self.told_by {
+    fn keys(self) -> Vec<String> {
+        match self.told_by() {
             Kind { or_key, .. } => vec![or_key.to_owned()],
             Keys(keys) => keys.iter().map(ToString::to_string).collect(),
             KeysOfTiming => Timing::KEYS.iter().map(ToString::to_string).collect(),
@@ -184,9 +131,9 @@ impl Row {
     }
 
     /// The key that tells a document with these keys and this value of `kind`, if it is of this kind.
-    fn telling_key(&self, found: &BTreeMap<String, IgnoredAny>, kind: Option<&str>) -> Option<String> {
-        match (&self.told_by, kind) {
-            (Kind { value, .. }, Some(kind)) => (kind == *value).then(|| KIND.to_owned()),
+    fn telling_key(self, found: &BTreeMap<String, IgnoredAny>, kind: Option<&str>) -> Option<String> {
+        match (self.told_by(), kind) {
+            (Kind { value, .. }, Some(kind)) => (kind == value).then(|| KIND.to_owned()),
             _ => self.keys().into_iter().find(|key| found.contains_key(key)),
         }
     }
@@ -202,18 +149,18 @@ struct KindOnly {
 
 /// The key of each kind of document, for a document of no known kind.
 pub fn keys_of_kinds() -> String {
-    let of_row = |row: &Row| match row.told_by {
-        Kind { value, .. } => Some(format!("{} has `{KIND}: {value}`", row.is)),
-        _ => Some(format!("{} has the key `{}`", row.is, row.keys().first()?)),
+    let of_kind = |of: FileKind| match of.told_by() {
+        Kind { value, .. } => Some(format!("{} has `{KIND}: {value}`", of.name())),
+        _ => Some(format!("{} has the key `{}`", of.name(), of.keys().first()?)),
     };
-    KINDS.iter().filter_map(of_row).join(", ")
+    FileKind::ALL.into_iter().filter_map(of_kind).join(", ")
 }
 
 /// The kinds that a document may be of, the most likely first, each with the key that tells it.
 fn told(document: &Document) -> Vec<(FileKind, String)> {
     let found: BTreeMap<String, IgnoredAny> = document.deserialize().unwrap_or_default();
     let KindOnly { kind } = document.deserialize().unwrap_or_default();
-    KINDS.iter().filter_map(|row| Some((row.kind, row.telling_key(&found, kind.as_deref())?))).collect()
+    FileKind::ALL.into_iter().filter_map(|of| Some((of, of.telling_key(&found, kind.as_deref())?))).collect()
 }
 
 /// The kind of a document, if that is clear.
@@ -224,9 +171,9 @@ pub fn of(document: &Document) -> Option<FileKind> {
 /// The kind of a file that is no document, if that is clear.
 fn of_other(path: &Path) -> Option<FileKind> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let is_told = |row: &&Row| matches!(row.told_by, Endings(endings) if endings.contains(&ending.as_str()));
-    if let Some(row) = KINDS.iter().find(is_told) {
-        return Some(row.kind);
+    let is_told = |of: &FileKind| matches!(of.told_by(), Endings(endings) if endings.contains(&ending.as_str()));
+    if let Some(found) = FileKind::ALL.into_iter().find(is_told) {
+        return Some(found);
     }
     // Of a pipe, whoever reads it next would miss what is read here.
     if !path.is_file() {
@@ -257,7 +204,7 @@ pub fn read(path: &Path, expected: &[FileKind]) -> Result<Document, Diagnostic> 
     if let Some(kind) = of_other(path).filter(|_| path.exists()) {
         return Err(Diagnostic::new(format!("`{}` is {}", path.display(), unlike(kind, expected)))
             .or_code(Code::OtherFile)
-            .with_help(Row::of(kind).taken_by));
+            .with_help(kind.taken_by()));
     }
     let document = Document::read(path)?;
     refuse_other(&document, expected)?;
@@ -290,7 +237,7 @@ fn refuse_other(document: &Document, expected: &[FileKind]) -> Result<(), Diagno
         Some((kind, key)) => {
             let message = format!("this is {}", unlike(*kind, expected));
             let problem = document.error_at_key(&FieldPath::root().key(key), message).or_code(Code::OtherFile);
-            Err(problem.with_help(Row::of(*kind).taken_by))
+            Err(problem.with_help(kind.taken_by()))
         }
     }
 }
@@ -310,10 +257,10 @@ pub fn expect(path: &Path, expected: &[FileKind]) -> Result<(), Diagnostic> {
 
 /// The kind of a file, and the kinds that were expected, if they are no long list.
 fn unlike(kind: FileKind, expected: &[FileKind]) -> String {
-    let is = Row::of(kind).is;
+    let is = kind.name();
     match expected {
         [_, _, _, _, ..] => is.to_owned(),
-        few => format!("{is}, not {}", few.iter().map(|kind| Row::of(*kind).is).join(" or ")),
+        few => format!("{is}, not {}", few.iter().map(|kind| kind.name()).join(" or ")),
     }
 }
 
@@ -321,15 +268,14 @@ fn unlike(kind: FileKind, expected: &[FileKind]) -> String {
 mod tests {
     use pushmem_files::Document;
 
-    use super::{FileKind, KINDS, of, read};
+    use super::{FileKind, of, read};
 
     #[test]
-    fn each_kind_is_in_one_row() {
-        for row in &KINDS {
-            assert_eq!(KINDS.iter().filter(|other| other.kind == row.kind).count(), 1, "{:?}", row.kind);
+    fn keys_tell_kinds() {
+        for kind in FileKind::ALL {
             // But for macros, which have ports as buffers have, keys tell one kind.
-            for key in row.keys() {
-                assert_eq!(of(&Document::parse("a.yaml", format!("{key}: 1\n")).unwrap()), Some(row.kind), "{key}");
+            for key in kind.keys() {
+                assert_eq!(of(&Document::parse("a.yaml", format!("{key}: 1\n")).unwrap()), Some(kind), "{key}");
             }
         }
         assert_eq!(of(&Document::parse("a.yaml", "ports: []\nmacro: a\n").unwrap()), Some(FileKind::SramBinding));

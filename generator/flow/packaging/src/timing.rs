@@ -80,9 +80,11 @@ impl Timing {
         for (key, value, least, most) in limits {
             if !(least..=most).contains(&value) {
                 let message = format!("`{key}` is {value}");
-                return Err(document
-                    .error(&FieldPath::root().key(key), message)
-                    .with_help(format!("give a number from {least} to {most}")));
+                return document.refuse(
+                    &FieldPath::root().key(key),
+                    message,
+                    format!("give a number from {least} to {most}"),
+                );
             }
         }
         let delays = [
@@ -97,9 +99,11 @@ impl Timing {
                 // At a key that the file has.
                 let root = FieldPath::root();
                 let given = given.map_or("clock_uncertainty_percent", |_| key);
-                return Err(document
-                    .error(&root.key(given), message)
-                    .with_help("both are percent of the period; together they are less than 100"));
+                return document.refuse(
+                    &root.key(given),
+                    message,
+                    "both are percent of the period; together they are less than 100",
+                );
             }
         }
         Ok(timing)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath};
 use pushmem_model::MAX_PORTS;
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
@@ -30,35 +30,22 @@ struct TestFile {
     about: String,
     #[serde(default)]
     all_only: bool,
-    #[serde(default)]
     tile: Option<PathBuf>,
-    #[serde(default)]
     sram: Option<PathBuf>,
-    #[serde(default)]
     configuration: Option<PathBuf>,
     #[serde(default)]
     violations: bool,
     #[serde(default)]
     delays: BTreeMap<String, u64>,
-    #[serde(default)]
     stops_at: Option<String>,
-    #[serde(default)]
     longest_run: Option<u64>,
-    #[serde(default)]
     chain: Option<Vec<PathBuf>>,
-    #[serde(default)]
     legal: Option<RandomFile>,
-    #[serde(default)]
     arbitrary: Option<RandomFile>,
-    #[serde(default)]
     specs: Option<SpecsFile>,
-    #[serde(default)]
     faults: Option<FaultsFile>,
-    #[serde(default)]
     array: Option<PathBuf>,
-    #[serde(default)]
     bitstreams: Option<BitstreamsFile>,
-    #[serde(default)]
     arrays: Option<ArraysFile>,
 }
 
@@ -309,9 +296,9 @@ impl RegressionList {
             .map(|(index, test)| {
                 let path = root.index(index);
                 let name = test.name.clone();
-                work(test, Path::new(document.name()), folder).map_err(|Refusal { key, message, help }| {
-                    let path = key.iter().fold(path, |path, key| path.key(key));
-                    document.error(&path, format!("test `{name}`: {message}")).with_help(help)
+                work(test, Path::new(document.name()), folder).map_err(|fault| {
+                    let message = format!("test `{name}`: {}", fault.message);
+                    Fault { message, ..fault }.under(&path).located(document, Code::List)
                 })
             })
             .collect::<Result<_, _>>()?;
@@ -324,18 +311,12 @@ pub(crate) fn second_of_a_name(names: &[&str]) -> Option<usize> {
     (0..names.len()).find(|&index| names[..index].contains(&names[index]))
 }
 
-/// An error in a test, and its key.
-struct Refusal {
-    key: Vec<String>,
-    message: String,
-    help: String,
+/// A fault at a key of a test.
+fn refusal(keys: &[&str], message: impl Into<String>, help: impl Into<String>) -> Fault {
+    Fault::new(keys.iter().fold(FieldPath::root(), |path, key| path.key(key)), message, help)
 }
 
-fn refusal(key: &[&str], message: impl Into<String>, help: impl Into<String>) -> Refusal {
-    Refusal { key: key.iter().map(|&key| key.to_owned()).collect(), message: message.into(), help: help.into() }
-}
-
-fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
+fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Fault> {
     let TestFile {
         name,
         about,
@@ -413,7 +394,7 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
 }
 
 /// The refusal of a test with the keys of several kinds, or of none.
-fn unclear() -> Refusal {
+fn unclear() -> Fault {
     refusal(
         &["name"],
         "it is not clear what to run",
@@ -428,7 +409,7 @@ fn array_work(
     array: Option<PathBuf>,
     bitstreams: Option<BitstreamsFile>,
     arrays: Option<ArraysFile>,
-) -> Result<Option<Work>, Refusal> {
+) -> Result<Option<Work>, Fault> {
     match (array, bitstreams, arrays) {
         (Some(array), Some(BitstreamsFile { seed, bitstreams }), None) => {
             Ok(Some(Work::Bitstreams { array: folder.join(array), seed, bitstreams }))
@@ -444,7 +425,7 @@ fn array_work(
     }
 }
 
-fn chain_work(folder: &Path, tile: PathBuf, chain: &[PathBuf], delays: Delays) -> Result<Work, Refusal> {
+fn chain_work(folder: &Path, tile: PathBuf, chain: &[PathBuf], delays: Delays) -> Result<Work, Fault> {
     let help = "a chain is checked by what its last tile shows: name its tiles' configurations and its `delays`";
     if chain.len() < 2 {
         return Err(refusal(&["chain"], "a chain has at least two tiles", help));
@@ -456,7 +437,7 @@ fn chain_work(folder: &Path, tile: PathBuf, chain: &[PathBuf], delays: Delays) -
 }
 
 /// The numbers of outputs. A tile that cannot be read is reported by its test.
-fn read_delays(delays: &BTreeMap<String, u64>, tile: Option<&Path>) -> Result<Delays, Refusal> {
+fn read_delays(delays: &BTreeMap<String, u64>, tile: Option<&Path>) -> Result<Delays, Fault> {
     if delays.is_empty() {
         return Ok(Delays::new());
     }

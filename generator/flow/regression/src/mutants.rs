@@ -25,14 +25,11 @@ struct ListFile {
 struct MutantFile {
     name: String,
     fault: String,
-    #[serde(default)]
     tile: Option<PathBuf>,
-    #[serde(default)]
     array: Option<PathBuf>,
     module: String,
     find: String,
     replace: String,
-    #[serde(default)]
     occurrence: Option<usize>,
 }
 
@@ -97,7 +94,7 @@ impl MutantList {
                 (None, Some(array)) => ("array", folder.join(array), true),
                 _ => {
                     let message = format!("mutant `{name}`: it is not clear where the fault is");
-                    return Err(document.error(&path.key("name"), message).with_help("name a `tile` or an `array`"));
+                    return document.refuse(&path.key("name"), message, "name a `tile` or an `array`");
                 }
             };
             let mut rtl = rtl_of(&design, is_array, &mut designs)?;

@@ -18,31 +18,22 @@ pub struct Published {
     /// Where the figures are.
     pub source: String,
     /// The schedule, where a program has several.
-    #[serde(default)]
     pub schedule: Option<String>,
     /// Cycles of a run.
-    #[serde(default)]
     pub cycles: Option<u64>,
     /// Cycles when one stage runs after the other.
-    #[serde(default)]
     pub sequential_cycles: Option<u64>,
     /// Words in SRAM.
-    #[serde(default)]
     pub sram_words: Option<u64>,
     /// Words in SRAM when one stage runs after the other.
-    #[serde(default)]
     pub sequential_words: Option<u64>,
     /// Memory tiles, those with tables included.
-    #[serde(default)]
     pub memory_tiles: Option<u64>,
     /// Memory tiles when every delay is in one.
-    #[serde(default)]
     pub memory_tiles_without_shift_registers: Option<u64>,
     /// Processing elements.
-    #[serde(default)]
     pub processing_elements: Option<u64>,
     /// Words in shift registers.
-    #[serde(default)]
     pub shift_register_words: Option<u64>,
     /// Resources of the published design by Vivado HLS on an FPGA. They are for tables of the book, not for the report of a build.
     #[serde(default, skip_serializing)]

@@ -419,7 +419,7 @@ impl Display for Activity {
             writeln!(
                 formatter,
                 "{:<18} {:>9.4} {:>9.4} {:>9.4} {:>9} {:>9.4} {:>9.4} {:>5.1} %",
-                block.block.name(),
+                block.block.title(),
                 block.clock_mw,
                 block.cells_mw,
                 block.nets_mw,

@@ -3,60 +3,52 @@
 use pushmem_packaging::Design as Package;
 use pushmem_rtl::{registers_module, tile_module};
 use pushmem_tile::TileSpec;
-use serde::{Deserialize, Serialize};
 
-/// The block of a module of a design.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockKind {
-    /// Iteration domains, schedules, address generators.
-    Controllers,
-    /// Aggregators.
-    Aggregators,
-    /// Transpose buffers.
-    TransposeBuffers,
-    /// SRAM: macros, and the logic around them.
-    Sram,
-    /// The self-test of the SRAM.
-    SelfTest,
-    /// A memory of registers.
-    RegisterFile,
-    /// Configuration registers.
-    Registers,
-    /// Datapaths of an accelerator.
-    Kernels,
-    /// Shift registers of an accelerator.
-    ShiftRegisters,
-    /// Loops, stream buffers and the control of runs of an accelerator.
-    Streams,
-    /// Processing elements of an array, with the registers of their operands.
-    ProcessingElements,
-    /// Switch boxes of an array, with the registers of their tracks.
-    SwitchBoxes,
-    /// Connection boxes of an array.
-    ConnectionBoxes,
-    /// Everything else.
-    Rest,
+pushmem_files::named! {
+    /// The block of a module of a design, in the order of reports.
+    #[derive(PartialOrd, Ord)]
+    pub enum BlockKind {
+        /// Iteration domains, schedules, address generators.
+        Controllers = "controllers",
+        /// Aggregators.
+        Aggregators = "aggregators",
+        /// Transpose buffers.
+        TransposeBuffers = "transpose_buffers",
+        /// SRAM: macros, and the logic around them.
+        Sram = "sram",
+        /// The self-test of the SRAM.
+        SelfTest = "self_test",
+        /// A memory of registers.
+        RegisterFile = "register_file",
+        /// Configuration registers.
+        Registers = "registers",
+        /// Datapaths of an accelerator.
+        Kernels = "kernels",
+        /// Shift registers of an accelerator.
+        ShiftRegisters = "shift_registers",
+        /// Loops, stream buffers and the control of runs of an accelerator.
+        Streams = "streams",
+        /// Processing elements of an array, with the registers of their operands.
+        ProcessingElements = "processing_elements",
+        /// Switch boxes of an array, with the registers of their tracks.
+        SwitchBoxes = "switch_boxes",
+        /// Connection boxes of an array.
+        ConnectionBoxes = "connection_boxes",
+        /// Everything else.
+        Rest = "rest",
+    }
 }
 
 impl BlockKind {
-    /// All kinds, in the order of reports.
-    pub(crate) const ALL: [BlockKind; 14] = [
-        BlockKind::Controllers,
-        BlockKind::Aggregators,
-        BlockKind::TransposeBuffers,
-        BlockKind::Sram,
-        BlockKind::SelfTest,
-        BlockKind::RegisterFile,
-        BlockKind::Registers,
-        BlockKind::Kernels,
-        BlockKind::ShiftRegisters,
-        BlockKind::Streams,
-        BlockKind::ProcessingElements,
-        BlockKind::SwitchBoxes,
-        BlockKind::ConnectionBoxes,
-        BlockKind::Rest,
-    ];
+    /// Its name in reports.
+    pub fn title(self) -> String {
+        match self {
+            BlockKind::Sram => "SRAM".to_owned(),
+            BlockKind::SelfTest => "self-test".to_owned(),
+            BlockKind::ProcessingElements => "processing element".to_owned(),
+            _ => self.name().replace('_', " "),
+        }
+    }
 
     /// The kind of a module of a design, by its name.
     pub(crate) fn of(module: &str, design: &Package) -> Self {
@@ -100,26 +92,6 @@ impl BlockKind {
             _ if is_array_tile && module.ends_with("_configuration") => BlockKind::Registers,
             _ if module.strip_prefix(&design.top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
             _ => BlockKind::Rest,
-        }
-    }
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            BlockKind::Controllers => "controllers",
-            BlockKind::Aggregators => "aggregators",
-            BlockKind::TransposeBuffers => "transpose buffers",
-            BlockKind::Sram => "SRAM",
-            BlockKind::SelfTest => "self-test",
-            BlockKind::RegisterFile => "register file",
-            BlockKind::Registers => "registers",
-            BlockKind::Kernels => "kernels",
-            BlockKind::ShiftRegisters => "shift registers",
-            BlockKind::Streams => "streams",
-            BlockKind::ProcessingElements => "processing element",
-            BlockKind::SwitchBoxes => "switch boxes",
-            BlockKind::ConnectionBoxes => "connection boxes",
-            BlockKind::Rest => "rest",
         }
     }
 }

@@ -39,28 +39,17 @@ const GOWIN_PINS: &str =
     "IO_LOC \"clk_i\" H11;\nIO_LOC \"rst_ni\" T10;\nIO_LOC \"shift_i\" T3;\nIO_LOC \"parity_o\" T2;\n";
 const GOWIN_PINS_FILE: &str = "pins.cst";
 
-/// A family of FPGAs that open tools know, with a device of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// Lattice ECP5: LFE5U-85F of speed grade 6.
-    Ecp5,
-    /// Gowin Arora: GW2A-18 of grade C8.
-    Gowin,
+pushmem_files::named! {
+    /// A family of FPGAs that open tools know, with a device of it.
+    pub enum Family {
+        /// Lattice ECP5: LFE5U-85F of speed grade 6.
+        Ecp5 = "ecp5",
+        /// Gowin Arora: GW2A-18 of grade C8.
+        Gowin = "gowin",
+    }
 }
 
 impl Family {
-    /// All of them.
-    pub const ALL: [Family; 2] = [Family::Ecp5, Family::Gowin];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Ecp5 => "ecp5",
-            Family::Gowin => "gowin",
-        }
-    }
-
     /// Its device.
     pub fn device(self) -> &'static str {
         match self {

@@ -5,31 +5,22 @@ use std::path::Path;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing, package};
 use pushmem_technology::{Binding, ClockGate};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::block::BlockKind;
 use crate::liberty::with_passing_clock;
 use crate::process::read;
 use crate::tools::{Library, Tools};
 
-/// The goal of the mapping to cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Optimize {
-    /// Small cells, as many as needed.
-    #[default]
-    Area,
-    /// Buffers and larger cells where paths are long.
-    Speed,
-}
-
-impl Optimize {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Optimize::Area => "area",
-            Optimize::Speed => "speed",
-        }
+pushmem_files::named! {
+    /// The goal of the mapping to cells.
+    #[derive(Default)]
+    pub enum Optimize {
+        /// Small cells, as many as needed.
+        #[default]
+        Area = "area",
+        /// Buffers and larger cells where paths are long.
+        Speed = "speed",
     }
 }
 

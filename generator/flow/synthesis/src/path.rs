@@ -33,13 +33,10 @@ pub struct Paths {
     /// From an input to an output.
     pub through: Option<Path>,
     /// Of a tile of an array: from a track that comes in to a register.
-    #[serde(default)]
     pub tracks_in: Option<Path>,
     /// From a register to a track that goes out.
-    #[serde(default)]
     pub tracks_out: Option<Path>,
     /// From a track that comes in past the register of one that goes out.
-    #[serde(default)]
     pub tracks_through: Option<Path>,
     /// Of a tile with a processing element: the paths with each operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -97,8 +97,8 @@ impl Display for SynthesisReport {
             macros: self.blocks.iter().map(|block| block.macros).sum(),
             area: total,
         };
-        let named = self.blocks.iter().map(|block| (block.block.name(), block));
-        for (name, block) in named.chain([("total", &all)]) {
+        let named = self.blocks.iter().map(|block| (block.block.title(), block));
+        for (name, block) in named.chain([("total".to_owned(), &all)]) {
             let share = 100.0 * block.area / total.max(f64::MIN_POSITIVE);
             writeln!(
                 formatter,

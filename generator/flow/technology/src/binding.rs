@@ -117,24 +117,18 @@ pub struct MacroPort {
     #[serde(default)]
     pub edge: ClockEdge,
     /// Chip select: without it nothing happens.
-    #[serde(default)]
     pub select: Option<Pin>,
     /// Write enable. A port that reads or writes reads when it does not write.
-    #[serde(default)]
     pub write: Option<Pin>,
     /// Read enable.
-    #[serde(default)]
     pub read: Option<Pin>,
     /// Address.
     pub address: String,
     /// Row to write.
-    #[serde(default)]
     pub data_in: Option<String>,
     /// Row that was read.
-    #[serde(default)]
     pub data_out: Option<String>,
     /// Which bits are written.
-    #[serde(default)]
     pub mask: Option<Mask>,
 }
 
@@ -154,19 +148,15 @@ pub struct Constant {
 #[serde(deny_unknown_fields)]
 pub struct Views {
     /// The kit that has the files. Their paths begin at its folder, or without a kit at that of the package.
-    #[serde(default)]
     pub kit: Option<Kit>,
     /// Outline and pins.
-    #[serde(default)]
     pub lef: Option<String>,
     /// Timing, for tools that know one corner.
-    #[serde(default)]
     pub liberty: Option<String>,
     /// Timing by the names of corners, with wildcards, for tools that know several.
     #[serde(default)]
     pub corners: BTreeMap<String, String>,
     /// Layout.
-    #[serde(default)]
     pub gds: Option<String>,
     /// Pins of the outline that take the supply voltage.
     #[serde(default)]
@@ -198,13 +188,10 @@ impl Display for Kit {
 #[serde(deny_unknown_fields)]
 pub struct Figures {
     /// Area in square micrometres.
-    #[serde(default)]
     pub area_um2: Option<u32>,
     /// Energy of reading a row, in femtojoules.
-    #[serde(default)]
     pub read_energy_fj: Option<u32>,
     /// Energy of writing a row, in femtojoules.
-    #[serde(default)]
     pub write_energy_fj: Option<u32>,
 }
 

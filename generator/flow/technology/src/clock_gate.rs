@@ -57,9 +57,8 @@ impl ClockGate {
             ("output", Some(&gate.output)),
         ];
         let pins = pins.into_iter().filter_map(|(key, name)| Some((key, name?))).collect_vec();
-        let refuse = |key: &str, message: String, help: &str| {
-            Err(document.error(&FieldPath::root().key(key), message).with_help(help))
-        };
+        let refuse =
+            |key: &str, message: String, help: &str| document.refuse(&FieldPath::root().key(key), message, help);
         for &(key, name) in [("cell", &gate.cell)].iter().chain(&pins) {
             let first = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
             if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || is_keyword(name) {

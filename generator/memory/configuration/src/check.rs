@@ -1,58 +1,27 @@
 //! Checking a configuration against the tile that is to hold it.
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, FieldPath, counted, nearest};
+use pushmem_files::{Fault, FieldPath, counted, nearest};
 use pushmem_tile::{Controller, Kind, Memory, Mode, TileSpec};
 
 use crate::file::{Configuration, ControllerConfiguration};
 use pushmem_affine::{Affine, deltas};
 
-/// A fault in a configuration, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The place in the configuration.
-    pub path: FieldPath,
-    /// Whether the key itself is wrong, not its value.
-    pub at_key: bool,
-    /// The fault, with the value and the limit.
-    pub message: String,
-    /// Advice.
-    pub help: Option<String>,
-}
-
-impl From<Finding> for Diagnostic {
-    /// For a configuration that was not read from a file: the place is named in the message.
-    fn from(finding: Finding) -> Self {
-        let diagnostic = Diagnostic::new(format!("{}: {}", finding.path, finding.message));
-        match finding.help {
-            Some(help) => diagnostic.with_help(help),
-            None => diagnostic,
-        }
-    }
-}
-
-fn finding(path: FieldPath, message: impl Into<String>) -> Finding {
-    Finding { path, at_key: false, message: message.into(), help: None }
-}
-
-impl Finding {
-    fn with_help(self, help: impl Into<String>) -> Self {
-        Finding { help: Some(help.into()), ..self }
-    }
-}
-
-pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<(), Finding> {
+pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<(), Fault> {
     let root = FieldPath::root();
     if configuration.tile != spec.name {
         let message = format!("this configuration is for the tile `{}`, not `{}`", configuration.tile, spec.name);
-        return Err(finding(root.key("tile"), message).with_help("give the specification it was made for"));
+        return Err(Fault::new(root.key("tile"), message, "give the specification it was made for"));
     }
     if let Some(digest) = &configuration.spec_digest
         && *digest != spec.digest()
     {
         let message = format!("this configuration was made for another version of `{}`", spec.name);
-        return Err(finding(root.key("spec_digest"), message)
-            .with_help(format!("make it again; the digest of this specification is {}", spec.digest())));
+        return Err(Fault::new(
+            root.key("spec_digest"),
+            message,
+            format!("make it again; the digest of this specification is {}", spec.digest()),
+        ));
     }
     check_mode(configuration, spec)?;
     let controllers = spec.controllers();
@@ -64,7 +33,7 @@ pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<()
             let suggestion = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let message = format!("the tile `{}` has no controller `{name}`", spec.name);
             let help = format!("{suggestion}its controllers are {}", names.join(", "));
-            return Err(Finding { at_key: true, ..finding(path.key(name), message).with_help(help) });
+            return Err(Fault::at_key(path.key(name), message, help));
         };
         check_controller(controller, configured, &path.key(name))?;
     }
@@ -73,7 +42,7 @@ pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<()
 }
 
 /// A mode takes the place of the schedule: no controller runs, and a chain is one of unified buffers.
-fn check_mode(configuration: &Configuration, spec: &TileSpec) -> Result<(), Finding> {
+fn check_mode(configuration: &Configuration, spec: &TileSpec) -> Result<(), Fault> {
     let root = FieldPath::root();
     let mode = configuration.mode;
     if mode == Mode::UnifiedBuffer {
@@ -83,16 +52,15 @@ fn check_mode(configuration: &Configuration, spec: &TileSpec) -> Result<(), Find
     if !spec.modes().any(|one| one == mode) {
         let message = format!("the tile `{}` has no mode `{name}`", spec.name);
         let help = format!("use a tile with `{name}_mode: true`");
-        return Err(finding(root.key("mode"), message).with_help(help));
+        return Err(Fault::new(root.key("mode"), message, help));
     }
     if !configuration.controllers.is_empty() {
         let message = format!("in the mode `{name}` no controller runs");
-        return Err(Finding { at_key: true, ..finding(root.key("controllers"), message) }
-            .with_help("remove `controllers`, or `mode`"));
+        return Err(Fault::at_key(root.key("controllers"), message, "remove `controllers`, or `mode`"));
     }
     if configuration.chain.enable {
         let message = format!("in the mode `{name}` a tile is no part of a chain");
-        return Err(finding(root.key("chain"), message).with_help("remove `chain`, or `mode`"));
+        return Err(Fault::new(root.key("chain"), message, "remove `chain`, or `mode`"));
     }
     Ok(())
 }
@@ -101,7 +69,7 @@ pub(crate) fn check_controller(
     controller: &Controller,
     configured: &ControllerConfiguration,
     path: &FieldPath,
-) -> Result<(), Finding> {
+) -> Result<(), Fault> {
     let name = &controller.name;
     check_extents(controller, configured, path)?;
     check_strides(controller, configured, &configured.cycle, &path.key("cycle"))?;
@@ -111,12 +79,15 @@ pub(crate) fn check_controller(
             (Some(_), Some(address)) => check_strides(controller, configured, address, &key)?,
             // With a single place there is nothing to say.
             (Some(generator), None) if generator.bits > 0 => {
-                return Err(finding(path.clone(), format!("{name} needs addresses in `{}`", memory.name()))
-                    .with_help(format!("add `{}: {{start: …, stride: […]}}`", memory.name())));
+                return Err(Fault::new(
+                    path.clone(),
+                    format!("{name} needs addresses in `{}`", memory.name()),
+                    format!("add `{}: {{start: …, stride: […]}}`", memory.name()),
+                ));
             }
             (None, Some(_)) => {
                 let message = format!("{name} does not address `{}`", memory.name());
-                return Err(Finding { at_key: true, ..finding(key, message) });
+                return Err(Fault { at_key: true, ..Fault::bare(key, message) });
             }
             (_, None) => {}
         }
@@ -124,17 +95,13 @@ pub(crate) fn check_controller(
     check_schedule(controller, configured, path)
 }
 
-fn check_extents(
-    controller: &Controller,
-    configured: &ControllerConfiguration,
-    path: &FieldPath,
-) -> Result<(), Finding> {
+fn check_extents(controller: &Controller, configured: &ControllerConfiguration, path: &FieldPath) -> Result<(), Fault> {
     let name = &controller.name;
     let path = path.key("extent");
     let levels = configured.extent.len();
     if levels > controller.levels as usize {
         let message = format!("{name} has {} loop levels, not {levels}", controller.levels);
-        return Err(finding(path, message).with_help("merge loops, or use a tile with more `levels`"));
+        return Err(Fault::new(path, message, "merge loops, or use a tile with more `levels`"));
     }
     let limit = 1_u64 << controller.extent_bits;
     for (level, &extent) in configured.extent.iter().enumerate() {
@@ -143,11 +110,15 @@ fn check_extents(
                 "{name}, level {level}: extent {extent} is not from 1 to {limit}, the limit of a {}-bit counter",
                 controller.extent_bits
             );
-            return Err(finding(path.index(level), message).with_help(if extent == 0 {
-                "leave out a controller that never fires"
-            } else {
-                "split the loop, or use a tile with a larger `extent_bits`"
-            }));
+            return Err(Fault::new(
+                path.index(level),
+                message,
+                if extent == 0 {
+                    "leave out a controller that never fires"
+                } else {
+                    "split the loop, or use a tile with a larger `extent_bits`"
+                },
+            ));
         }
     }
     Ok(())
@@ -158,14 +129,14 @@ fn check_strides(
     configured: &ControllerConfiguration,
     function: &Affine,
     path: &FieldPath,
-) -> Result<(), Finding> {
+) -> Result<(), Fault> {
     let (levels, strides) = (configured.extent.len(), function.stride.len());
     if levels == strides {
         return Ok(());
     }
     let (strides, extents) = (counted(strides, "stride"), counted(levels, "extent"));
     let message = format!("{}: {strides} for {extents}", controller.name);
-    Err(finding(path.key("stride"), message).with_help("give one stride for each loop level"))
+    Err(Fault::new(path.key("stride"), message, "give one stride for each loop level"))
 }
 
 /// The schedule generator waits from one firing to the next, so that only the gaps are bounded, not the length of a run.
@@ -173,7 +144,7 @@ fn check_schedule(
     controller: &Controller,
     configured: &ControllerConfiguration,
     path: &FieldPath,
-) -> Result<(), Finding> {
+) -> Result<(), Fault> {
     let name = &controller.name;
     let path = path.key("cycle");
     let limit = 1_i128 << controller.cycle_bits;
@@ -184,11 +155,11 @@ fn check_schedule(
             limit - 1,
             controller.cycle_bits
         );
-        return Err(finding(path.key("start"), message).with_help(if start < 0 {
-            "cycle 0 is the first after the flush"
-        } else {
-            "use a tile with a larger `cycle_bits`"
-        }));
+        return Err(Fault::new(
+            path.key("start"),
+            message,
+            if start < 0 { "cycle 0 is the first after the flush" } else { "use a tile with a larger `cycle_bits`" },
+        ));
     }
     let gaps = deltas(&configured.cycle.stride, &configured.extent);
     for (level, (gap, &extent)) in gaps.into_iter().zip(&configured.extent).enumerate() {
@@ -203,26 +174,26 @@ fn check_schedule(
                 "{name}, level {level}: stride {stride} makes it fire {gap} cycles after the last firing of the loops \
                  inside; it must be at least 1"
             );
-            finding(place, message).with_help(format!("the stride must be at least {}", i128::from(stride) - gap + 1))
+            Fault::new(place, message, format!("the stride must be at least {}", i128::from(stride) - gap + 1))
         } else {
             let message = format!(
                 "{name}, level {level}: stride {stride} leaves {gap} cycles between two firings; the limit of a {}-bit \
                  schedule is {limit}",
                 controller.cycle_bits
             );
-            finding(place, message).with_help("use a tile with a larger `cycle_bits`")
+            Fault::new(place, message, "use a tile with a larger `cycle_bits`")
         });
     }
     Ok(())
 }
 
-fn check_chain(configuration: &Configuration, spec: &TileSpec) -> Result<(), Finding> {
+fn check_chain(configuration: &Configuration, spec: &TileSpec) -> Result<(), Fault> {
     let path = FieldPath::root().key("chain");
     let chain = configuration.chain;
     if !spec.chaining {
         if chain.enable || chain.tile_id != 0 {
             let message = format!("the tile `{}` cannot be chained", spec.name);
-            return Err(finding(path, message).with_help("use a tile with `chaining: true`"));
+            return Err(Fault::new(path, message, "use a tile with `chaining: true`"));
         }
         return Ok(());
     }
@@ -233,12 +204,12 @@ fn check_chain(configuration: &Configuration, spec: &TileSpec) -> Result<(), Fin
             chain.tile_id,
             spec.tile_id_bits()
         );
-        return Err(finding(path.key("tile_id"), message));
+        return Err(Fault::bare(path.key("tile_id"), message));
     }
     Ok(())
 }
 
-fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), Finding> {
+fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), Fault> {
     let path = FieldPath::root().key("contents");
     let contents = &configuration.contents;
     if contents.is_empty() {
@@ -246,22 +217,21 @@ fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), 
     }
     let Some(words) = spec.content_words() else {
         let message = format!("the contents of `{}` cannot be loaded", spec.name);
-        return Err(Finding { at_key: true, ..finding(path, message) }
-            .with_help("use a tile with `contents: true`, or a `rom`"));
+        return Err(Fault::at_key(path, message, "use a tile with `contents: true`, or a `rom`"));
     };
     if contents.len() > words as usize {
         let message = match spec.kind {
             Kind::Rom => format!("{} words of contents for {} rows", contents.len(), spec.rows),
             _ => format!("{} words of contents for {words} words", contents.len()),
         };
-        return Err(finding(path, message).with_help("use a tile with more `rows`"));
+        return Err(Fault::new(path, message, "use a tile with more `rows`"));
     }
     let limit = u64::MAX >> (64 - spec.word_bits);
     match contents.iter().position(|&word| word > limit) {
         Some(index) => {
             let message =
                 format!("{} is more than {limit}, the limit of a {}-bit word", contents[index], spec.word_bits);
-            Err(finding(path.index(index), message))
+            Err(Fault::bare(path.index(index), message))
         }
         None => Ok(()),
     }

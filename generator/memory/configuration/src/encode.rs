@@ -1,9 +1,9 @@
 //! Configuration to register writes.
 
+use pushmem_files::Fault;
 use pushmem_registers::{Meaning, RegisterMap, WORD_BYTES};
 use pushmem_tile::{Mode, Style, TileSpec};
 
-use crate::check::Finding;
 use crate::file::{Configuration, ControllerConfiguration};
 use crate::writes::RegisterWrite;
 use pushmem_affine::{Affine, Domain, deltas};
@@ -17,11 +17,7 @@ use pushmem_affine::{Affine, Domain, deltas};
 ///
 /// # Errors
 /// The first finding when the configuration does not fit the tile.
-pub fn encode(
-    configuration: &Configuration,
-    spec: &TileSpec,
-    map: &RegisterMap,
-) -> Result<Vec<RegisterWrite>, Finding> {
+pub fn encode(configuration: &Configuration, spec: &TileSpec, map: &RegisterMap) -> Result<Vec<RegisterWrite>, Fault> {
     configuration.check(spec)?;
     let values = Values::of(configuration, spec);
     let mut writes = Vec::new();

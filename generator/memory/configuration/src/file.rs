@@ -5,12 +5,12 @@ use std::path::Path;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Code, Diagnostic, Document, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath};
 use pushmem_tile::{Memory, Mode, TileSpec};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Finding, check};
+use crate::check::check;
 use pushmem_affine::{Affine, Domain};
 
 /// The configuration of one controller. All functions have one stride for each level, as many as there are extents.
@@ -147,18 +147,7 @@ impl Configuration {
         if configuration.mode == Mode::UnifiedBuffer {
             document.deserialize::<OfUnifiedBuffer>()?;
         }
-        configuration.check(spec).map_err(|finding| {
-            let diagnostic = if finding.at_key {
-                document.error_at_key(&finding.path, finding.message)
-            } else {
-                document.error(&finding.path, finding.message)
-            };
-            let diagnostic = diagnostic.or_code(Code::Configuration);
-            match finding.help {
-                Some(help) => diagnostic.with_help(help),
-                None => diagnostic,
-            }
-        })?;
+        configuration.check(spec).map_err(|fault| fault.located(document, Code::Configuration))?;
         Ok(configuration)
     }
 
@@ -178,7 +167,7 @@ impl Configuration {
     ///
     /// # Errors
     /// The first finding: its place in the configuration, the fault, and advice.
-    pub fn check(&self, spec: &TileSpec) -> Result<(), Finding> {
+    pub fn check(&self, spec: &TileSpec) -> Result<(), Fault> {
         check(self, spec)
     }
 

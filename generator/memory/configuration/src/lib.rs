@@ -11,7 +11,6 @@ mod file;
 mod schedule;
 mod writes;
 
-pub use check::Finding;
 pub use decode::{DecodeError, decode};
 pub use encode::encode;
 pub use file::{Chain, Configuration, ControllerConfiguration};

@@ -1,11 +1,11 @@
 //! The registers of a controller that stands alone: one that has a schedule and no addresses, and one with addresses.
 
 use pushmem_affine::deltas;
-use pushmem_files::FieldPath;
+use pushmem_files::{Fault, FieldPath};
 use pushmem_registers::Meaning;
 use pushmem_tile::{Controller, Style};
 
-use crate::check::{Finding, check_controller};
+use crate::check::check_controller;
 use crate::decode::decode_controller;
 use crate::file::ControllerConfiguration;
 
@@ -25,7 +25,7 @@ impl ScheduleRegisters {
     ///
     /// # Errors
     /// When an extent, the start or a gap does not fit the controller, or it is given addresses.
-    pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Finding> {
+    pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Fault> {
         check_controller(controller, configured, &FieldPath::root().key(&controller.name))?;
         let levels = controller.levels as usize;
         let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect();
@@ -76,7 +76,7 @@ impl ControllerRegisters {
     ///
     /// # Errors
     /// When an extent, the start or a gap does not fit the controller, or it has not the addresses that it is given.
-    pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Finding> {
+    pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Fault> {
         let schedule = ScheduleRegisters::of(configured, controller)?;
         let addresses = controller.addresses.iter().filter_map(|generator| {
             let address = configured.address(generator.memory)?;

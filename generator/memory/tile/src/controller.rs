@@ -1,90 +1,50 @@
 //! The controllers of a tile and the widths of their fields, derived from the specification.
 
-use serde::{Deserialize, Serialize};
-
 use crate::spec::{ControllerSpec, Kind, TileSpec, address_bits_for};
 
-/// A memory that address generators address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Memory {
-    /// Aggregator of an input: by word when written, by row when read.
-    Agg,
-    /// The SRAM, by row.
-    Sram,
-    /// Transpose buffer of an output: by row when written, by word when read.
-    Tb,
-    /// The register file, by word.
-    RegisterFile,
-}
-
-impl Memory {
-    /// All memories, in the order data passes them.
-    pub const ALL: [Memory; 4] = [Memory::Agg, Memory::Sram, Memory::Tb, Memory::RegisterFile];
-
-    /// The name used in specifications, configurations and registers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Memory::Agg => "agg",
-            Memory::Sram => "sram",
-            Memory::Tb => "tb",
-            Memory::RegisterFile => "register_file",
-        }
+pushmem_files::named! {
+    /// A memory that address generators address, in the order data passes them.
+    #[derive(PartialOrd, Ord)]
+    pub enum Memory {
+        /// Aggregator of an input: by word when written, by row when read.
+        Agg = "agg",
+        /// The SRAM, by row.
+        Sram = "sram",
+        /// Transpose buffer of an output: by row when written, by word when read.
+        Tb = "tb",
+        /// The register file, by word.
+        RegisterFile = "register_file",
     }
 }
 
-/// Function of a controller. Controllers of one role share their parameters; there is one for each port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Role {
-    /// Writes the word on input i into aggregator i.
-    #[serde(rename = "in2agg")]
-    In2Agg,
-    /// Moves a row from aggregator i into the SRAM.
-    #[serde(rename = "agg2sram")]
-    Agg2Sram,
-    /// Moves a row from the SRAM into transpose buffer o.
-    #[serde(rename = "sram2tb")]
-    Sram2Tb,
-    /// Shows a word of transpose buffer o on output o.
-    #[serde(rename = "tb2out")]
-    Tb2Out,
-    /// Writes the word on input i into the SRAM.
-    #[serde(rename = "in2sram")]
-    In2Sram,
-    /// Reads a word of the SRAM for output o.
-    #[serde(rename = "sram2out")]
-    Sram2Out,
-    /// Writes the word on input i into the register file.
-    #[serde(rename = "in2rf")]
-    In2RegisterFile,
-    /// Shows a word of the register file on output o.
-    #[serde(rename = "rf2out")]
-    RegisterFile2Out,
-    /// Reads the ROM at the address on input o, for output o.
-    #[serde(rename = "rom2out")]
-    Rom2Out,
-    /// Raises the stencil-valid output.
-    #[serde(rename = "stencil_valid")]
-    StencilValid,
+pushmem_files::named! {
+    /// Function of a controller. Controllers of one role share their parameters; there is one for each port.
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// Writes the word on input i into aggregator i.
+        In2Agg = "in2agg",
+        /// Moves a row from aggregator i into the SRAM.
+        Agg2Sram = "agg2sram",
+        /// Moves a row from the SRAM into transpose buffer o.
+        Sram2Tb = "sram2tb",
+        /// Shows a word of transpose buffer o on output o.
+        Tb2Out = "tb2out",
+        /// Writes the word on input i into the SRAM.
+        In2Sram = "in2sram",
+        /// Reads a word of the SRAM for output o.
+        Sram2Out = "sram2out",
+        /// Writes the word on input i into the register file.
+        In2RegisterFile = "in2rf",
+        /// Shows a word of the register file on output o.
+        RegisterFile2Out = "rf2out",
+        /// Reads the ROM at the address on input o, for output o.
+        Rom2Out = "rom2out",
+        /// Raises the stencil-valid output.
+        StencilValid = "stencil_valid",
+    }
 }
 
 impl Role {
-    /// The name used in specifications; a controller's name is this and the number of its port.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::In2Agg => "in2agg",
-            Role::Agg2Sram => "agg2sram",
-            Role::Sram2Tb => "sram2tb",
-            Role::Tb2Out => "tb2out",
-            Role::In2Sram => "in2sram",
-            Role::Sram2Out => "sram2out",
-            Role::In2RegisterFile => "in2rf",
-            Role::RegisterFile2Out => "rf2out",
-            Role::Rom2Out => "rom2out",
-            Role::StencilValid => "stencil_valid",
-        }
-    }
-
     /// The function of a controller of this role, for documentation.
     pub fn purpose(self) -> &'static str {
         match self {

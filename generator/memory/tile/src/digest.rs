@@ -40,6 +40,7 @@ fn add_lines(key: &str, value: &Value, lines: &mut Vec<String>) {
             let dot = if key.is_empty() { "" } else { "." };
             values.iter().for_each(|(inside, value)| add_lines(&format!("{key}{dot}{inside}"), value, lines));
         }
+        Value::Null => {}
         Value::String(text) => lines.push(format!("{key}={text}\n")),
         value => lines.push(format!("{key}={value}\n")),
     }

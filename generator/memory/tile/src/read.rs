@@ -6,7 +6,7 @@ mod modes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest, to_yaml};
 
 use crate::controller::{Memory, Role, narrowest_address};
 use crate::spec::{ControllerSpec, Kind, Reset, TileSpec};
@@ -50,7 +50,7 @@ impl TileSpec {
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
-        serde_yaml::to_string(&self.to_file()).expect("a specification is plain data")
+        to_yaml(&self.to_file())
     }
 
     /// The values of [`TileSpec::to_yaml`].
@@ -124,8 +124,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse(&self, key: &str, message: impl Into<String>) -> Diagnostic {
+    fn error(&self, key: &str, message: impl Into<String>) -> Diagnostic {
         self.document.error(&FieldPath::root().key(key), message)
+    }
+
+    fn refuse<T>(&self, key: &str, message: impl Into<String>, help: impl Into<String>) -> Result<T, Diagnostic> {
+        Err(self.error(key, message).with_help(help))
     }
 
     fn resolve(&self, file: &SpecFile) -> Result<TileSpec, Diagnostic> {
@@ -133,12 +137,11 @@ impl Reader<'_> {
         if let Some(layout) = file.register_layout
             && layout != REGISTER_LAYOUT
         {
-            return Err(self
-                .refuse(
-                    "register_layout",
-                    format!("register layout {layout} is another than this program's, {REGISTER_LAYOUT}"),
-                )
-                .with_help("remove `register_layout` and generate the tile anew"));
+            return self.refuse(
+                "register_layout",
+                format!("register layout {layout} is another than this program's, {REGISTER_LAYOUT}"),
+                "remove `register_layout` and generate the tile anew",
+            );
         }
         let kind = self.kind(file)?;
         let rom = kind == Kind::Rom;
@@ -150,9 +153,11 @@ impl Reader<'_> {
         self.check_ports(file, kind, inputs, outputs)?;
         let sram_latency = match (kind, file.sram_latency) {
             (Kind::RegisterFile, Some(_)) => {
-                return Err(self
-                    .refuse("sram_latency", "a register file has no SRAM: it is read in the cycle of the firing")
-                    .with_help("remove `sram_latency`"));
+                return self.refuse(
+                    "sram_latency",
+                    "a register file has no SRAM: it is read in the cycle of the firing",
+                    "remove `sram_latency`",
+                );
             }
             (Kind::RegisterFile, None) => 0,
             (_, latency) => self.ranged("sram_latency", latency.unwrap_or(default::SRAM_LATENCY), 1, 2)?,
@@ -193,7 +198,7 @@ impl Reader<'_> {
         if (low..=high).contains(&value) {
             return Ok(value);
         }
-        Err(self.refuse(key, format!("`{key}` is {value}; it must be from {low} to {high}")))
+        Err(self.error(key, format!("`{key}` is {value}; it must be from {low} to {high}")))
     }
 
     fn check_name(&self, name: &str) -> Result<(), Diagnostic> {
@@ -201,9 +206,9 @@ impl Reader<'_> {
         let starts_well = characters.next().is_some_and(|first| first.is_ascii_lowercase());
         let goes_on_well = characters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         if !starts_well || !goes_on_well || name.contains("__") || name.ends_with('_') || name.len() > MAX_NAME_LENGTH {
-            return Err(self.refuse("name", format!("`{name}` cannot be the name of a module")).with_help(format!(
+            return self.refuse("name", format!("`{name}` cannot be the name of a module"), format!(
                 "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter"
-            )));
+            ));
         }
         Ok(())
     }
@@ -217,9 +222,11 @@ impl Reader<'_> {
         let plain = |kind: Kind| {
             for (key, value, reason) in wide_fetch_only {
                 if value.is_some() {
-                    return Err(self
-                        .refuse(key, format!("`{key}` means nothing in a {} tile: {reason}", kind.name()))
-                        .with_help(format!("remove `{key}`, or use `kind: wide_fetch`")));
+                    return self.refuse(
+                        key,
+                        format!("`{key}` means nothing in a {} tile: {reason}", kind.name()),
+                        format!("remove `{key}`, or use `kind: wide_fetch`"),
+                    );
                 }
             }
             Ok(kind)
@@ -233,14 +240,14 @@ impl Reader<'_> {
                 let fetch_width = file.fetch_width.unwrap_or(default::FETCH_WIDTH);
                 if ![1, 2, 4, 8].contains(&fetch_width) {
                     return Err(
-                        self.refuse("fetch_width", format!("`fetch_width` is {fetch_width}; it must be 1, 2, 4 or 8"))
+                        self.error("fetch_width", format!("`fetch_width` is {fetch_width}; it must be 1, 2, 4 or 8"))
                     );
                 }
                 let buffer = |key: &str, value: Option<u32>| {
                     let words = value.unwrap_or(default::BUFFER_ROWS * fetch_width);
                     let words = self.ranged(key, words, fetch_width, 16 * fetch_width)?;
                     if words % fetch_width != 0 {
-                        return Err(self.refuse(
+                        return Err(self.error(
                             key,
                             format!("`{key}` is {words}; it must be a multiple of the fetch width, {fetch_width}"),
                         ));
@@ -260,32 +267,30 @@ impl Reader<'_> {
         match kind {
             // Each port at full rate takes one SRAM access every fetch_width cycles. The narrow widths get one input and
             // one output all the same, at a lower rate.
-            Kind::WideFetch { fetch_width, .. } if inputs + outputs > fetch_width.max(2) => Err(self
-                .refuse(
-                    match (file.inputs, file.outputs) {
-                        (None, None) => "fetch_width",
-                        (None, Some(_)) => "outputs",
-                        (Some(_), None) => "inputs",
-                        _ if outputs > inputs => "outputs",
-                        _ => "inputs",
-                    },
-                    format!(
-                        "{inputs} inputs and {outputs} outputs: the single SRAM port of fetch width {fetch_width} serves \
+            Kind::WideFetch { fetch_width, .. } if inputs + outputs > fetch_width.max(2) => self.refuse(
+                match (file.inputs, file.outputs) {
+                    (None, None) => "fetch_width",
+                    (None, Some(_)) => "outputs",
+                    (Some(_), None) => "inputs",
+                    _ if outputs > inputs => "outputs",
+                    _ => "inputs",
+                },
+                format!(
+                    "{inputs} inputs and {outputs} outputs: the single SRAM port of fetch width {fetch_width} serves \
                          at most {} ports together",
-                        fetch_width.max(2)
-                    ),
-                )
-                .with_help(format!(
+                    fetch_width.max(2)
+                ),
+                format!(
                     "use fewer ports or a larger `fetch_width`; without the keys there are {} inputs and {} outputs",
                     default::INPUTS,
                     default::OUTPUTS
-                ))),
-            Kind::Rom if inputs != outputs || outputs != 1 => Err(self
-                .refuse(
-                    if inputs != 1 { "inputs" } else { "outputs" },
-                    format!("a rom has one address input and one output, not {inputs} and {outputs}"),
-                )
-                .with_help("use one rom tile for each port")),
+                ),
+            ),
+            Kind::Rom if inputs != outputs || outputs != 1 => self.refuse(
+                if inputs != 1 { "inputs" } else { "outputs" },
+                format!("a rom has one address input and one output, not {inputs} and {outputs}"),
+                "use one rom tile for each port",
+            ),
             _ => Ok(()),
         }
     }
@@ -295,22 +300,23 @@ impl Reader<'_> {
             return Ok(());
         }
         match kind {
-            Kind::Rom => Err(self
-                .refuse("chaining", "a rom cannot be chained: its address comes from an input of the tile's own width")
-                .with_help("set `chaining: false`, or give the rom more rows")),
-            _ if !rows.is_power_of_two() => Err(self
-                .refuse(
-                    "rows",
-                    format!(
-                        "{rows} rows cannot be chained: a tile owns an aligned piece of the address space, which must be \
+            Kind::Rom => self.refuse(
+                "chaining",
+                "a rom cannot be chained: its address comes from an input of the tile's own width",
+                "set `chaining: false`, or give the rom more rows",
+            ),
+            _ if !rows.is_power_of_two() => self.refuse(
+                "rows",
+                format!(
+                    "{rows} rows cannot be chained: a tile owns an aligned piece of the address space, which must be \
                          a power of two"
-                    ),
-                )
-                .with_help(format!(
+                ),
+                format!(
                     "use {} or {} rows, or set `chaining: false`",
                     rows.next_power_of_two() / 2,
                     rows.next_power_of_two()
-                ))),
+                ),
+            ),
             _ => Ok(()),
         }
     }
@@ -325,10 +331,11 @@ impl Reader<'_> {
                 let suggestion = nearest(name, names.iter().copied())
                     .map(|near| format!("did you mean `{near}`? "))
                     .unwrap_or_default();
-                return Err(self
-                    .document
-                    .error_at_key(&path, message)
-                    .with_help(format!("{suggestion}the roles are {}", names.join(", "))));
+                return self.document.refuse_at_key(
+                    &path,
+                    message,
+                    format!("{suggestion}the roles are {}", names.join(", ")),
+                );
             }
         }
         roles.into_iter().map(|role| Ok((role, self.controller(file, spec, role)?))).collect()
@@ -352,22 +359,24 @@ impl Reader<'_> {
         if let Some(all) = file.controllers.get(ALL_ROLES)
             && !all.address_bits.is_empty()
         {
-            return Err(self
-                .document
-                .error_at_key(&base.key(ALL_ROLES).key("address_bits"), "roles address different memories")
-                .with_help("give `address_bits` for each role that needs it"));
+            return self.document.refuse_at_key(
+                &base.key(ALL_ROLES).key("address_bits"),
+                "roles address different memories",
+                "give `address_bits` for each role that needs it",
+            );
         }
         let given = file.controllers.get(role.name()).map(|c| c.address_bits.clone()).unwrap_or_default();
         let path = base.key(role.name()).key("address_bits");
         let names: Vec<&str> = role.memories().iter().map(|memory| memory.name()).collect();
         if let Some(name) = given.keys().find(|name| !names.contains(&name.as_str())) {
-            return Err(self
-                .document
-                .error_at_key(&path.key(name), format!("`{}` does not address `{name}`", role.name()))
-                .with_help(match names.as_slice() {
+            return self.document.refuse_at_key(
+                &path.key(name),
+                format!("`{}` does not address `{name}`", role.name()),
+                match names.as_slice() {
                     [] => "remove `address_bits`".to_owned(),
                     names => format!("it addresses {}", names.join(" and ")),
-                }));
+                },
+            );
         }
         let address_bits = role
             .memories()
@@ -423,17 +432,15 @@ impl Reader<'_> {
                 let given = if file.controllers.get(role.name()).is_some_and(gives) { role } else { first };
                 let path =
                     FieldPath::root().key("controllers").key(given.name()).key("address_bits").key(memory.name());
-                return Err(self
-                    .document
-                    .error(
-                        &path,
-                        format!(
-                            "a chain has one address space, but `{}` has {first_bits} address bits and `{}` has {bits}",
-                            first.name(),
-                            role.name()
-                        ),
-                    )
-                    .with_help("give both the same `address_bits`"));
+                return self.document.refuse(
+                    &path,
+                    format!(
+                        "a chain has one address space, but `{}` has {first_bits} address bits and `{}` has {bits}",
+                        first.name(),
+                        role.name()
+                    ),
+                    "give both the same `address_bits`",
+                );
             }
         }
         Ok(())

@@ -2,50 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::controller::{Controller, Memory, Role};
 
-/// How a controller computes its affine functions. All styles behave the same, cycle for cycle; they differ in area and
-/// in what their registers hold (dissertation §6.1.2, Figure 6.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Style {
-    /// One register and one adder for the whole function; registers hold the delta of each level.
-    #[default]
-    Recurrence,
-    /// One register and one adder per level; registers hold the stride of each level.
-    PerLevel,
-    /// Strides times raw loop indices; registers hold the stride of each level.
-    Multiplier,
-}
-
-impl Style {
-    /// All styles, the default first.
-    pub const ALL: [Style; 3] = [Style::Recurrence, Style::PerLevel, Style::Multiplier];
-
-    /// The name used in specifications.
-    pub fn name(self) -> &'static str {
-        match self {
-            Style::Recurrence => "recurrence",
-            Style::PerLevel => "per_level",
-            Style::Multiplier => "multiplier",
-        }
+pushmem_files::named! {
+    /// How a controller computes its affine functions. All styles behave the same, cycle for cycle; they differ in area and
+    /// in what their registers hold (dissertation §6.1.2, Figure 6.2).
+    #[derive(Default)]
+    pub enum Style {
+        /// One register and one adder for the whole function; registers hold the delta of each level.
+        #[default]
+        Recurrence = "recurrence",
+        /// One register and one adder per level; registers hold the stride of each level.
+        PerLevel = "per_level",
+        /// Strides times raw loop indices; registers hold the stride of each level.
+        Multiplier = "multiplier",
     }
 }
 
 /// The port that lets all clocks run, where there are clock gates.
 pub const TEST_ENABLE: &str = "test_enable_i";
 
-/// How flip-flops are reset. Both kinds of reset are active low; the chip around the tile decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reset {
-    /// At once, clock or not.
-    #[default]
-    Asynchronous,
-    /// At the end of a clock cycle with reset.
-    Synchronous,
+pushmem_files::named! {
+    /// How flip-flops are reset. Both kinds of reset are active low; the chip around the tile decides.
+    #[derive(Default)]
+    pub enum Reset {
+        /// At once, clock or not.
+        #[default]
+        Asynchronous = "asynchronous",
+        /// At the end of a clock cycle with reset.
+        Synchronous = "synchronous",
+    }
 }
 
 impl Reset {
@@ -62,14 +50,6 @@ impl Reset {
         text.contains("rst_ni")
     }
 
-    /// The name used in specifications.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reset::Asynchronous => "asynchronous",
-            Reset::Synchronous => "synchronous",
-        }
-    }
-
     /// SystemVerilog that is written for an asynchronous reset, for this one. With a synchronous reset, registers are unknown
     /// until the first clock edge under reset, so that assertions wait for its end. With an asynchronous one, Verilator 5.006
     /// would complain that the reset is used both ways.
@@ -83,27 +63,17 @@ impl Reset {
     }
 }
 
-/// The mode of a tile, which its configuration chooses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Controllers move words by schedule.
-    #[default]
-    UnifiedBuffer,
-    /// Words leave output 0 in the order in which they came on input 0, when both sides are ready.
-    Fifo,
-    /// Words are read and written at addresses that come with each access.
-    Ram,
-}
-
-impl Mode {
-    /// The name used in configurations.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::UnifiedBuffer => "unified_buffer",
-            Mode::Fifo => "fifo",
-            Mode::Ram => "ram",
-        }
+pushmem_files::named! {
+    /// The mode of a tile, which its configuration chooses.
+    #[derive(Default)]
+    pub enum Mode {
+        /// Controllers move words by schedule.
+        #[default]
+        UnifiedBuffer = "unified_buffer",
+        /// Words leave output 0 in the order in which they came on input 0, when both sides are ready.
+        Fifo = "fifo",
+        /// Words are read and written at addresses that come with each access.
+        Ram = "ram",
     }
 }
 
@@ -187,7 +157,7 @@ impl Kind {
 }
 
 /// Loop levels and widths of the controllers of one role.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct ControllerSpec {
     /// Loop levels of the iteration domain.
     pub levels: u32,
@@ -196,6 +166,7 @@ pub struct ControllerSpec {
     /// Width of the schedule, in bits: starts 0 to 2^bits − 1, gaps between two firings 1 to 2^bits.
     pub cycle_bits: u32,
     /// Width of each address generator, in bits, by the memory it addresses.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub address_bits: BTreeMap<Memory, u32>,
 }
 

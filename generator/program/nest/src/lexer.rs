@@ -127,7 +127,7 @@ fn integer(text: &str, span: Span) -> Result<Token, Problem> {
     };
     let suffix = match suffix {
         None => None,
-        Some(name) => Some(Type::from_name(name).ok_or_else(malformed)?),
+        Some(name) => Some(Type::of_name(name).ok_or_else(malformed)?),
     };
     let digits = number.replace('_', "");
     let (digits, radix) = match digits.strip_prefix("0x") {

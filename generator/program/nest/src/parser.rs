@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
         {
             self.advance();
             let target = match self.peek() {
-                Token::Name(name) => Type::from_name(name),
+                Token::Name(name) => Type::of_name(name),
                 _ => None,
             };
             let Some(target) = target else {

@@ -3,7 +3,6 @@
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_float::{Format, Function};
-use serde::Deserialize;
 
 use crate::expression::{Expression, ExpressionKind};
 use crate::index::{AffineIndex, Index};
@@ -32,71 +31,39 @@ pub struct Program {
     pub source: SourceText,
 }
 
-/// The kind of a program, which decides how it is scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Policy {
-    /// Neural networks: loops of stages are pipelined coarsely.
-    Dnn,
-    /// Image pipelines: all stages are fused into one raster scan.
-    Stencil,
-}
-
-impl Policy {
-    /// The name, as in the file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Dnn => "dnn",
-            Policy::Stencil => "stencil",
-        }
+pushmem_files::named! {
+    /// The kind of a program, which decides how it is scheduled.
+    pub enum Policy {
+        /// Neural networks: loops of stages are pipelined coarsely.
+        Dnn = "dnn",
+        /// Image pipelines: all stages are fused into one raster scan.
+        Stencil = "stencil",
     }
 }
 
-/// Where the elements of an array come from and go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ArrayKind {
-    /// Comes from outside and is never written.
-    Input,
-    /// Goes outside.
-    Output,
-    /// Exists only within the program.
-    Buffer,
-}
-
-impl ArrayKind {
-    /// The name, such as `input`.
-    pub fn name(self) -> &'static str {
-        match self {
-            ArrayKind::Input => "input",
-            ArrayKind::Output => "output",
-            ArrayKind::Buffer => "buffer",
-        }
+pushmem_files::named! {
+    /// Where the elements of an array come from and go to.
+    #[derive(PartialOrd, Ord)]
+    pub enum ArrayKind {
+        /// Comes from outside and is never written.
+        Input = "input",
+        /// Goes outside.
+        Output = "output",
+        /// Exists only within the program.
+        Buffer = "buffer",
     }
 }
 
-/// A level of the memory hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// The global buffer (GLB), a few large banks for whole images.
-    GlobalBuffer,
-    /// The memory tiles (MEM).
-    Memory,
-    /// The register files (ponds) beside processing elements.
-    RegisterFile,
-}
-
-impl Level {
-    /// All levels, the largest first.
-    pub const ALL: [Level; 3] = [Level::GlobalBuffer, Level::Memory, Level::RegisterFile];
-
-    /// The name, as in the file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::GlobalBuffer => "global_buffer",
-            Level::Memory => "memory",
-            Level::RegisterFile => "register_file",
-        }
+pushmem_files::named! {
+    /// A level of the memory hierarchy, the largest first.
+    #[derive(PartialOrd, Ord)]
+    pub enum Level {
+        /// The global buffer (GLB), a few large banks for whole images.
+        GlobalBuffer = "global_buffer",
+        /// The memory tiles (MEM).
+        Memory = "memory",
+        /// The register files (ponds) beside processing elements.
+        RegisterFile = "register_file",
     }
 }
 

@@ -84,7 +84,7 @@ fn table<'a>(file: &TableFile, places: Places<'a>, name: String) -> Declared<'a,
 /// The type of the elements of an array or a table, or some type and what is wrong, where there is none of this name.
 fn element(name: &str, places: &Places) -> (Type, Option<Problem>) {
     let problem = |message: String| Problem::new(places.field("type").value(), message);
-    match Type::from_name(name) {
+    match Type::of_name(name) {
         Some(element) if Type::ELEMENTS.contains(&element) => (element, None),
         Some(element) => {
             let help = "arrays and tables hold u8, i8, u16, i16, u32, i32, bf16 or f16";

@@ -4,56 +4,33 @@ use pushmem_files::nearest;
 use pushmem_float::Format;
 use pushmem_images::Element;
 
-/// The type of a value. Arrays and tables hold numbers, of 8, 16 or 32 bits; truth values exist only within an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Type {
-    /// Unsigned, 8 bits.
-    U8,
-    /// Signed, 8 bits.
-    I8,
-    /// Unsigned, 16 bits.
-    U16,
-    /// Signed, 16 bits.
-    I16,
-    /// Unsigned, 32 bits.
-    U32,
-    /// Signed, 32 bits: the type of loop variables.
-    I32,
-    /// A bfloat16 number, 16 bits: its values are their words, as numbers without sign.
-    Bf16,
-    /// A float16 number, 16 bits: its values are their words, as numbers without sign.
-    F16,
-    /// A truth value: 0 or 1.
-    Bool,
+pushmem_files::named! {
+    /// The type of a value. Arrays and tables hold numbers, of 8, 16 or 32 bits; truth values exist only within an expression.
+    pub enum Type {
+        /// Unsigned, 8 bits.
+        U8 = "u8",
+        /// Signed, 8 bits.
+        I8 = "i8",
+        /// Unsigned, 16 bits.
+        U16 = "u16",
+        /// Signed, 16 bits.
+        I16 = "i16",
+        /// Unsigned, 32 bits.
+        U32 = "u32",
+        /// Signed, 32 bits: the type of loop variables.
+        I32 = "i32",
+        /// A bfloat16 number, 16 bits: its values are their words, as numbers without sign.
+        Bf16 = Format::Bfloat16.name(),
+        /// A float16 number, 16 bits: its values are their words, as numbers without sign.
+        F16 = Format::Float16.name(),
+        /// A truth value: 0 or 1.
+        Bool = "bool",
+    }
 }
 
 impl Type {
-    /// All types.
-    pub const ALL: [Type; 9] =
-        [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bf16, Type::F16, Type::Bool];
-
     /// Those of elements of arrays.
     pub(crate) const ELEMENTS: &[Type] = Type::ALL.split_last().expect("there are types").1;
-
-    /// The name, such as `u16`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Type::U8 => "u8",
-            Type::I8 => "i8",
-            Type::U16 => "u16",
-            Type::I16 => "i16",
-            Type::U32 => "u32",
-            Type::I32 => "i32",
-            Type::Bf16 => Format::Bfloat16.name(),
-            Type::F16 => Format::Float16.name(),
-            Type::Bool => "bool",
-        }
-    }
-
-    /// The type of this name.
-    pub fn from_name(name: &str) -> Option<Type> {
-        Type::ALL.into_iter().find(|candidate| candidate.name() == name)
-    }
 
     /// The types to write instead of a name that is no type, where these are allowed. The names of floating point resemble
     /// some of integers, which are not meant.

@@ -72,7 +72,7 @@ fn whole(
 
 /// Whether the parts fit each other.
 fn check(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Result<(), String> {
-    buffer.check().map_err(|error| error.to_string())?;
+    buffer.check().map_err(|fault| fault.message)?;
     if spec.kind == Kind::Rom {
         return Err("a rom holds no buffer".to_owned());
     }
@@ -81,7 +81,7 @@ fn check(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Resu
         // The digest takes longer than all other checks: once is enough.
         let mut configuration = tile.configuration.clone();
         configuration.spec_digest.take_if(|made_for| *made_for == digest);
-        configuration.check(spec).map_err(|finding| format!("tile {number}: {}: {}", finding.path, finding.message))?;
+        configuration.check(spec).map_err(|fault| format!("tile {number}: {fault}"))?;
         if tile.inputs.len() != spec.inputs as usize || tile.outputs.len() != spec.outputs as usize {
             return Err(format!("tile {number} has other ports than a {} tile", spec.name));
         }

@@ -4,55 +4,33 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two networks of tracks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// Tracks of words.
-    Word,
-    /// Tracks of single bits.
-    Bit,
-}
-
-impl Layer {
-    /// Both.
-    pub const ALL: [Layer; 2] = [Layer::Word, Layer::Bit];
-
-    /// `word` or `bit`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Layer::Word => "word",
-            Layer::Bit => "bit",
-        }
+pushmem_files::named! {
+    /// One of the two networks of tracks.
+    #[derive(PartialOrd, Ord)]
+    pub enum Layer {
+        /// Tracks of words.
+        Word = "word",
+        /// Tracks of single bits.
+        Bit = "bit",
     }
 }
 
-/// A side of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// Towards row 0.
-    North,
-    /// Towards the last column.
-    East,
-    /// Towards the last row.
-    South,
-    /// Towards column 0.
-    West,
+pushmem_files::named! {
+    /// A side of a tile: clockwise from north, the order of configurations and ports.
+    #[derive(PartialOrd, Ord)]
+    pub enum Side {
+        /// Towards row 0.
+        North = "north",
+        /// Towards the last column.
+        East = "east",
+        /// Towards the last row.
+        South = "south",
+        /// Towards column 0.
+        West = "west",
+    }
 }
 
 impl Side {
-    /// All four, clockwise from north: the order of configurations and ports.
-    pub const ALL: [Side; 4] = [Side::North, Side::East, Side::South, Side::West];
-
-    /// The name in configurations.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::North => "north",
-            Side::East => "east",
-            Side::South => "south",
-            Side::West => "west",
-        }
-    }
-
     /// The side across the tile.
     pub fn opposite(self) -> Side {
         match self {
@@ -64,27 +42,20 @@ impl Side {
     }
 }
 
-/// How a switch box joins the tracks of two sides around a corner. Straight on, a track keeps its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Topology {
-    /// A track keeps its number: tracks of different numbers never meet.
-    Disjoint,
-    /// A track changes its number in a turn (Wilton, Architecture and Algorithms for Field-Programmable Gate Arrays with
-    /// Embedded Memory, 1997, §5.1).
-    #[default]
-    Wilton,
+pushmem_files::named! {
+    /// How a switch box joins the tracks of two sides around a corner. Straight on, a track keeps its number.
+    #[derive(Default)]
+    pub enum Topology {
+        /// A track keeps its number: tracks of different numbers never meet.
+        Disjoint = "disjoint",
+        /// A track changes its number in a turn (Wilton, Architecture and Algorithms for Field-Programmable Gate Arrays with
+        /// Embedded Memory, 1997, §5.1).
+        #[default]
+        Wilton = "wilton",
+    }
 }
 
 impl Topology {
-    /// The name in specifications.
-    pub fn name(self) -> &'static str {
-        match self {
-            Topology::Disjoint => "disjoint",
-            Topology::Wilton => "wilton",
-        }
-    }
-
     /// The track of side `from` that comes in where the outgoing `track` of side `to` can take it, of so many tracks.
     pub fn source(self, from: Side, to: Side, track: u32, tracks: u32) -> u32 {
         use Side::{East, North, South, West};
@@ -104,28 +75,16 @@ impl Topology {
     }
 }
 
-/// The kind of a tile: all tiles of a kind are one module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TileKind {
-    /// A processing element.
-    Pe,
-    /// A memory.
-    Memory,
-    /// A stream in and a stream out of the array.
-    Io,
-}
-
-impl TileKind {
-    /// All kinds.
-    pub const ALL: [TileKind; 3] = [TileKind::Pe, TileKind::Memory, TileKind::Io];
-
-    /// The beginning of the names of its tiles.
-    pub fn name(self) -> &'static str {
-        match self {
-            TileKind::Pe => "pe",
-            TileKind::Memory => "mem",
-            TileKind::Io => "io",
-        }
+pushmem_files::named! {
+    /// The kind of a tile: all tiles of a kind are one module.
+    #[derive(PartialOrd, Ord)]
+    pub enum TileKind {
+        /// A processing element.
+        Pe = "pe",
+        /// A memory.
+        Memory = "mem",
+        /// A stream in and a stream out of the array.
+        Io = "io",
     }
 }
 

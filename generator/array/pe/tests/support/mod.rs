@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use pushmem_pe::{Mode, Operand, Operation, Pe, PeConfiguration, PeSpec, generate, module};
+use pushmem_pe::{Mode, Operand, Operation, Pe, PeConfiguration, PeKind, PeSpec, generate, module};
 use pushmem_systemverilog::files_of;
 use pushmem_testing::{Sources, quiet, verilator};
 use rand::Rng;
@@ -22,6 +22,7 @@ pub fn spec(
     let operations = operations.into_iter().collect();
     PeSpec {
         name: name.to_owned(),
+        kind: PeKind::ProcessingElement,
         word_bits,
         operations,
         operand_delay,

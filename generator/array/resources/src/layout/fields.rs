@@ -3,40 +3,27 @@
 use pushmem_csr::WORD_BITS;
 use pushmem_fabric::{Direction, Layer, Side, TileKind};
 
-/// A part of a tile, with registers of its own. Its number is part of their addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Feature {
-    /// The processing element, the memory or the streams.
-    Core,
-    /// The switch box of words.
-    WordSwitchBox,
-    /// The switch box of bits.
-    BitSwitchBox,
-    /// The connection boxes.
-    ConnectionBoxes,
-    /// The register file beside a processing element.
-    RegisterFile,
+pushmem_files::named! {
+    /// A part of a tile, with registers of its own. Its number is part of their addresses.
+    #[derive(PartialOrd, Ord)]
+    pub enum Feature {
+        /// The processing element, the memory or the streams.
+        Core = "core",
+        /// The switch box of words.
+        WordSwitchBox = "word_switch_box",
+        /// The switch box of bits.
+        BitSwitchBox = "bit_switch_box",
+        /// The connection boxes.
+        ConnectionBoxes = "connection_boxes",
+        /// The register file beside a processing element.
+        RegisterFile = "register_file",
+    }
 }
 
 impl Feature {
-    /// All, in the order of their numbers.
-    pub const ALL: [Feature; 5] =
-        [Feature::Core, Feature::WordSwitchBox, Feature::BitSwitchBox, Feature::ConnectionBoxes, Feature::RegisterFile];
-
     /// The number in addresses.
     pub fn number(self) -> u32 {
         self as u32
-    }
-
-    /// The name in names of registers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Feature::Core => "core",
-            Feature::WordSwitchBox => "word_switch_box",
-            Feature::BitSwitchBox => "bit_switch_box",
-            Feature::ConnectionBoxes => "connection_boxes",
-            Feature::RegisterFile => "register_file",
-        }
     }
 
     /// The feature of the memory in the tiles of a kind.

@@ -112,10 +112,9 @@ impl Reader<'_> {
 
     fn unique(&self, again: bool, name: &str, path: &FieldPath) -> Read<()> {
         match again {
-            true => Err(self
-                .document
-                .error(path, format!("another net is named `{name}`"))
-                .with_help("give each net a name of its own")),
+            true => {
+                self.document.refuse(path, format!("another net is named `{name}`"), "give each net a name of its own")
+            }
             false => Ok(()),
         }
     }
@@ -126,28 +125,32 @@ impl Reader<'_> {
         for (key, found) in [("extents", extents.len()), ("cycle", cycle.stride.len())] {
             if found != levels {
                 let message = format!("{found} values for {levels} loops");
-                return Err(self.document.error(&path.key(key), message).with_help("give one for each loop"));
+                return self.document.refuse(&path.key(key), message, "give one for each loop");
             }
         }
         let extent: Domain = extents.into_iter().collect();
         if let Some(level) = extent.iter().position(|extent| !(1..=LARGEST_LOOP).contains(extent)) {
             let path = path.key("extents").index(level);
             let message = format!("a loop of {} iterations", extent[level]);
-            return Err(self.document.error(&path, message).with_help(format!("a loop has 1 to {LARGEST_LOOP}")));
+            return self.document.refuse(&path, message, format!("a loop has 1 to {LARGEST_LOOP}"));
         }
         if extent.iterations() > MOST_ITERATIONS as u128 {
             let message = format!("{} iterations of all loops", extent.iterations());
-            let error = self.document.error(&path.key("extents"), message);
-            return Err(error.with_help(format!("an operation is executed at most {MOST_ITERATIONS} times")));
+            return self.document.refuse(
+                &path.key("extents"),
+                message,
+                format!("an operation is executed at most {MOST_ITERATIONS} times"),
+            );
         }
         self.limited(&cycle, &extent, &path.key("cycle"))?;
         let counter = Counter { loops, extent, cycle };
         let late = counter.gaps().into_iter().any(|gap| gap < 1) || counter.cycle.start < 0;
         match late {
-            true => Err(self
-                .document
-                .error(&path.key("cycle"), "two iterations in one cycle, or a cycle before the first")
-                .with_help("order the loops by their strides, the innermost in time first, from cycle 0 on")),
+            true => self.document.refuse(
+                &path.key("cycle"),
+                "two iterations in one cycle, or a cycle before the first",
+                "order the loops by their strides, the innermost in time first, from cycle 0 on",
+            ),
             false => Ok(counter),
         }
     }
@@ -155,7 +158,7 @@ impl Reader<'_> {
     /// Checks that the values of a function stay within the limits of all stages.
     fn limited(&self, function: &Affine, domain: &Domain, path: &FieldPath) -> Read<()> {
         match function.beyond_limits(domain) {
-            Some(message) => Err(self.document.error(path, message).with_help("elements and cycles stay below 2^48")),
+            Some(message) => self.document.refuse(path, message, "elements and cycles stay below 2^48"),
             None => Ok(()),
         }
     }
@@ -182,10 +185,11 @@ impl Reader<'_> {
         let count = self.graph.counters.len();
         match (number as usize) < count {
             true => Ok(CounterId::new(number as usize)),
-            false => Err(self
-                .document
-                .error(path, format!("there is no counter {number}"))
-                .with_help(format!("`counters` has {count}, numbered from 0"))),
+            false => self.document.refuse(
+                path,
+                format!("there is no counter {number}"),
+                format!("`counters` has {count}, numbered from 0"),
+            ),
         }
     }
 
@@ -205,7 +209,7 @@ impl Reader<'_> {
     }
 
     fn element(&self, name: &str, path: &FieldPath) -> Read<Type> {
-        Type::from_name(name).filter(|of| of.element().is_some()).ok_or_else(|| {
+        Type::of_name(name).filter(|of| of.element().is_some()).ok_or_else(|| {
             let error = self.document.error(path, format!("`{name}` is no type of elements"));
             error.with_help("elements are u8, i8, u16, i16, u32 or i32")
         })
@@ -251,7 +255,7 @@ impl Reader<'_> {
                 let other = &self.graph.words[other].name;
                 let message = format!("`{}` takes the word of `{other}` in the same cycle", net.name);
                 let help = format!("list `{other}` before it, or give the edge a delay");
-                return Err(self.document.error(&path, message).with_help(help));
+                return self.document.refuse(&path, message, help);
             }
         }
         Ok(())
@@ -271,8 +275,11 @@ impl Reader<'_> {
                 if driven[number][port] != 1 {
                     let path = FieldPath::root().key("arrays").index(number.index()).key("ports").index(port);
                     let message = format!("the read port `{}` drives {} nets", content.name, driven[number][port]);
-                    let error = self.document.error(&path.key("name"), message);
-                    return Err(error.with_help("a read port drives one net, which names it by `port`"));
+                    return self.document.refuse(
+                        &path.key("name"),
+                        message,
+                        "a read port drives one net, which names it by `port`",
+                    );
                 }
             }
         }

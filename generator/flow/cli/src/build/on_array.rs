@@ -271,8 +271,7 @@ impl Build {
         netlists: impl IntoIterator<Item = &'a Netlist>,
     ) -> Result<Option<Clock>, Diagnostic> {
         let Some((period_ps, model)) = self.clock.zip(model) else { return Ok(None) };
-        let operations: BTreeSet<String> = netlists.into_iter().flat_map(Netlist::operations).collect();
-        let operations = operations.iter().map(String::as_str);
+        let operations: BTreeSet<&str> = netlists.into_iter().flat_map(Netlist::operations).collect();
         let least_ps = model.check_period(spec, period_ps, operations)?;
         Ok(Some(Clock { period_ps, least_ps, library: model.library }))
     }

@@ -44,7 +44,6 @@ struct MutantFile {
     module: String,
     find: String,
     replace: String,
-    #[serde(default)]
     occurrence: Option<usize>,
 }
 

@@ -48,7 +48,7 @@ impl Synth {
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
         let timing = self.timing();
         let spinner = Spinner::new();
-        let operations = spec.pe.operations.iter().map(|operation| operation.name()).collect_vec();
+        let operations = spec.pe.operations.iter().map(|operation| operation.name().to_owned()).collect_vec();
         let of_kind = |kind: TileKind| {
             let package = package::array_tile(spec, kind, rtl.clone(), &technology);
             let operations = if kind == TileKind::Pe { operations.as_slice() } else { &[] };
@@ -146,7 +146,7 @@ impl Display for OfArray {
         let blocks = self.kinds.iter().flat_map(|kind| kind.report.blocks.iter().map(|block| block.block));
         for block in blocks.unique().sorted() {
             let area: f64 = self.kinds.iter().map(|kind| of_block(kind, block)).sum();
-            writeln!(formatter, "{:<18} {area:>35.0} {:>5.1} %", block.name(), share(area))?;
+            writeln!(formatter, "{:<18} {area:>35.0} {:>5.1} %", block.title(), share(area))?;
         }
         if let Some(period) = self.minimum_period_ps {
             writeln!(

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use pushmem_configuration::Finding;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, Fault};
 
 /// Where the RTL differs from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub enum BenchError {
     /// The RTL simulation stopped, for example because an assertion failed.
     Rtl(Diagnostic),
     /// The configuration does not fit the tile.
-    Configuration(Finding),
+    Configuration(Fault),
 }
 
 impl fmt::Display for BenchError {
@@ -32,9 +31,7 @@ impl fmt::Display for BenchError {
                 write!(formatter, "RTL and model differ at clock {clock}: {difference}")
             }
             BenchError::Rtl(diagnostic) => write!(formatter, "{}", diagnostic.message()),
-            BenchError::Configuration(finding) => {
-                write!(formatter, "{}: {}", finding.path, finding.message)
-            }
+            BenchError::Configuration(fault) => write!(formatter, "{fault}"),
         }
     }
 }

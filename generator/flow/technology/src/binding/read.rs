@@ -44,10 +44,6 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse(&self, path: &FieldPath, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        self.document.error(path, message).with_help(help)
-    }
-
     pub fn resolve(&self, file: BindingFile) -> Result<Described, Diagnostic> {
         let root = FieldPath::root();
         self.check_views(&file.views)?;
@@ -62,21 +58,25 @@ impl Reader<'_> {
             ];
             if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
                 let help = format!("remove `any_shape`, or `{key}`");
-                return Err(self.refuse(&root.key(key), format!("`{key}` means nothing with `any_shape: true`"), help));
+                return self.document.refuse(
+                    &root.key(key),
+                    format!("`{key}` means nothing with `any_shape: true`"),
+                    help,
+                );
             }
             return Ok(Described::AnyShape(file.views));
         }
         let (Some(name), Some(width), Some(depth)) = (file.name, file.width, file.depth) else {
-            return Err(self.refuse(
+            return self.document.refuse(
                 &root,
                 "a macro has a name and a shape",
                 "give `macro`, `width` (bits of a row) and `depth` (rows); or `any_shape: true`",
-            ));
+            );
         };
         for (key, value, least, most) in [("width", width, 1, MAX_WIDTH), ("depth", depth, 2, MAX_DEPTH)] {
             if !(least..=most).contains(&value) {
                 let message = format!("`{key}` is {value}, which is not from {least} to {most}");
-                return Err(self.refuse(&root.key(key), message, "see the macro's data sheet"));
+                return self.document.refuse(&root.key(key), message, "see the macro's data sheet");
             }
         }
         let binding = Binding {
@@ -106,12 +106,12 @@ impl Reader<'_> {
             if given.1 && !missing.1 {
                 let message = format!("`{}` is given without `{}`", given.0, missing.0);
                 let help = format!("flows need {what}: add `{}`", missing.0);
-                return Err(self.refuse(&path.key(given.0), message, help));
+                return self.document.refuse(&path.key(given.0), message, help);
             }
         }
         if !views.corners.is_empty() && views.liberty.is_none() {
             let help = "add `liberty`: the one of these files for tools that know one corner";
-            return Err(self.refuse(&path.key("corners"), "`corners` is given without `liberty`", help));
+            return self.document.refuse(&path.key("corners"), "`corners` is given without `liberty`", help);
         }
         // Names go to Tcl and into lists separated by spaces.
         let plain = |name: &&String| {
@@ -120,7 +120,7 @@ impl Reader<'_> {
         for (key, pins) in [("power", &views.power), ("ground", &views.ground)] {
             if let Some(name) = pins.iter().find(|name| !plain(name)) {
                 let help = "name the pins as the LEF file does";
-                return Err(self.refuse(&path.key(key), format!("`{name}` is not the name of a pin"), help));
+                return self.document.refuse(&path.key(key), format!("`{name}` is not the name of a pin"), help);
             }
         }
         Ok(())
@@ -129,7 +129,7 @@ impl Reader<'_> {
     fn check_ports(&self, binding: &Binding) -> Result<(), Diagnostic> {
         let ports = FieldPath::root().key("ports");
         if binding.ports.is_empty() {
-            return Err(self.refuse(&ports, "a macro has ports", "add `ports:` with an item for each"));
+            return self.document.refuse(&ports, "a macro has ports", "add `ports:` with an item for each");
         }
         for (number, port) in binding.ports.iter().enumerate() {
             let path = ports.index(number);
@@ -149,28 +149,40 @@ impl Reader<'_> {
             for (key, given, required, allowed) in needed {
                 if required && !given {
                     let message = format!("a port of the kind `{kind}` needs `{key}`");
-                    return Err(self.refuse(&path, message, format!("add `{key}` with the name of the macro's pin")));
+                    return self.document.refuse(
+                        &path,
+                        message,
+                        format!("add `{key}` with the name of the macro's pin"),
+                    );
                 }
                 if given && !allowed {
                     let message = format!("a port of the kind `{kind}` has no `{key}`");
-                    return Err(self.refuse(&path.key(key), message, format!("remove `{key}`")));
+                    return self.document.refuse(&path.key(key), message, format!("remove `{key}`"));
                 }
             }
             if port.kind == PortKind::ReadWrite && !selectable && port.read.is_none() {
                 let message = "nothing tells this port to do nothing";
-                return Err(self.refuse(&path, message, "add `select`, the chip select, or `read`, the read enable"));
+                return self.document.refuse(
+                    &path,
+                    message,
+                    "add `select`, the chip select, or `read`, the read enable",
+                );
             }
             if let Some(mask) = &port.mask
                 && (mask.bits == 0 || !binding.width.is_multiple_of(mask.bits))
             {
                 let message = format!("a row of {} bits has no mask with a bit for {}", binding.width, mask.bits);
                 let help = format!("`bits` divides the width, {}", binding.width);
-                return Err(self.refuse(&path.key("mask").key("bits"), message, help));
+                return self.document.refuse(&path.key("mask").key("bits"), message, help);
             }
         }
         let masks = binding.ports.iter().filter(|port| port.writes());
         if masks.map(|port| port.mask.as_ref().map(|mask| mask.bits)).dedup().count() > 1 {
-            return Err(self.refuse(&ports, "ports that write have different masks", "use a macro with equal masks"));
+            return self.document.refuse(
+                &ports,
+                "ports that write have different masks",
+                "use a macro with equal masks",
+            );
         }
         Ok(())
     }
@@ -186,22 +198,22 @@ impl Reader<'_> {
         let root = FieldPath::root();
         if let Some(name) = names.clone().find(|name| !identifier(name)) {
             let message = format!("`{name}` is not a name of Verilog");
-            return Err(self.refuse(
+            return self.document.refuse(
                 &root,
                 message,
                 "names are letters, digits and underscores, and begin with no digit",
-            ));
+            );
         }
         if let Some(name) = names.clone().find(|name| is_keyword(name)) {
             let help = "no module and no pin can be called so; see the macro's data sheet";
-            return Err(self.refuse(&root, format!("`{name}` is a keyword of SystemVerilog"), help));
+            return self.document.refuse(&root, format!("`{name}` is a keyword of SystemVerilog"), help);
         }
         if let Some(name) = names.clone().find(|name| name.starts_with(OWN_PREFIX)) {
             let message = format!("`{name}` begins as names of the generator's own modules do, by `{OWN_PREFIX}`");
-            return Err(self.refuse(&root, message, "put a module with other names around the macro"));
+            return self.document.refuse(&root, message, "put a module with other names around the macro");
         }
         if let Some(name) = pins.iter().map(|(name, ..)| *name).duplicates().next() {
-            return Err(self.refuse(&root, format!("two pins are named `{name}`"), "ports share only clocks"));
+            return self.document.refuse(&root, format!("two pins are named `{name}`"), "ports share only clocks");
         }
         for (number, port) in binding.ports.iter().enumerate() {
             let differs = |other: &&MacroPort| other.clock == port.clock && other.edge != port.edge;
@@ -209,7 +221,7 @@ impl Reader<'_> {
                 let path = root.key("ports").index(number);
                 let message =
                     format!("ports that share the clock `{}` take their inputs at different edges", port.clock);
-                return Err(self.refuse(&path, message, "give them one `edge`, or clocks of their own"));
+                return self.document.refuse(&path, message, "give them one `edge`, or clocks of their own");
             }
         }
         for (name, constant) in &binding.constants {
@@ -218,7 +230,7 @@ impl Reader<'_> {
             if !fits && (constant.value != 0 || !(1..=MAX_WIDTH).contains(&constant.bits)) {
                 let message = format!("the value {} does not fit {} bits", constant.value, constant.bits);
                 let help = "give `bits`, the width of the pin, and a `value` that fits";
-                return Err(self.refuse(&root.key("constants").key(name), message, help));
+                return self.document.refuse(&root.key("constants").key(name), message, help);
             }
         }
         Ok(())

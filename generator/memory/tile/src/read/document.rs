@@ -37,48 +37,27 @@ pub(super) enum KindName {
 pub(super) struct SpecFile {
     pub name: String,
     pub kind: KindName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub register_layout: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word_bits: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_width: Option<u32>,
     pub rows: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agg_words: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tb_words: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sram_latency: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chaining: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_chaining: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stencil_valid: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rom_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fifo_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ram_mode: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<Style>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bist: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_gating: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow_registers: Option<bool>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub controllers: BTreeMap<String, ControllerFile>,
@@ -87,11 +66,8 @@ pub(super) struct SpecFile {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ControllerFile {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extent_bits: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle_bits: Option<u32>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub address_bits: BTreeMap<String, u32>,

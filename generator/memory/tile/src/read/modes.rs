@@ -48,7 +48,7 @@ impl Reader<'_> {
         let AddressedMemory { kind, word_bits, rows, .. } = *memory;
         let words = rows * kind.row_words();
         if let Some(problem) = wide_row_problem(key, memory) {
-            return Err(self.refuse(key, problem).with_help(help_of(key)));
+            return self.refuse(key, problem, help_of(key));
         }
         let problem = match kind {
             Kind::WideFetch { .. } if !rows.is_power_of_two() => {
@@ -60,7 +60,7 @@ impl Reader<'_> {
             Kind::WideFetch { .. } => return Ok(true),
             _ => format!("a {} tile has no `{key}`", kind.name()),
         };
-        Err(self.refuse(key, problem).with_help(help_of(key)))
+        self.refuse(key, problem, help_of(key))
     }
 
     /// A rom always has them.
@@ -71,16 +71,18 @@ impl Reader<'_> {
             _ => wide_row_problem("contents", memory),
         };
         match problem {
-            Some(problem) => Err(self.refuse("contents", problem).with_help(help_of("contents"))),
+            Some(problem) => self.refuse("contents", problem, help_of("contents")),
             None => Ok(true),
         }
     }
 
     pub(super) fn output_chaining(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
         match kind {
-            Kind::Rom if wanted == Some(true) => Err(self
-                .refuse("output_chaining", "a rom has no `output_chaining`")
-                .with_help("remove `output_chaining`, or let the tile of another kind be the last of the chain")),
+            Kind::Rom if wanted == Some(true) => self.refuse(
+                "output_chaining",
+                "a rom has no `output_chaining`",
+                "remove `output_chaining`, or let the tile of another kind be the last of the chain",
+            ),
             _ => Ok(wanted == Some(true)),
         }
     }
@@ -94,12 +96,11 @@ impl Reader<'_> {
     ) -> Result<bool, Diagnostic> {
         let has_it = self.addressed_mode("ram_mode", wanted, memory)?;
         if has_it && inputs < 2 {
-            return Err(self
-                .refuse(
-                    "ram_mode",
-                    "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together",
-                )
-                .with_help("set `inputs: 2`, or remove `ram_mode`"));
+            return self.refuse(
+                "ram_mode",
+                "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together",
+                "set `inputs: 2`, or remove `ram_mode`",
+            );
         }
         Ok(has_it)
     }
@@ -108,20 +109,21 @@ impl Reader<'_> {
         match kind {
             _ if wanted != Some(true) => Ok(false),
             Kind::WideFetch { .. } => Ok(true),
-            _ => Err(self
-                .refuse("fifo_mode", format!("a {} tile has no `fifo_mode`", kind.name()))
-                .with_help("use a tile of kind `wide_fetch`, or remove `fifo_mode`")),
+            _ => self.refuse(
+                "fifo_mode",
+                format!("a {} tile has no `fifo_mode`", kind.name()),
+                "use a tile of kind `wide_fetch`, or remove `fifo_mode`",
+            ),
         }
     }
 
     pub(super) fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
         if kind == Kind::RegisterFile && wanted == Some(true) {
-            return Err(self
-                .refuse(
-                    "bist",
-                    "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
-                )
-                .with_help("remove `bist`"));
+            return self.refuse(
+                "bist",
+                "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
+                "remove `bist`",
+            );
         }
         Ok(wanted.unwrap_or(false))
     }

@@ -13,7 +13,6 @@ use crate::types::Type;
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramFile {
     pub name: String,
-    #[serde(default)]
     pub schedule: Option<Policy>,
     #[serde(default)]
     pub inputs: Ordered<ArrayFile>,
@@ -31,9 +30,7 @@ pub(super) struct ArrayFile {
     #[serde(rename = "type")]
     pub type_name: String,
     pub shape: Vec<i64>,
-    #[serde(default)]
     pub min: Option<Vec<i64>>,
-    #[serde(default)]
     pub level: Option<Level>,
 }
 
@@ -190,7 +187,6 @@ impl<'de> Deserialize<'de> for Nodes {
 #[serde(deny_unknown_fields)]
 pub(super) struct Attributes {
     /// The compute unit that it shares.
-    #[serde(default)]
     pub share: Option<String>,
     /// The values that it names, each computed with those before it.
     #[serde(default, rename = "where")]

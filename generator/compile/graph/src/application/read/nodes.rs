@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pushmem_affine::{Affine, LARGEST_VALUE};
 use pushmem_buffers::{Direction, UnifiedBuffer};
-use pushmem_files::FieldPath;
+use pushmem_files::{Code, FieldPath};
 use pushmem_nest::Word;
 
 use super::super::{
@@ -48,10 +48,11 @@ impl Reader<'_> {
                     .collect::<Read<_>>()?;
                 Ok(BitDriver::Indices { counter, conditions })
             }
-            _ => Err(self
-                .document
-                .error(path, format!("the bit `{}` has no driver", text.name))
-                .with_help("give either `begins`, or `counter` and `where`")),
+            _ => self.document.refuse(
+                path,
+                format!("the bit `{}` has no driver", text.name),
+                "give either `begins`, or `counter` and `where`",
+            ),
         }
     }
 
@@ -86,10 +87,7 @@ impl Reader<'_> {
             self.check_element(&lane.element, counter, &path)?;
             if driven.insert(net, (self.graph.inputs.next_idx(), number)).is_some() {
                 let message = format!("another lane drives `{}`", lane.net);
-                return Err(self
-                    .document
-                    .error(&path.key("net"), message)
-                    .with_help("give each lane a net of its own"));
+                return self.document.refuse(&path.key("net"), message, "give each lane a net of its own");
             }
             lanes.push(InputLane { net, element: lane.element });
         }
@@ -128,10 +126,11 @@ impl Reader<'_> {
         let (strides, loops) = (element.stride.len(), loops.len());
         match strides == loops {
             true => self.limited(element, extent, &path.key("element")),
-            false => Err(self
-                .document
-                .error(&path.key("element").key("stride"), format!("{strides} strides for {loops} loops"))
-                .with_help(format!("give one for each loop of counter {counter}, innermost first"))),
+            false => self.document.refuse(
+                &path.key("element").key("stride"),
+                format!("{strides} strides for {loops} loops"),
+                format!("give one for each loop of counter {counter}, innermost first"),
+            ),
         }
     }
 
@@ -143,14 +142,15 @@ impl Reader<'_> {
         };
         let array = self.named("array", &self.names.arrays, &name, &path.key("array"))?;
         let buffer = UnifiedBuffer { name: self.names.of_word(&name, word), ports };
-        buffer
-            .check()
-            .map_err(|error| self.document.error(&path.join(&error.path), error.message).with_help(error.help))?;
+        buffer.check().map_err(|fault| fault.under(path).located(self.document, Code::Graph))?;
         let is_write = |number: usize| buffer.ports[number].direction == Direction::Write;
         if let Some(number) = (0..buffer.ports.len()).find(|&number| is_write(number) != (number < writes.len())) {
             let message = format!("{} sources of write ports, but port {number} is another", writes.len());
-            let error = self.document.error(&path.key("ports").index(number), message);
-            return Err(error.with_help("list the write ports first, one for each of `writes`"));
+            return self.document.refuse(
+                &path.key("ports").index(number),
+                message,
+                "list the write ports first, one for each of `writes`",
+            );
         }
         let mut node = ArrayNode { array, word, level, writers: Vec::new(), writes: Vec::new(), buffer };
         for (number, write) in writes.into_iter().enumerate() {
@@ -176,8 +176,11 @@ impl Reader<'_> {
             }),
             (None, None) => None,
             _ => {
-                let error = self.document.error(path, "`stage` and `words` belong together");
-                return Err(error.with_help("give both where the net carries the results of a stage, else none"));
+                return self.document.refuse(
+                    path,
+                    "`stage` and `words` belong together",
+                    "give both where the net carries the results of a stage, else none",
+                );
             }
         };
         let NetText { kernel, high, select, port, hold, read, .. } = text;
@@ -185,8 +188,11 @@ impl Reader<'_> {
             (Some(&(stream, lane)), None, None, None, None, None, None) => WordDriver::Input { stream, lane },
             (None, Some(kernel), None, None, None, None, None) => {
                 if result.is_none() {
-                    let error = self.document.error(path, format!("the kernel of `{}` executes no stage", text.net));
-                    return Err(error.with_help("give `stage` and `words`"));
+                    return self.document.refuse(
+                        path,
+                        format!("the kernel of `{}` executes no stage", text.net),
+                        "give `stage` and `words`",
+                    );
                 }
                 let kernel = self.kernel(number, kernel, nets, &path.key("kernel"))?;
                 WordDriver::Kernel { kernel: self.graph.kernels.push(kernel), word: Word::Low }
@@ -204,7 +210,7 @@ impl Reader<'_> {
                 let message = format!("`{}` has no driver, or several", text.net);
                 let help = "a net is driven by a lane of an input, or has one of `kernel`, `high`, `select`, `port`, `hold` and \
                             `read`";
-                return Err(self.document.error(path, message).with_help(help));
+                return self.document.refuse(path, message, help);
             }
         };
         self.graph.words.push(WordNet { name: text.net, driver, result });
@@ -219,10 +225,11 @@ impl Reader<'_> {
                 self.graph.kernels[kernel].nets.push(net);
                 Ok(WordDriver::Kernel { kernel, word: Word::High })
             }
-            _ => {
-                let error = self.document.error(path, format!("`{low}` is not the low word of a kernel"));
-                Err(error.with_help("name the net above that has the `kernel`; it has one net for its high word"))
-            }
+            _ => self.document.refuse(
+                path,
+                format!("`{low}` is not the low word of a kernel"),
+                "name the net above that has the `kernel`; it has one net for its high word",
+            ),
         }
     }
 
@@ -233,8 +240,11 @@ impl Reader<'_> {
         let variable = |(place, VariableText { level, scale, offset }): (usize, VariableText)| {
             let path = path.key("variables").index(place);
             if let Some(level) = level.filter(|level| *level >= levels) {
-                let error = self.document.error(&path.key("level"), format!("there is no level {level}"));
-                return Err(error.with_help(format!("the counter of the kernel has {levels}, numbered from 0")));
+                return self.document.refuse(
+                    &path.key("level"),
+                    format!("there is no level {level}"),
+                    format!("the counter of the kernel has {levels}, numbered from 0"),
+                );
             }
             for (key, number) in [("scale", scale), ("offset", offset)] {
                 self.small(number.unsigned_abs(), LARGEST_VALUE as u64, &path.key(key))?;
@@ -256,10 +266,9 @@ impl Reader<'_> {
     pub(super) fn small(&self, size: u64, limit: u64, path: &FieldPath) -> Read<()> {
         match size < limit {
             true => Ok(()),
-            false => Err(self
-                .document
-                .error(path, format!("{size} is too large"))
-                .with_help(format!("the number stays below {limit}"))),
+            false => {
+                self.document.refuse(path, format!("{size} is too large"), format!("the number stays below {limit}"))
+            }
         }
     }
 
@@ -272,7 +281,7 @@ impl Reader<'_> {
             if bit.is_none() != is_last {
                 let message = if is_last { "the last edge has a bit" } else { "an edge without a bit is not the last" };
                 let help = "the first edge whose bit is set is selected, the last one where none is";
-                return Err(self.document.error(&path, message).with_help(help));
+                return self.document.refuse(&path, message, help);
             }
             let bit = bit.map(str::trim).map(|bit| {
                 nets.bits.get(bit).copied().ok_or_else(|| self.unknown("bit", bit, nets.bits.keys(), &path))
@@ -280,7 +289,7 @@ impl Reader<'_> {
             choices.push(Choice { when: bit.transpose()?, edge: self.edge(edge.trim(), nets, &path)? });
         }
         match choices.is_empty() {
-            true => Err(self.document.error(path, "nothing to select").with_help("list at least one edge")),
+            true => self.document.refuse(path, "nothing to select", "list at least one edge"),
             false => Ok(choices),
         }
     }
@@ -318,8 +327,11 @@ impl Reader<'_> {
         let stage = self.stage(&text.stage, &path.key("stage"))?;
         let counter = self.counter_id(text.counter, &path.key("counter"))?;
         if port >= MOST_PORTS {
-            let error = self.document.error(&path.key("port"), format!("there is no port {port}"));
-            return Err(error.with_help(format!("ports are numbered from 0 to {}", MOST_PORTS - 1)));
+            return self.document.refuse(
+                &path.key("port"),
+                format!("there is no port {port}"),
+                format!("ports are numbered from 0 to {}", MOST_PORTS - 1),
+            );
         }
         let ram = self.graph.rams.position(|node| node.array == array).ok_or_else(|| {
             self.document
@@ -361,7 +373,7 @@ impl Reader<'_> {
         let kernels: Vec<KernelId> = text.kernels.iter().enumerate().map(kernel).collect::<Read<_>>()?;
         if text.counters.len() != kernels.len() {
             let message = format!("{} counters for {} kernels", text.counters.len(), kernels.len());
-            return Err(self.document.error(&path.key("counters"), message).with_help("give one for each kernel"));
+            return self.document.refuse(&path.key("counters"), message, "give one for each kernel");
         }
         Ok(UnitNode {
             name: text.name,

@@ -9,25 +9,15 @@ use pushmem_files::counted;
 use pushmem_realization::{Dedicated, Report};
 use serde::Serialize;
 
-/// A resource of hardware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Resource {
-    Multipliers,
-    /// Memory tiles, register files and tiles of tables. Banks of the global buffer are counted by their specification.
-    Tiles,
-    /// Processing elements.
-    Elements,
-}
-
-impl Resource {
-    const ALL: [Resource; 3] = [Resource::Multipliers, Resource::Tiles, Resource::Elements];
-
-    fn name(self) -> &'static str {
-        match self {
-            Resource::Multipliers => "multipliers",
-            Resource::Tiles => "tiles",
-            Resource::Elements => "elements",
-        }
+pushmem_files::named! {
+    /// A resource of hardware.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Resource {
+        Multipliers = "multipliers",
+        /// Memory tiles, register files and tiles of tables. Banks of the global buffer are counted by their specification.
+        Tiles = "tiles",
+        /// Processing elements.
+        Elements = "elements",
     }
 }
 
