@@ -1,7 +1,7 @@
 //! The specification of a processing element.
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, counted, to_yaml};
+use pushmem_files::{Diagnostic, Document, FieldPath, counted};
 use pushmem_systemverilog::is_reserved;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -55,6 +55,7 @@ pub struct PeSpec {
     #[serde(default)]
     pub held_operands: bool,
     /// The word whose register can take the result, so that results accumulate. Only with held operands.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accumulator: Option<char>,
     /// The cycles that words of products take, 1 or 2. In the second they come from a register.
     #[serde(default = "default_multiplier_cycles", skip_serializing_if = "is_default_multiplier_cycles")]
@@ -141,7 +142,7 @@ impl PeSpec {
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
-        to_yaml(self)
+        serde_yaml::to_string(self).expect("a specification is plain data")
     }
 
     /// SHA-256, in lower-case hexadecimal, of the values on which configurations depend: bits of a word, delay of operands,
