@@ -8,6 +8,7 @@ use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_files::Fault;
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
+use thiserror::Error;
 
 use crate::bank::BankConfiguration;
 
@@ -141,19 +142,12 @@ impl Configuration {
 }
 
 /// A connection that the array cannot make.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{to} cannot take {from}")]
 pub struct NoEdge {
     from: String,
     to: String,
 }
-
-impl fmt::Display for NoEdge {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} cannot take {}", self.to, self.from)
-    }
-}
-
-impl std::error::Error for NoEdge {}
 
 /// The name of a tile: kind, column and row, as `pe_1_2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,13 @@
 
 use pushmem_files::Fault;
 use pushmem_tile::Reset;
+use thiserror::Error;
 
 /// Why an accelerator cannot be printed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum CompositionError {
     /// The words of the tile are narrower than the wires.
+    #[error("the words of the tile `{tile}` have {bits} bits; an accelerator needs 16 or more")]
     NarrowWords {
         /// Name of the tile.
         tile: String,
@@ -14,6 +16,7 @@ pub enum CompositionError {
         bits: u32,
     },
     /// A tile is reset otherwise than the memory tile, which decides for the accelerator.
+    #[error("the reset of the tile `{tile}` is {}, that of the accelerator {}", .reset.name(), .wanted.name())]
     Reset {
         /// Name of the tile.
         tile: String,
@@ -23,11 +26,13 @@ pub enum CompositionError {
         wanted: Reset,
     },
     /// Two tiles need different files of one name.
+    #[error("two specifications need different files `{name}`")]
     Files {
         /// Name of the file.
         name: String,
     },
     /// The configuration of a tile does not fit it.
+    #[error("the memory tile {tile} cannot be configured: {}", .finding.message)]
     Configuration {
         /// Name of the instance.
         tile: String,
@@ -35,6 +40,7 @@ pub enum CompositionError {
         finding: Fault,
     },
     /// The registers of all tiles need more than 32 address bits.
+    #[error("the registers of {tiles} memory tiles need {bits} address bits; the configuration bus has 32")]
     Addresses {
         /// Number of tiles.
         tiles: usize,
@@ -42,11 +48,13 @@ pub enum CompositionError {
         bits: u32,
     },
     /// Iterations of loops before cycle 0, or several in a cycle.
+    #[error("the loops [{}] have iterations in one cycle, or before cycle 0", .loops.join(", "))]
     Schedule {
         /// The loops, innermost first.
         loops: Vec<String>,
     },
     /// The words given for a stream are not those of its beats.
+    #[error("the beats of the stream {stream} have {expected} words, but {found} are given")]
     Beats {
         /// Name of the stream.
         stream: String,
@@ -73,35 +81,3 @@ impl CompositionError {
         }
     }
 }
-
-impl std::fmt::Display for CompositionError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            CompositionError::NarrowWords { tile, bits } => {
-                write!(formatter, "the words of the tile `{tile}` have {bits} bits; an accelerator needs 16 or more")
-            }
-            CompositionError::Reset { tile, reset, wanted } => write!(
-                formatter,
-                "the reset of the tile `{tile}` is {}, that of the accelerator {}",
-                reset.name(),
-                wanted.name()
-            ),
-            CompositionError::Files { name } => write!(formatter, "two specifications need different files `{name}`"),
-            CompositionError::Configuration { tile, finding } => {
-                write!(formatter, "the memory tile {tile} cannot be configured: {}", finding.message)
-            }
-            CompositionError::Addresses { tiles, bits } => write!(
-                formatter,
-                "the registers of {tiles} memory tiles need {bits} address bits; the configuration bus has 32"
-            ),
-            CompositionError::Schedule { loops } => {
-                write!(formatter, "the loops [{}] have iterations in one cycle, or before cycle 0", loops.join(", "))
-            }
-            CompositionError::Beats { stream, expected, found } => {
-                write!(formatter, "the beats of the stream {stream} have {expected} words, but {found} are given")
-            }
-        }
-    }
-}
-
-impl std::error::Error for CompositionError {}

@@ -1,13 +1,12 @@
 //! Streams through a tile: one word per firing.
 
-use std::fmt;
-
 use pushmem_configuration::Configuration;
 use pushmem_model::{Handshake, MAX_PORTS, UnfetchedWords, UnreadRows, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::{Mode, Role, TileSpec, timing};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
 
 use crate::bench::{BenchError, TileBench};
 use crate::process::RtlProcess;
@@ -102,11 +101,13 @@ impl StreamRun {
 }
 
 /// Why a run failed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum SimulationError {
     /// The RTL and the model disagree, or the configuration does not fit.
-    Bench(BenchError),
+    #[error(transparent)]
+    Bench(#[from] BenchError),
     /// An input stream ended too early.
+    #[error("input {input} has {words} words, but cycle {cycle} takes one more")]
     StreamEnded {
         /// Number of the input.
         input: usize,
@@ -116,35 +117,11 @@ pub enum SimulationError {
         cycle: u64,
     },
     /// The run would be longer than anyone is likely to want.
+    #[error("the run takes {length} cycles; more than {} only if --cycles asks for them", MAX_CYCLES)]
     TooLong {
         /// Its length, in unstalled cycles.
         length: u128,
     },
-}
-
-impl fmt::Display for SimulationError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SimulationError::Bench(error) => error.fmt(formatter),
-            SimulationError::StreamEnded { input, words, cycle } => {
-                write!(formatter, "input {input} has {words} words, but cycle {cycle} takes one more")
-            }
-            SimulationError::TooLong { length } => {
-                write!(
-                    formatter,
-                    "the run takes {length} cycles; more than {MAX_CYCLES} only if --cycles asks for them"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for SimulationError {}
-
-impl From<BenchError> for SimulationError {
-    fn from(error: BenchError) -> Self {
-        SimulationError::Bench(error)
-    }
 }
 
 /// Unstalled cycles of a run, from the flush to the end of the last firing, or of what shows its word.

@@ -1,32 +1,25 @@
 //! Register writes back to a configuration.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use itertools::Itertools;
 use pushmem_registers::{Contents, Meaning, Register, RegisterMap, SoftwareAccess, WORD_BYTES};
 use pushmem_tile::{Controller, Mode, Style, TileSpec};
+use thiserror::Error;
 
 use crate::file::{Chain, Configuration, ControllerConfiguration};
 use crate::writes::RegisterWrite;
 use pushmem_affine::{Affine, deltas, strides};
 
 /// Why writes are not a configuration: register writes one of a tile, a bitstream one of an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("write {write}: {message}")]
 pub struct DecodeError {
     /// Index of the write at fault; behind the last for one that is missing.
     pub write: usize,
     /// The fault, in words.
     pub message: String,
 }
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "write {}: {}", self.write, self.message)
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 /// The configuration that register writes load into a tile that was just reset.
 ///

@@ -1,18 +1,18 @@
 //! The proof that look-ups in large tables get their entries.
 
-use std::fmt;
-
 use itertools::Itertools;
 use pushmem_datapaths::Fetch;
 use pushmem_nest::{Program, Table};
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 use pushmem_tile::timing;
+use thiserror::Error;
 
 use pushmem_graph::{Accelerator, Rom};
 
 /// A ROM that does not give a kernel the entry that it looks up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the look-up of {table} in {kernel}: {fault}")]
 pub struct RomError {
     /// Name of the kernel.
     pub kernel: String,
@@ -23,13 +23,16 @@ pub struct RomError {
 }
 
 /// A fault of a ROM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RomFault {
     /// The look-up has none, or several.
+    #[error("it needs one ROM and has {0}")]
     Count(usize),
     /// It holds another table, or has a word that is not the entry at its address.
+    #[error("the ROM holds something else")]
     Contents,
     /// The kernel expects the word after another number of cycles.
+    #[error("the word is expected {expected} cycles after the address, but comes {found} after it")]
     Latency {
         /// The cycles that the kernel expects.
         expected: u64,
@@ -37,28 +40,9 @@ pub enum RomFault {
         found: u64,
     },
     /// It reads in other cycles than those of the addresses.
+    #[error("the ROM reads in other cycles than those of the addresses")]
     Cycles,
 }
-
-impl fmt::Display for RomError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RomError { kernel, table, fault } = self;
-        write!(formatter, "the look-up of {table} in {kernel}: ")?;
-        match fault {
-            RomFault::Count(count) => write!(formatter, "it needs one ROM and has {count}"),
-            RomFault::Contents => write!(formatter, "the ROM holds something else"),
-            RomFault::Latency { expected, found } => {
-                write!(
-                    formatter,
-                    "the word is expected {expected} cycles after the address, but comes {found} after it"
-                )
-            }
-            RomFault::Cycles => write!(formatter, "the ROM reads in other cycles than those of the addresses"),
-        }
-    }
-}
-
-impl std::error::Error for RomError {}
 
 /// Proves that every look-up of a kernel in a table beside it gets the entry that the program says, when the kernel expects
 /// it: it has a ROM of its own that holds the table, reads in the cycles of its addresses and shows words in time.

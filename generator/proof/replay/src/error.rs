@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use thiserror::Error;
+
 /// A word by its origin: the cycle in which it was on the wire of a write port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WordOrigin {
     /// It was on the wire of the write port so named in this cycle.
+    #[error("the word of {port} in cycle {cycle}")]
     Written {
         /// Name of the write port.
         port: Box<str>,
@@ -13,26 +16,21 @@ pub enum WordOrigin {
         cycle: u64,
     },
     /// A word that was never written.
+    #[error("a word that was never written")]
     Undefined,
 }
 
-impl fmt::Display for WordOrigin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WordOrigin::Written { port, cycle } => write!(formatter, "the word of {port} in cycle {cycle}"),
-            WordOrigin::Undefined => write!(formatter, "a word that was never written"),
-        }
-    }
-}
-
 /// Kind of an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ErrorKind {
     /// The configurations or their wiring are not those of a mapped buffer.
+    #[error("{0}")]
     Malformed(String),
     /// The buffer asks for an element before it is written, or for one that never is.
+    #[error("reads an element that has not been written")]
     NeverWritten,
     /// The output shows another word.
+    #[error("shows {found}, not {expected}")]
     WrongWord {
         /// The word expected on the read port.
         expected: WordOrigin,
@@ -40,18 +38,22 @@ pub enum ErrorKind {
         found: WordOrigin,
     },
     /// The output shows nothing.
+    #[error("shows nothing, not {expected}")]
     MissingWord {
         /// The word expected on the read port.
         expected: WordOrigin,
     },
     /// The output shows a word in a cycle in which the port reads nothing.
+    #[error("shows a word although the port reads nothing")]
     UnexpectedWord,
     /// Another controller uses the port of this memory in the same cycle.
+    #[error("uses the {memory} together with another controller")]
     PortConflict {
         /// The memory.
         memory: &'static str,
     },
     /// A word of the aggregator is overwritten before it was moved on.
+    #[error("overwrites aggregator word {address} before it was moved on")]
     Overrun {
         /// Its address.
         address: u64,
@@ -94,19 +96,7 @@ impl fmt::Display for ReplayError {
         if let Some(read) = &self.read {
             write!(formatter, ", read port {}, iteration {:?}", read.port, read.index)?;
         }
-        match &self.fault {
-            ErrorKind::Malformed(reason) => write!(formatter, ": {reason}"),
-            ErrorKind::NeverWritten => write!(formatter, ": reads an element that has not been written"),
-            ErrorKind::WrongWord { expected, found } => write!(formatter, ": shows {found}, not {expected}"),
-            ErrorKind::MissingWord { expected } => write!(formatter, ": shows nothing, not {expected}"),
-            ErrorKind::UnexpectedWord => write!(formatter, ": shows a word although the port reads nothing"),
-            ErrorKind::PortConflict { memory } => {
-                write!(formatter, ": uses the {memory} together with another controller")
-            }
-            ErrorKind::Overrun { address } => {
-                write!(formatter, ": overwrites aggregator word {address} before it was moved on")
-            }
-        }
+        write!(formatter, ": {}", self.fault)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Why a comparison of RTL and model stops.
 
-use std::fmt;
-
 use pushmem_files::{Diagnostic, Fault};
+use thiserror::Error;
 
 /// Where the RTL differs from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,26 +13,15 @@ pub struct Mismatch {
 }
 
 /// Why a scenario failed.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum BenchError {
     /// The RTL differs from the model.
+    #[error("RTL and model differ at clock {}: {}", .0.clock, .0.difference)]
     Mismatch(Mismatch),
     /// The RTL simulation stopped, for example because an assertion failed.
+    #[error("{}", .0.message())]
     Rtl(Diagnostic),
     /// The configuration does not fit the tile.
+    #[error("{0}")]
     Configuration(Fault),
 }
-
-impl fmt::Display for BenchError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BenchError::Mismatch(Mismatch { clock, difference }) => {
-                write!(formatter, "RTL and model differ at clock {clock}: {difference}")
-            }
-            BenchError::Rtl(diagnostic) => write!(formatter, "{}", diagnostic.message()),
-            BenchError::Configuration(fault) => write!(formatter, "{fault}"),
-        }
-    }
-}
-
-impl std::error::Error for BenchError {}
