@@ -2,11 +2,11 @@
 
 use pushmem_files::Fault;
 use pushmem_registers::{Meaning, RegisterMap, WORD_BYTES};
-use pushmem_tile::{Mode, Style, TileSpec};
+use pushmem_tile::{Mode, TileSpec};
 
-use crate::file::{Configuration, ControllerConfiguration};
+use crate::file::Configuration;
+use crate::schedule::ControllerRegisters;
 use crate::writes::RegisterWrite;
-use pushmem_affine::{Affine, Domain, deltas};
 
 /// The register writes that load a configuration into a tile.
 ///
@@ -59,52 +59,24 @@ pub fn encode(configuration: &Configuration, spec: &TileSpec, map: &RegisterMap)
 
 /// The values of all fields. A controller that is not configured has all fields 0.
 struct Values {
-    controllers: Vec<Option<ControllerValues>>,
+    controllers: Vec<Option<ControllerRegisters>>,
     chain: crate::file::Chain,
     mode: Mode,
 }
 
-struct ControllerValues {
-    extents: Domain,
-    cycle_start: u64,
-    cycle_steps: Vec<u64>,
-    addresses: Vec<(u64, Vec<u64>)>,
-}
-
 impl Values {
     fn of(configuration: &Configuration, spec: &TileSpec) -> Self {
-        let controllers = spec
-            .controllers()
-            .iter()
-            .map(|controller| {
-                let configured = configuration.controllers.get(&controller.name)?;
-                let cycle_modulus = 1_i128 << controller.cycle_bits;
-                let addresses = controller
-                    .addresses
-                    .iter()
-                    .map(|generator| {
-                        let nowhere = Affine::default();
-                        let function = configured.address(generator.memory).unwrap_or(&nowhere);
-                        let modulus = i128::from(generator.modulus);
-                        let start = reduce(i128::from(function.start), modulus);
-                        (start, steps(spec.style, function, configured, modulus, 0))
-                    })
-                    .collect();
-                Some(ControllerValues {
-                    extents: configured.extent.clone(),
-                    cycle_start: reduce(i128::from(configured.cycle.start), cycle_modulus),
-                    // The recurrence counts down a gap, so it holds one less.
-                    cycle_steps: steps(spec.style, &configured.cycle, configured, cycle_modulus, 1),
-                    addresses,
-                })
-            })
-            .collect();
+        let controllers = spec.controllers();
+        let controllers = controllers.iter().map(|controller| {
+            let configured = configuration.controllers.get(&controller.name)?;
+            Some(ControllerRegisters::in_style(configured, controller, spec.style))
+        });
+        let controllers = controllers.collect();
         Values { controllers, chain: configuration.chain, mode: configuration.mode }
     }
 
     fn field(&self, meaning: Meaning, reset: u32) -> u64 {
         let of = |controller: usize| self.controllers[controller].as_ref();
-        let at = |values: &[u64], level: u32| values.get(level as usize).copied().unwrap_or(0);
         match meaning {
             Meaning::SpecDigest => u64::from(reset),
             Meaning::Commit => 1,
@@ -112,33 +84,13 @@ impl Values {
             Meaning::ChainEnable => u64::from(self.chain.enable),
             Meaning::TileId => u64::from(self.chain.tile_id),
             Meaning::Mode { mode } => u64::from(self.mode == mode),
-            Meaning::Extent { controller, level } => {
-                // Levels that are not configured have extent 1, stored as 0.
-                of(controller).map_or(0, |c| c.extents.get(level as usize).map_or(0, |extent| extent - 1))
-            }
-            Meaning::CycleStart { controller } => of(controller).map_or(0, |c| c.cycle_start),
-            Meaning::CycleStep { controller, level } => of(controller).map_or(0, |c| at(&c.cycle_steps, level)),
-            Meaning::AddressStart { controller, address } => of(controller).map_or(0, |c| c.addresses[address].0),
+            Meaning::Extent { controller, level } => of(controller).map_or(0, |of| of.schedule.extents[level as usize]),
+            Meaning::CycleStart { controller } => of(controller).map_or(0, |of| of.schedule.start),
+            Meaning::CycleStep { controller, level } => of(controller).map_or(0, |of| of.schedule.gaps[level as usize]),
+            Meaning::AddressStart { controller, address } => of(controller).map_or(0, |of| of.addresses[address].start),
             Meaning::AddressStep { controller, address, level } => {
-                of(controller).map_or(0, |c| at(&c.addresses[address].1, level))
+                of(controller).map_or(0, |of| of.addresses[address].deltas[level as usize])
             }
-        }
-    }
-}
-
-fn reduce(value: i128, modulus: i128) -> u64 {
-    value.rem_euclid(modulus) as u64
-}
-
-/// Values of the step registers, by level: deltas (less `bias`) or strides.
-fn steps(style: Style, function: &Affine, configured: &ControllerConfiguration, modulus: i128, bias: i128) -> Vec<u64> {
-    match style {
-        Style::Recurrence => deltas(&function.stride, &configured.extent)
-            .into_iter()
-            .map(|delta| reduce(delta - bias, modulus))
-            .collect(),
-        Style::PerLevel | Style::Multiplier => {
-            function.stride.iter().map(|&stride| reduce(i128::from(stride), modulus)).collect()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The registers of a controller that stands alone: one that has a schedule and no addresses, and one with addresses.
 
-use pushmem_affine::deltas;
+use itertools::Itertools;
+use pushmem_affine::{Affine, deltas};
 use pushmem_files::{Fault, FieldPath};
 use pushmem_registers::Meaning;
 use pushmem_tile::{Controller, Style};
@@ -27,15 +28,7 @@ impl ScheduleRegisters {
     /// When an extent, the start or a gap does not fit the controller, or it is given addresses.
     pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Fault> {
         check_controller(controller, configured, &FieldPath::root().key(&controller.name))?;
-        let levels = controller.levels as usize;
-        let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect();
-        let modulus = 1_i128 << controller.cycle_bits;
-        let gaps = deltas(&configured.cycle.stride, &configured.extent);
-        Ok(ScheduleRegisters {
-            extents: padded(configured.extent.iter().map(|extent| extent - 1).collect()),
-            start: configured.cycle.start as u64,
-            gaps: padded(gaps.into_iter().map(|gap| (gap - 1).rem_euclid(modulus) as u64).collect()),
-        })
+        Ok(ControllerRegisters::in_style(configured, controller, Style::Recurrence).schedule)
     }
 
     /// The configuration that they stand for. Its registers are these again.
@@ -43,13 +36,7 @@ impl ScheduleRegisters {
     /// # Errors
     /// When a stride of the schedule is beyond 2^63 cycles.
     pub fn configuration(&self, controller: &Controller) -> Result<ControllerConfiguration, String> {
-        let value = |meaning: Meaning| match meaning {
-            Meaning::Extent { level, .. } => self.extents[level as usize],
-            Meaning::CycleStart { .. } => self.start,
-            Meaning::CycleStep { level, .. } => self.gaps[level as usize],
-            _ => 0,
-        };
-        decode_controller(0, controller, Style::Recurrence, &value)
+        ControllerRegisters { schedule: self.clone(), addresses: Vec::new() }.configuration(controller)
     }
 }
 
@@ -77,15 +64,40 @@ impl ControllerRegisters {
     /// # Errors
     /// When an extent, the start or a gap does not fit the controller, or it has not the addresses that it is given.
     pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Fault> {
-        let schedule = ScheduleRegisters::of(configured, controller)?;
-        let addresses = controller.addresses.iter().filter_map(|generator| {
-            let address = configured.address(generator.memory)?;
-            let wrapped = |value: i128| value.rem_euclid(i128::from(generator.modulus)) as u64;
-            let deltas = deltas(&address.stride, &configured.extent).into_iter().map(wrapped);
-            let deltas = deltas.chain(std::iter::repeat(0)).take(controller.levels as usize).collect();
-            Some(AddressRegisters { start: wrapped(address.start.into()), deltas })
+        check_controller(controller, configured, &FieldPath::root().key(&controller.name))?;
+        Ok(Self::in_style(configured, controller, Style::Recurrence))
+    }
+
+    /// The registers of a controller that was checked, in the form of a style: deltas, or in their place strides. Those of levels left out
+    /// are 0, as are addresses that are not given.
+    pub(crate) fn in_style(configured: &ControllerConfiguration, controller: &Controller, style: Style) -> Self {
+        let levels = controller.levels as usize;
+        let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect();
+        // The recurrence counts down a gap, so it holds one less.
+        let steps = |function: &Affine, modulus: i128, bias: i128| {
+            let steps = match style {
+                Style::Recurrence => {
+                    deltas(&function.stride, &configured.extent).into_iter().map(|by| by - bias).collect()
+                }
+                Style::PerLevel | Style::Multiplier => function.stride.iter().copied().map(i128::from).collect_vec(),
+            };
+            padded(steps.into_iter().map(|step| step.rem_euclid(modulus) as u64).collect())
+        };
+        let modulus = 1_i128 << controller.cycle_bits;
+        let addresses = controller.addresses.iter().map(|generator| {
+            let (nowhere, modulus) = (Affine::default(), i128::from(generator.modulus));
+            let function = configured.address(generator.memory).unwrap_or(&nowhere);
+            let start = i128::from(function.start).rem_euclid(modulus) as u64;
+            AddressRegisters { start, deltas: steps(function, modulus, 0) }
         });
-        Ok(ControllerRegisters { addresses: addresses.collect(), schedule })
+        ControllerRegisters {
+            addresses: addresses.collect(),
+            schedule: ScheduleRegisters {
+                extents: padded(configured.extent.iter().map(|extent| extent - 1).collect()),
+                start: i128::from(configured.cycle.start).rem_euclid(modulus) as u64,
+                gaps: steps(&configured.cycle, modulus, 1),
+            },
+        }
     }
 
     /// The configuration that they stand for. Its registers are these again.
