@@ -52,17 +52,10 @@ enum StreamName {
     Output,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum LayerName {
-    Word,
-    Bit,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NetFile {
-    layer: LayerName,
+    layer: Layer,
     from: String,
     to: Vec<SinkFile>,
 }
@@ -131,10 +124,7 @@ impl Reader {
         let mut direct = Vec::new();
         for (net, place) in file.nets.into_iter().zip(0..) {
             let path = FieldPath::root().key("nets").index(place);
-            let layer = match net.layer {
-                LayerName::Word => Layer::Word,
-                LayerName::Bit => Layer::Bit,
-            };
+            let layer = net.layer;
             let (source, port) = ports.port(&path.key("from"), &net.from, |layout| layout.cell_outputs(layer))?;
             let mut sinks = Vec::new();
             for (sink, place) in net.to.into_iter().zip(0..) {

@@ -8,6 +8,7 @@ use pushmem_datapaths::Datapath;
 use pushmem_nest::{Level, Type, Word};
 use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;
+use serde::Deserialize;
 
 use crate::ids::{CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId};
 use crate::target::Target;
@@ -131,11 +132,13 @@ pub enum Driver {
 }
 
 /// Loops that step at the cycles of an affine schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counter {
     /// Name of each loop, innermost first.
     pub loops: Vec<String>,
     /// Iterations of each loop.
+    #[serde(rename = "extents")]
     pub extent: Domain,
     /// The cycle of each iteration.
     pub cycle: Affine,
@@ -284,7 +287,8 @@ pub struct Constant {
 }
 
 /// A loop variable: `offset + scale · index`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Variable {
     /// Level of the counter; nothing if the loop is unrolled completely.
     pub level: Option<usize>,

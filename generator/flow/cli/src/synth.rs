@@ -11,6 +11,7 @@ use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::encode;
@@ -64,8 +65,8 @@ pub struct Synth {
     #[arg(long, value_name = "BINDING")]
     clock_gate: Option<PathBuf>,
     /// Controller style instead of the one of the specification.
-    #[arg(long, value_enum, value_name = "STYLE")]
-    style: Option<StyleName>,
+    #[arg(long, value_name = "STYLE", value_parser = PossibleValuesParser::new(Style::ALL.map(Style::name)))]
+    style: Option<String>,
     /// Clock period in picoseconds, for power and the delays of inputs and outputs.
     #[arg(long, value_name = "PS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     clock: Option<u32>,
@@ -109,15 +110,6 @@ pub struct Synth {
 
 /// Seed of the random configurations that a netlist is checked with.
 const SEED: u64 = 1;
-
-/// Styles by the names of the command line.
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum StyleName {
-    Recurrence,
-    PerLevel,
-    Multiplier,
-}
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Goal {
@@ -205,13 +197,7 @@ impl Synth {
     /// The target as a tile, in the style that is wanted.
     fn tile(&self) -> Result<TileSpec, Diagnostic> {
         let mut spec = tiles::read_named(&self.target)?;
-        if let Some(style) = self.style {
-            spec.style = match style {
-                StyleName::Recurrence => Style::Recurrence,
-                StyleName::PerLevel => Style::PerLevel,
-                StyleName::Multiplier => Style::Multiplier,
-            };
-        }
+        spec.style = self.style.as_deref().and_then(Style::of_name).unwrap_or(spec.style);
         Ok(spec)
     }
 

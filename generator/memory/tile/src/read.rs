@@ -10,7 +10,8 @@ use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest, to_yaml};
 
 use crate::controller::{Memory, Role, narrowest_address};
 use crate::spec::{ControllerSpec, Kind, Reset, TileSpec};
-use document::{ALL_ROLES, ControllerFile, KindName, SpecFile, default};
+pub(crate) use document::KindName;
+use document::{ALL_ROLES, ControllerFile, SpecFile, default};
 use modes::AddressedMemory;
 
 /// Version of the rules by which registers are laid out. A change of the rules needs a new number: it is part of the
@@ -82,13 +83,7 @@ impl TileSpec {
             .collect();
         SpecFile {
             name: self.name.clone(),
-            kind: match self.kind {
-                Kind::WideFetch { .. } => KindName::WideFetch,
-                Kind::DualPort => KindName::DualPort,
-                Kind::QuadPort => KindName::QuadPort,
-                Kind::RegisterFile => KindName::RegisterFile,
-                Kind::Rom => KindName::Rom,
-            },
+            kind: self.kind.named(),
             register_layout: Some(REGISTER_LAYOUT),
             word_bits: Some(self.word_bits),
             fetch_width,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::controller::{Controller, Memory, Role};
+use crate::read::KindName;
 
 pushmem_files::named! {
     /// How a controller computes its affine functions. All styles behave the same, cycle for cycle; they differ in area and
@@ -102,12 +103,16 @@ pub enum Kind {
 impl Kind {
     /// The name used in specifications.
     pub fn name(self) -> &'static str {
+        self.named().name()
+    }
+
+    pub(crate) fn named(self) -> KindName {
         match self {
-            Kind::WideFetch { .. } => "wide_fetch",
-            Kind::DualPort => "dual_port",
-            Kind::QuadPort => "quad_port",
-            Kind::RegisterFile => "register_file",
-            Kind::Rom => "rom",
+            Kind::WideFetch { .. } => KindName::WideFetch,
+            Kind::DualPort => KindName::DualPort,
+            Kind::QuadPort => KindName::QuadPort,
+            Kind::RegisterFile => KindName::RegisterFile,
+            Kind::Rom => KindName::Rom,
         }
     }
 

@@ -178,14 +178,16 @@ impl Type {
     }
 }
 
-/// A word of an element in hardware, where words have [16 bits](Word::BITS): an element of 32 bits has two, which are stored, delayed
-/// and passed on side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Word {
-    /// The low 16 bits: the only word of elements of 8 and 16 bits, which are extended by their type.
-    Low,
-    /// The high 16 bits of an element of 32.
-    High,
+pushmem_files::named! {
+    /// A word of an element in hardware, where words have [16 bits](Word::BITS): an element of 32 bits has two, which are stored, delayed
+    /// and passed on side by side.
+    #[derive(PartialOrd, Ord)]
+    pub enum Word {
+        /// The low 16 bits: the only word of elements of 8 and 16 bits, which are extended by their type.
+        Low = "low",
+        /// The high 16 bits of an element of 32.
+        High = "high",
+    }
 }
 
 impl Word {

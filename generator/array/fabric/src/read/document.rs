@@ -4,10 +4,6 @@ use serde::Deserialize;
 
 use crate::spec::{ArrayKind, BlockShape, Topology, Tracks};
 
-const DEFAULT_TRACKS: Tracks = Tracks { word: 5, bit: 5 };
-const DEFAULT_HOP_LIMIT: u32 = 1;
-const DEFAULT_CONTROL_DEPTH: u32 = 2;
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ArrayFile {
@@ -62,13 +58,13 @@ pub(super) struct IoFile {
 }
 
 fn default_tracks() -> Tracks {
-    DEFAULT_TRACKS
+    Tracks { word: 5, bit: 5 }
 }
 
 fn default_hop_limit() -> u32 {
-    DEFAULT_HOP_LIMIT
+    1
 }
 
 fn default_control_depth() -> u32 {
-    DEFAULT_CONTROL_DEPTH
+    2
 }

@@ -13,7 +13,7 @@ use pushmem_nest::Type;
 use super::{ApplicationGraph, BitNet, ConstantNode, CopyNode, Edge, ProgramNames, WordDriver};
 use crate::accelerator::{Condition, Counter};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, WordId};
-use document::{CounterText, GraphText};
+use document::GraphText;
 
 impl ApplicationGraph {
     /// Reads a graph of a program whose parts have these names, as its `Display` writes it, perhaps edited. All that the
@@ -119,16 +119,15 @@ impl Reader<'_> {
         }
     }
 
-    fn counter(&self, text: CounterText, path: &FieldPath) -> Read<Counter> {
-        let CounterText { loops, extents, cycle } = text;
+    fn counter(&self, counter: Counter, path: &FieldPath) -> Read<Counter> {
+        let Counter { loops, extent, cycle } = &counter;
         let levels = loops.len();
-        for (key, found) in [("extents", extents.len()), ("cycle", cycle.stride.len())] {
+        for (key, found) in [("extents", extent.len()), ("cycle", cycle.stride.len())] {
             if found != levels {
                 let message = format!("{found} values for {levels} loops");
                 return self.document.refuse(&path.key(key), message, "give one for each loop");
             }
         }
-        let extent: Domain = extents.into_iter().collect();
         if let Some(level) = extent.iter().position(|extent| !(1..=LARGEST_LOOP).contains(extent)) {
             let path = path.key("extents").index(level);
             let message = format!("a loop of {} iterations", extent[level]);
@@ -142,8 +141,7 @@ impl Reader<'_> {
                 format!("an operation is executed at most {MOST_ITERATIONS} times"),
             );
         }
-        self.limited(&cycle, &extent, &path.key("cycle"))?;
-        let counter = Counter { loops, extent, cycle };
+        self.limited(cycle, extent, &path.key("cycle"))?;
         let late = counter.gaps().into_iter().any(|gap| gap < 1) || counter.cycle.start < 0;
         match late {
             true => self.document.refuse(
@@ -164,21 +162,22 @@ impl Reader<'_> {
     }
 
     /// The words of a stage's results, whose loops come in the order of the program.
-    fn words(&self, text: CounterText, path: &FieldPath) -> Read<Counter> {
-        let mut order: Vec<usize> = (0..text.loops.len()).collect();
-        if text.cycle.stride.len() == order.len() && text.extents.len() == order.len() {
-            order.sort_by_key(|&level| text.cycle.stride[level]);
+    fn words(&self, words: Counter, path: &FieldPath) -> Read<Counter> {
+        let Counter { loops, extent, cycle: Affine { start, stride } } = &words;
+        let mut order: Vec<usize> = (0..loops.len()).collect();
+        if stride.len() == order.len() && extent.len() == order.len() {
+            order.sort_by_key(|&level| stride[level]);
         }
-        let sorted = |text: &CounterText| CounterText {
-            loops: order.iter().map(|&level| text.loops[level].clone()).collect(),
-            extents: order.iter().filter_map(|&level| text.extents.get(level)).copied().collect(),
+        let sorted = Counter {
+            loops: order.iter().map(|&level| loops[level].clone()).collect(),
+            extent: order.iter().filter_map(|&level| extent.get(level)).copied().collect(),
             cycle: Affine {
-                start: text.cycle.start,
-                stride: order.iter().filter_map(|&level| text.cycle.stride.get(level)).copied().collect(),
+                start: *start,
+                stride: order.iter().filter_map(|&level| stride.get(level)).copied().collect(),
             },
         };
-        self.counter(sorted(&text), path)?;
-        Ok(Counter { loops: text.loops, extent: text.extents.into_iter().collect::<Domain>(), cycle: text.cycle })
+        self.counter(sorted, path)?;
+        Ok(words)
     }
 
     fn counter_id(&self, number: u32, path: &FieldPath) -> Read<CounterId> {

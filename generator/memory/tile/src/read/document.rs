@@ -22,14 +22,14 @@ pub(super) mod default {
     pub const CHAINED_ADDRESS_BITS: u32 = 16;
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum KindName {
-    WideFetch,
-    DualPort,
-    QuadPort,
-    RegisterFile,
-    Rom,
+pushmem_files::named! {
+    pub(crate) enum KindName {
+        WideFetch = "wide_fetch",
+        DualPort = "dual_port",
+        QuadPort = "quad_port",
+        RegisterFile = "register_file",
+        Rom = "rom",
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

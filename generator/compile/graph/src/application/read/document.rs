@@ -2,8 +2,10 @@
 
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
-use pushmem_nest::Level;
+use pushmem_nest::{Level, Word};
 use serde::Deserialize;
+
+use crate::accelerator::{Counter, Variable};
 
 /// The document, as it is written.
 #[derive(Deserialize)]
@@ -12,7 +14,7 @@ pub(super) struct GraphText {
     pub graph: String,
     pub cycles: u64,
     #[serde(default)]
-    pub counters: Vec<CounterText>,
+    pub counters: Vec<Counter>,
     #[serde(default)]
     pub inputs: Vec<InputText>,
     #[serde(default)]
@@ -31,14 +33,6 @@ pub(super) struct GraphText {
     pub constants: Vec<ConstantText>,
     #[serde(default)]
     pub outputs: Vec<OutputText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CounterText {
-    pub loops: Vec<String>,
-    pub extents: Vec<u64>,
-    pub cycle: Affine,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +74,7 @@ pub(super) struct OutputLaneText {
 #[serde(deny_unknown_fields)]
 pub(super) struct ArrayText {
     pub array: String,
-    pub word: Option<WordText>,
+    pub word: Option<Word>,
     pub level: Level,
     pub writes: Vec<WriteText>,
     pub ports: Vec<Port>,
@@ -112,14 +106,6 @@ pub(super) struct RamReadText {
     pub counter: u32,
 }
 
-/// A word of elements that have two.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum WordText {
-    Low,
-    High,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WriteText {
@@ -141,7 +127,7 @@ pub(super) struct BitText {
 pub(super) struct NetText {
     pub net: String,
     pub stage: Option<String>,
-    pub words: Option<CounterText>,
+    pub words: Option<Counter>,
     pub kernel: Option<KernelText>,
     pub high: Option<String>,
     pub select: Option<Vec<String>>,
@@ -163,19 +149,11 @@ pub(super) struct HoldText {
 pub(super) struct KernelText {
     pub operation: String,
     pub latency: u64,
-    pub iterations: CounterText,
+    pub iterations: Counter,
     pub counter: Option<u32>,
     pub operands: Vec<String>,
     #[serde(default)]
-    pub variables: Vec<VariableText>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct VariableText {
-    pub level: Option<usize>,
-    pub scale: i64,
-    pub offset: i64,
+    pub variables: Vec<Variable>,
 }
 
 #[derive(Deserialize)]

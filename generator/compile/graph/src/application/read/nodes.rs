@@ -13,7 +13,7 @@ use super::super::{
 };
 use super::document::{
     ArrayText, BitText, HoldText, InputText, KernelText, NetText, OutputText, RamReadText, RamText, RamWriteText,
-    UnitText, VariableText, WordText,
+    UnitText,
 };
 use super::{MOST_DELAY, MOST_PORTS, Nets, Read, Reader, parse_condition};
 use crate::accelerator::{Condition, Counter, Variable};
@@ -136,10 +136,7 @@ impl Reader<'_> {
 
     pub(super) fn array(&self, text: ArrayText, nets: &Nets, path: &FieldPath) -> Read<ArrayNode> {
         let ArrayText { array: name, word, level, writes, ports } = text;
-        let word = match word {
-            Some(WordText::High) => Word::High,
-            Some(WordText::Low) | None => Word::Low,
-        };
+        let word = word.unwrap_or(Word::Low);
         let array = self.named("array", &self.names.arrays, &name, &path.key("array"))?;
         let buffer = UnifiedBuffer { name: self.names.of_word(&name, word), ports };
         buffer.check().map_err(|fault| fault.under(path).located(self.document, Code::Graph))?;
@@ -237,8 +234,9 @@ impl Reader<'_> {
         let counter = text.counter.map(|number| self.counter_id(number, &path.key("counter"))).transpose()?;
         let levels = counter.map_or(0, |counter| self.graph.counters[counter].loops.len());
         self.small(text.latency, MOST_DELAY, &path.key("latency"))?;
-        let variable = |(place, VariableText { level, scale, offset }): (usize, VariableText)| {
+        let variable = |(place, variable): (usize, Variable)| {
             let path = path.key("variables").index(place);
+            let Variable { level, scale, offset } = variable;
             if let Some(level) = level.filter(|level| *level >= levels) {
                 return self.document.refuse(
                     &path.key("level"),
@@ -249,7 +247,7 @@ impl Reader<'_> {
             for (key, number) in [("scale", scale), ("offset", offset)] {
                 self.small(number.unsigned_abs(), LARGEST_VALUE as u64, &path.key(key))?;
             }
-            Ok(Variable { level, scale, offset })
+            Ok(variable)
         };
         Ok(KernelNode {
             nets: vec![net],
