@@ -1,50 +1,14 @@
 //! The configuration registers of a kind of tile, and the package with what they tell it.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, TileKind};
+use pushmem_files::template;
 use pushmem_registers::WORD_BYTES;
 use pushmem_resources::{Feature, Field, TileLayout, kind_number};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
 
 use crate::{package_module, render, takes_flush};
-
-#[derive(Template)]
-#[template(path = "package.veryl", escape = "none")]
-struct Package<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    tiles: Vec<ConfigurationModule>,
-}
-
-#[derive(Template)]
-#[template(path = "tile_configuration.veryl", escape = "none")]
-struct TileConfiguration<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    package: String,
-    cfg_type: String,
-    description: &'static str,
-    registers: Vec<Register>,
-    /// The features that have registers, and the bits of a number of one.
-    features: Vec<Feature>,
-    number_bits: u32,
-    /// Registers of the memory, and the byte address of the one that enables its controllers.
-    memory_registers: u32,
-    memory_control: u32,
-    /// The feature of the registers of the memory.
-    memory_feature: u32,
-    /// The number of the kind of tile in addresses of all of them.
-    kind_number: u32,
-    /// Whether the tile takes the flush.
-    has_flush: bool,
-    synchronous: bool,
-    /// The clock of the registers.
-    clock: &'static str,
-    /// Lowest bit of the write data that no register has.
-    unused_from: Option<u32>,
-}
 
 /// A register.
 struct Register {
@@ -101,7 +65,15 @@ impl ConfigurationModule {
 pub fn package(spec: &ArraySpec) -> SourceFile {
     let module = package_module(spec);
     let tiles = spec.kinds().map(|kind| ConfigurationModule::of(spec, &TileLayout::of(spec, kind)));
-    render(&module, &Package { spec, module: &module, tiles: tiles.collect() })
+    render(
+        &module,
+        &template!(
+            "package.veryl",
+            spec: &'a ArraySpec = spec,
+            module: &'a str = &module,
+            tiles: Vec<ConfigurationModule> = tiles.collect(),
+        ),
+    )
 }
 
 pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
@@ -110,24 +82,32 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
     let registers = layout.registers().map(|(feature, number)| register(layout, feature, number)).collect_vec();
     let widest = registers.iter().map(|register| register.bits).max().unwrap_or(0);
     let last = registers.iter().map(|register| register.number).max().unwrap_or(0);
-    let template = TileConfiguration {
-        spec,
-        module: &module,
-        package: package_module(spec),
-        cfg_type,
-        description,
-        features: registers.iter().map(|register| register.feature).dedup().collect(),
-        number_bits: (u32::BITS - last.leading_zeros()).max(1),
-        registers,
-        memory_registers,
-        memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
-        memory_feature: Feature::of_memory(layout.kind).number(),
-        kind_number: kind_number(layout.kind),
-        has_flush: takes_flush(spec, layout.kind),
-        synchronous: spec.reset() == Reset::Synchronous,
-        clock: if spec.clock_gating { " (configuration_clk, rst_ni)" } else { "" },
-        unused_from: (widest < 32 && memory_registers == 0).then_some(widest),
-    };
+    let template = template!(
+        "tile_configuration.veryl",
+        spec: &'a ArraySpec = spec,
+        module: &'a str = &module,
+        package: String = package_module(spec),
+        cfg_type: String = cfg_type,
+        description: &'static str = description,
+        /// The features that have registers, and the bits of a number of one.
+        features: Vec<Feature> = registers.iter().map(|register| register.feature).dedup().collect(),
+        number_bits: u32 = (u32::BITS - last.leading_zeros()).max(1),
+        registers: Vec<Register> = registers,
+        /// Registers of the memory, and the byte address of the one that enables its controllers.
+        memory_registers: u32 = memory_registers,
+        memory_control: u32 = layout.memory_control().unwrap_or(0) * WORD_BYTES,
+        /// The feature of the registers of the memory.
+        memory_feature: u32 = Feature::of_memory(layout.kind).number(),
+        /// The number of the kind of tile in addresses of all of them.
+        kind_number: u32 = kind_number(layout.kind),
+        /// Whether the tile takes the flush.
+        has_flush: bool = takes_flush(spec, layout.kind),
+        synchronous: bool = spec.reset() == Reset::Synchronous,
+        /// The clock of the registers.
+        clock: &'static str = if spec.clock_gating { " (configuration_clk, rst_ni)" } else { "" },
+        /// Lowest bit of the write data that no register has.
+        unused_from: Option<u32> = (widest < 32 && memory_registers == 0).then_some(widest),
+    );
     render(&module, &template)
 }
 

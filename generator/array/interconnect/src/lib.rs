@@ -14,6 +14,7 @@ use std::thread;
 
 use askama::Template;
 use pushmem_fabric::{ArraySpec, TileKind};
+use pushmem_files::template;
 use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
 use pushmem_veryl::{CompileError, Emitted, SourceFile};
@@ -61,16 +62,17 @@ pub fn io_block_module(spec: &ArraySpec) -> String {
     format!("{}_io_block", spec.name)
 }
 
-#[derive(Template)]
-#[template(path = "hierarchy.vlt", escape = "none")]
-struct Hierarchy {
-    block: String,
-    io_block: String,
-}
-
 /// The control file with which Verilator compiles a block of tiles once, given `--hierarchical`.
 pub fn verilator_hierarchy(spec: &ArraySpec) -> String {
-    render("hierarchy", &Hierarchy { block: block_module(spec), io_block: io_block_module(spec) }).text
+    render(
+        "hierarchy",
+        &template!(
+            "hierarchy.vlt",
+            block: String = block_module(spec),
+            io_block: String = io_block_module(spec),
+        ),
+    )
+    .text
 }
 
 /// Cycles from an access through the configuration port of an array to its answer.

@@ -1,25 +1,13 @@
 //! Switch boxes, one module for each layer.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_files::template;
 use pushmem_resources::{MultiplexerInput, Node, TileLayout, registered_phase};
 use pushmem_veryl::SourceFile;
 
 use crate::tile::slice;
 use crate::{hop_bits, render};
-
-#[derive(Template)]
-#[template(path = "switch_box.veryl", escape = "none")]
-struct SwitchBox<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    layer: &'static str,
-    tracks: u32,
-    width: u32,
-    hop_bits: u32,
-    hops: Vec<Hop>,
-}
 
 /// An outgoing track.
 struct Hop {
@@ -52,15 +40,16 @@ fn source(spec: &ArraySpec, layer: Layer) -> SourceFile {
         _ => None,
     });
     let module = switch_box_module(spec, layer);
-    let template = SwitchBox {
-        spec,
-        module: &module,
-        layer: layer.name(),
-        tracks: spec.tracks.of(layer),
-        width: spec.bits(layer),
-        hop_bits: hop_bits(spec),
-        hops: hops.collect(),
-    };
+    let template = template!(
+        "switch_box.veryl",
+        spec: &'a ArraySpec = spec,
+        module: &'a str = &module,
+        layer: &'static str = layer.name(),
+        tracks: u32 = spec.tracks.of(layer),
+        width: u32 = spec.bits(layer),
+        hop_bits: u32 = hop_bits(spec),
+        hops: Vec<Hop> = hops.collect(),
+    );
     render(&module, &template)
 }
 

@@ -3,6 +3,7 @@
 use askama::Template;
 use pushmem_csr::{Field, Layout, Register, SoftwareAccess, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
+use pushmem_files::template;
 use serde::Serialize;
 
 use crate::address::{Address, WHOLE_ARRAY};
@@ -138,24 +139,6 @@ pub struct BankMap {
     pub registers: Vec<Register<BankMeaning>>,
 }
 
-#[derive(Template)]
-#[template(path = "bank_registers.h", escape = "none")]
-struct CHeader<'a> {
-    map: &'a BankMap,
-}
-
-#[derive(Template)]
-#[template(path = "bank_registers.rdl", escape = "none")]
-struct SystemRdl<'a> {
-    map: &'a BankMap,
-}
-
-#[derive(Template)]
-#[template(path = "bank_registers.md", escape = "none")]
-struct Markdown<'a> {
-    map: &'a BankMap,
-}
-
 impl BankMap {
     /// The registers of the banks of an array's global buffer, if it has one.
     pub fn of(spec: &ArraySpec) -> Option<Self> {
@@ -206,17 +189,17 @@ impl BankMap {
 
     /// The map as a C header: addresses, shifts and masks.
     pub fn to_c_header(&self) -> String {
-        rendered(&CHeader { map: self })
+        rendered(&template!("bank_registers.h", map: &'a BankMap = self))
     }
 
     /// The map of a bank in SystemRDL.
     pub fn to_system_rdl(&self) -> String {
-        rendered(&SystemRdl { map: self })
+        rendered(&template!("bank_registers.rdl", map: &'a BankMap = self))
     }
 
     /// The map as a table in Markdown.
     pub fn to_markdown(&self) -> String {
-        rendered(&Markdown { map: self })
+        rendered(&template!("bank_registers.md", map: &'a BankMap = self))
     }
 
     /// The address of the first register of all banks.

@@ -3,6 +3,7 @@
 use askama::Template;
 use pushmem_csr::{Field, Register, SoftwareAccess, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_files::template;
 use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
@@ -88,18 +89,6 @@ struct PlaceEntry {
 }
 
 #[derive(Template)]
-#[template(path = "registers.h", escape = "none")]
-struct CHeader<'a> {
-    map: &'a ArrayMap,
-}
-
-#[derive(Template)]
-#[template(path = "registers.rdl", escape = "none")]
-struct SystemRdl<'a> {
-    map: &'a ArrayMap,
-}
-
-#[derive(Template)]
 #[template(path = "registers.py", escape = "none")]
 struct Python<'a> {
     map: &'a ArrayMap,
@@ -115,12 +104,6 @@ impl Python<'_> {
     fn first_register(&self) -> &str {
         &self.map.tiles[0].registers[0].name
     }
-}
-
-#[derive(Template)]
-#[template(path = "registers.md", escape = "none")]
-struct Markdown<'a> {
-    map: &'a ArrayMap,
 }
 
 impl ArrayMap {
@@ -149,12 +132,12 @@ impl ArrayMap {
 
     /// The map as a C header: addresses, shifts and masks.
     pub fn to_c_header(&self) -> String {
-        rendered(&CHeader { map: self })
+        rendered(&template!("registers.h", map: &'a ArrayMap = self))
     }
 
     /// The map in SystemRDL.
     pub fn to_system_rdl(&self) -> String {
-        rendered(&SystemRdl { map: self })
+        rendered(&template!("registers.rdl", map: &'a ArrayMap = self))
     }
 
     /// The map as a module in Python: the registers of all tiles, those of memories among them.
@@ -174,7 +157,7 @@ impl ArrayMap {
 
     /// The map as tables in Markdown.
     pub fn to_markdown(&self) -> String {
-        rendered(&Markdown { map: self })
+        rendered(&template!("registers.md", map: &'a ArrayMap = self))
     }
 
     /// Registers of the fields of all tiles, without those of memories.

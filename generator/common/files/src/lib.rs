@@ -21,6 +21,7 @@ mod node;
 mod output;
 mod path;
 mod print;
+mod template;
 mod temporary;
 mod words;
 

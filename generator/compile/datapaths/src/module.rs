@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_files::template;
 use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Word};
 
 use crate::copies::Copies;
@@ -50,19 +51,6 @@ pub struct FetchPorts {
     pub address: String,
     /// The entry: an input, as wide as the entries.
     pub word: String,
-}
-
-#[derive(Template)]
-#[template(path = "kernel.sv", escape = "none")]
-struct Kernel<'a> {
-    description: Vec<String>,
-    latency: u64,
-    name: &'a str,
-    ports: Vec<Port>,
-    tables: Vec<Entries>,
-    unused: Vec<String>,
-    stages: Vec<Stage>,
-    result: String,
 }
 
 struct Port {
@@ -126,16 +114,17 @@ impl Datapath {
         let mut names = Names::new();
         let ports = self.name_ports(program, operation, &mut names);
         let writer = Writer::new(self, program, &ports, names);
-        let kernel = Kernel {
-            description: describe(program, operation),
-            latency: self.latency,
-            name,
-            ports: declare_ports(self, program, operation, &ports),
-            tables: writer.tables(),
-            unused: writer.unused(),
-            stages: (0..=self.latency).map(|stage| writer.stage(stage)).collect(),
-            result: writer.result(),
-        };
+        let kernel = template!(
+            "kernel.sv",
+            description: Vec<String> = describe(program, operation),
+            latency: u64 = self.latency,
+            name: &'a str = name,
+            ports: Vec<Port> = declare_ports(self, program, operation, &ports),
+            tables: Vec<Entries> = writer.tables(),
+            unused: Vec<String> = writer.unused(),
+            stages: Vec<Stage> = (0..=self.latency).map(|stage| writer.stage(stage)).collect(),
+            result: String = writer.result(),
+        );
         kernel.render().expect("templates write to memory").trim().to_owned() + "\n"
     }
 

@@ -3,28 +3,12 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_configuration::RegisterWrite;
+use pushmem_files::template;
 use pushmem_graph::{Accelerator, Stream};
 
 use crate::names::Names;
 use crate::text::listing;
 use crate::top::self_test::{self_tested, widest};
-
-#[derive(Template)]
-#[template(path = "accelerator.h", escape = "none")]
-struct Header<'a> {
-    name: &'a str,
-    /// Names begin with it.
-    lower: String,
-    upper: String,
-    run_cycles: u64,
-    bytes: u64,
-    tiles: Vec<TileWrites<'a>>,
-    writes: usize,
-    streams: Vec<StreamLayout>,
-    /// Names of the tiles whose memories have a self-test, and words of 32 bits in the widest of their rows.
-    self_tested: Vec<&'a str>,
-    row_words: u32,
-}
 
 struct TileWrites<'a> {
     name: &'a str,
@@ -71,18 +55,21 @@ pub(crate) fn print(
     let tiles = configured.iter().zip(writes);
     let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
     let self_tested = self_tested(accelerator).into_iter().map(|(place, _)| configured[place].name);
-    let header = Header {
-        name: &accelerator.name,
-        upper: lower.to_uppercase(),
-        run_cycles,
-        bytes,
-        tiles: tiles.collect(),
-        writes: writes.iter().map(Vec::len).sum(),
-        streams: streams.collect(),
-        self_tested: self_tested.collect(),
-        row_words: widest(accelerator).map_or(0, |(width, _)| width.div_ceil(32)),
-        lower,
-    };
+    let header = template!(
+        "accelerator.h",
+        name: &'a str = &accelerator.name,
+        upper: String = lower.to_uppercase(),
+        run_cycles: u64 = run_cycles,
+        bytes: u64 = bytes,
+        tiles: Vec<TileWrites<'a>> = tiles.collect(),
+        writes: usize = writes.iter().map(Vec::len).sum(),
+        streams: Vec<StreamLayout> = streams.collect(),
+        /// Names of the tiles whose memories have a self-test, and words of 32 bits in the widest of their rows.
+        self_tested: Vec<&'a str> = self_tested.collect(),
+        row_words: u32 = widest(accelerator).map_or(0, |(width, _)| width.div_ceil(32)),
+        /// Names begin with it.
+        lower: String = lower,
+    );
     header.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 

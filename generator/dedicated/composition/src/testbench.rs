@@ -2,6 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_files::template;
 use pushmem_graph::{Accelerator, Beats, Stream};
 use pushmem_waves::View;
 
@@ -21,41 +22,9 @@ pub(crate) const PLATFORM: [(&str, &str); 2] = [
     ("firmware/platform.cpp", include_str!("../../../../templates/accelerator/firmware/platform.cpp")),
 ];
 
-#[derive(Template)]
-#[template(path = "testbench/ports.h", escape = "none")]
-struct Ports<'a> {
-    name: &'a str,
-    inputs: Vec<StreamPort<'a>>,
-    outputs: Vec<StreamPort<'a>>,
-    /// Of all tiles.
-    register_writes: usize,
-    has_shadow_registers: bool,
-    has_clock_gates: bool,
-    read_cycles: u32,
-    /// Cycles of the self-test of the memories, if there is one.
-    self_test_cycles: Option<u64>,
-    /// Memories with a self-test, and the bits of their widest row.
-    self_tested: usize,
-    row_bits: u32,
-    run_cycles: u64,
-}
-
 struct StreamPort<'a> {
     port: &'a str,
     lanes: usize,
-}
-
-#[derive(Template)]
-#[template(path = "Makefile", escape = "none")]
-struct Makefile<'a> {
-    name: &'a str,
-    tiles: &'a [TileModule],
-}
-
-#[derive(Template)]
-#[template(path = "testbench/tiles.vlt", escape = "none")]
-struct Tiles<'a> {
-    tiles: &'a [TileModule],
 }
 
 /// The header that describes the ports, and the contents of `writes.hex`, to the testbench.
@@ -66,19 +35,23 @@ pub(crate) fn ports(
     run_cycles: u64,
     register_writes: usize,
 ) -> String {
-    let ports = Ports {
-        name,
-        inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
-        outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
-        register_writes,
-        has_shadow_registers: accelerator.roms.is_empty() && all_shadow(accelerator),
-        has_clock_gates: accelerator.has_clock_gates(),
-        read_cycles: read_cycles(accelerator),
-        self_test_cycles: self_test::cycles(accelerator),
-        self_tested: self_test::self_tested(accelerator).len(),
-        row_bits: self_test::widest(accelerator).map_or(0, |(width, _)| width),
-        run_cycles,
-    };
+    let ports = template!(
+        "testbench/ports.h",
+        name: &'a str = name,
+        inputs: Vec<StreamPort<'a>> = accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
+        outputs: Vec<StreamPort<'a>> = accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
+        /// Of all tiles.
+        register_writes: usize = register_writes,
+        has_shadow_registers: bool = accelerator.roms.is_empty() && all_shadow(accelerator),
+        has_clock_gates: bool = accelerator.has_clock_gates(),
+        read_cycles: u32 = read_cycles(accelerator),
+        /// Cycles of the self-test of the memories, if there is one.
+        self_test_cycles: Option<u64> = self_test::cycles(accelerator),
+        /// Memories with a self-test, and the bits of their widest row.
+        self_tested: usize = self_test::self_tested(accelerator).len(),
+        row_bits: u32 = self_test::widest(accelerator).map_or(0, |(width, _)| width),
+        run_cycles: u64 = run_cycles,
+    );
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
@@ -99,12 +72,29 @@ fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {
 
 /// The Makefile that builds and runs the testbench.
 pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
-    Makefile { name, tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+    template!(
+        "Makefile",
+        name: &'a str = name,
+        tiles: &'a [TileModule] = tiles,
+    )
+    .render()
+    .expect("templates write to memory")
+    .trim()
+    .to_owned()
+        + "\n"
 }
 
 /// Verilator's configuration for tiles in one model with the rest.
 pub(crate) fn tiles(tiles: &[TileModule]) -> String {
-    Tiles { tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+    template!(
+        "testbench/tiles.vlt",
+        tiles: &'a [TileModule] = tiles,
+    )
+    .render()
+    .expect("templates write to memory")
+    .trim()
+    .to_owned()
+        + "\n"
 }
 
 /// The module that `make wave` binds into the accelerator, and layouts for viewers.

@@ -6,7 +6,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::ArraySpec;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, template};
 use pushmem_interconnect::{array_module, block_module, freeze, io_block_module, tile_module};
 use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
 use pushmem_systemverilog::{File, is_header, needed};
@@ -23,13 +23,6 @@ pub enum Rtl {
     Frozen,
 }
 
-#[derive(Template)]
-#[template(path = "testbench/harness.cpp", escape = "none")]
-struct Harness<'a> {
-    spec: &'a ArraySpec,
-    class: &'a str,
-}
-
 /// Builds the program that runs an array, or finds it in the cache. `files` are those of [`pushmem_interconnect::generate`], named with `.sv`.
 ///
 /// # Errors
@@ -41,7 +34,13 @@ pub fn build(
     rtl: Rtl,
     configuration: &Configuration,
 ) -> Result<PathBuf, Diagnostic> {
-    let text = Harness { spec, class: CLASS }.render().expect("templates write to memory");
+    let text = template!(
+        "testbench/harness.cpp",
+        spec: &'a ArraySpec = spec,
+        class: &'a str = CLASS,
+    )
+    .render()
+    .expect("templates write to memory");
     let harness = [("harness.cpp".to_owned(), text)];
     let top = array_module(spec);
     let is_frozen = rtl == Rtl::Frozen;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_files::template;
 use pushmem_rtl::{checker_module, configuration_outputs, registers_module};
 use pushmem_systemverilog::{ModulePort, file_list, include_folders, is_header, ports_of};
 use pushmem_technology::{Binding, Kit, Technology, Views};
@@ -80,32 +81,8 @@ struct Sources {
     checkers: Vec<String>,
 }
 
-#[derive(Template)]
-#[template(path = "fusesoc.core", escape = "none")]
-struct FuseSoc<'a> {
-    design: &'a Design<'a>,
-    sources: &'a Sources,
-    /// Headers of the testbench, and its other files.
-    headers: Vec<&'a String>,
-    harness: Vec<&'a String>,
-}
-
 /// The script by which Yosys reads a design for FuseSoC.
 const SYNTHESIS: &str = "synthesis.tcl";
-
-#[derive(Template)]
-#[template(path = "synthesis.tcl", escape = "none")]
-struct Synthesis<'a> {
-    design: &'a Design<'a>,
-    sources: &'a Sources,
-}
-
-#[derive(Template)]
-#[template(path = "Bender.yml", escape = "none")]
-struct Bender<'a> {
-    design: &'a Design<'a>,
-    sources: &'a Sources,
-}
 
 #[derive(Template)]
 #[template(path = "constraints.sdc", escape = "none")]
@@ -122,39 +99,31 @@ struct Constraints<'a> {
     clock_gates: bool,
 }
 
-#[derive(Template)]
-#[template(path = "config.mk", escape = "none")]
-struct OpenRoad<'a> {
-    design: &'a Design<'a>,
-    files: Vec<&'a String>,
-    include_folders: Vec<&'a str>,
-    /// The platform of the macros' kit, or one that ships with the flow.
-    platform: &'a str,
-    /// The kit of the macros.
-    kit: Option<&'a Kit>,
-    /// Files of the macros' libraries by the variable that names them.
-    views: Vec<(&'static str, Vec<String>)>,
-    /// The file with the supplies of macros.
-    supplies: Option<&'a str>,
-    /// Whether modules stay as they are.
-    keeps_hierarchy: bool,
-}
-
-#[derive(Template)]
-#[template(path = "supplies.tcl", escape = "none")]
-struct Supplies<'a> {
-    design: &'a Design<'a>,
-    bindings: Vec<&'a Binding>,
-}
-
 /// The files that tell tools of a design, whatever its memories are made of: path and text of each.
 pub fn description(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let Parts { ports, sources, constraints } = Parts::of(design, timing);
     let name = &design.name;
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
     let mut files = vec![
-        (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
-        (SYNTHESIS.to_owned(), render(&Synthesis { design, sources: &sources })),
+        (
+            format!("{name}.core"),
+            render(&template!(
+                "fusesoc.core",
+                design: &'a Design<'a> = design,
+                sources: &'a Sources = &sources,
+                /// Headers of the testbench, and its other files.
+                headers: Vec<&'a String> = headers,
+                harness: Vec<&'a String> = harness,
+            )),
+        ),
+        (
+            SYNTHESIS.to_owned(),
+            render(&template!(
+                "synthesis.tcl",
+                design: &'a Design<'a> = design,
+                sources: &'a Sources = &sources,
+            )),
+        ),
         (format!("{name}.sdc"), render(&constraints)),
         (format!("{name}.xml"), render(&Component { design, ports: &ports })),
     ];
@@ -177,25 +146,45 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let supplies = format!("{name}_supplies.tcl");
     let mut files = description(design, timing);
     files.extend([
-        ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
+        (
+            "Bender.yml".to_owned(),
+            render(&template!(
+                "Bender.yml",
+                design: &'a Design<'a> = design,
+                sources: &'a Sources = &sources,
+            )),
+        ),
         (SYNTHESIS_LIST.to_owned(), file_list(listed)),
         (
             "config.mk".to_owned(),
-            render(&OpenRoad {
-                design,
-                files: sources.synthesis(),
-                include_folders: sources.include_folders(),
-                platform: kit.map_or("nangate45", |kit| &kit.openroad),
-                kit,
-                views: views(design.technology),
-                supplies: (!powered.is_empty()).then_some(supplies.as_str()),
-                keeps_hierarchy,
-            }),
+            render(&template!(
+                "config.mk",
+                design: &'a Design<'a> = design,
+                files: Vec<&'a String> = sources.synthesis(),
+                include_folders: Vec<&'a str> = sources.include_folders(),
+                /// The platform of the macros' kit, or one that ships with the flow.
+                platform: &'a str = kit.map_or("nangate45", |kit| &kit.openroad),
+                /// The kit of the macros.
+                kit: Option<&'a Kit> = kit,
+                /// Files of the macros' libraries by the variable that names them.
+                views: Vec<(&'static str, Vec<String>)> = views(design.technology),
+                /// The file with the supplies of macros.
+                supplies: Option<&'a str> = (!powered.is_empty()).then_some(supplies.as_str()),
+                /// Whether modules stay as they are.
+                keeps_hierarchy: bool = keeps_hierarchy,
+            )),
         ),
         ("config.json".to_owned(), libre_lane(design, timing, &sources, keeps_hierarchy)),
     ]);
     if !powered.is_empty() {
-        files.push((supplies, render(&Supplies { design, bindings: powered })));
+        files.push((
+            supplies,
+            render(&template!(
+                "supplies.tcl",
+                design: &'a Design<'a> = design,
+                bindings: Vec<&'a Binding> = powered,
+            )),
+        ));
     }
     if design.technology.bindings().next().is_some() {
         files.push(("memories.conf".to_owned(), macros::list(design.technology)));

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, template};
 use pushmem_process::{Conversation, Finished};
 
 use crate::build::ModelSources;
@@ -45,15 +45,6 @@ const CLEARED: &str = "+verilator+rand+reset+0";
 
 /// Bits in a word of a record.
 const WORD: usize = 64;
-
-#[derive(Template)]
-#[template(path = "harness.cpp", escape = "none")]
-struct Harness<'a> {
-    block: &'a str,
-    wave: bool,
-    inputs: Words<'a>,
-    outputs: Words<'a>,
-}
 
 /// A port with its place in the records.
 struct Placed<'a> {
@@ -127,7 +118,15 @@ impl Verilator {
         wave: bool,
     ) -> Result<PathBuf, Diagnostic> {
         let (inputs, outputs) = (Words::of(&ports.inputs), Words::of(&ports.outputs));
-        let text = Harness { block: top, wave, inputs, outputs }.render().expect("templates write to memory");
+        let text = template!(
+            "harness.cpp",
+            block: &'a str = top,
+            wave: bool = wave,
+            inputs: Words<'a> = inputs,
+            outputs: Words<'a> = outputs,
+        )
+        .render()
+        .expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         self.build_model(ModelSources {
             top,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, template};
 use pushmem_systemverilog::{ModulePort, header, ports_of};
 
 /// Bits of a word of the interface between SystemVerilog and C.
@@ -18,17 +18,6 @@ const CLOCK: &str = "clk_i";
 /// The words that a port takes.
 fn words(port: &ModulePort) -> usize {
     (port.bits as usize).div_ceil(WORD)
-}
-
-#[derive(Template)]
-#[template(path = "clocked_library.cpp", escape = "none")]
-struct Library<'a> {
-    module: &'a str,
-    class: &'a str,
-    is_whole: bool,
-    clock: &'a str,
-    inputs: Side<'a>,
-    outputs: Side<'a>,
 }
 
 /// The ports of a direction.
@@ -108,8 +97,15 @@ impl<'a> Clocked<'a> {
             words: self.words(is_input),
             ports: self.placed(is_input).map(|(port, word)| Placed { name: &port.name, word }).collect(),
         };
-        let template =
-            Library { module: self.module, class, is_whole, clock: CLOCK, inputs: side(true), outputs: side(false) };
+        let template = template!(
+            "clocked_library.cpp",
+            module: &'a str = self.module,
+            class: &'a str = class,
+            is_whole: bool = is_whole,
+            clock: &'a str = CLOCK,
+            inputs: Side<'a> = side(true),
+            outputs: Side<'a> = side(false),
+        );
         template.render().expect("templates write to memory")
     }
 }

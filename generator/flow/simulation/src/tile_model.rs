@@ -6,7 +6,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_bist::MemoryShape;
 use pushmem_configuration::Configuration;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, template};
 use pushmem_tile::TileSpec;
 use pushmem_waves::tile_view;
 
@@ -18,14 +18,6 @@ use crate::verilator::Verilator;
 /// The file of the SRAM wrapper, and what takes its place to test the self-test.
 const SRAM_WRAPPER: &str = "pushmem_sram.sv";
 const FAULTY_SRAM: &str = include_str!("../../../../templates/testbench/faulty_sram.sv");
-
-#[derive(Template)]
-#[template(path = "self_test.cpp", escape = "none")]
-struct SelfTestHarness<'a> {
-    spec: &'a TileSpec,
-    top: &'a str,
-    shape: MemoryShape,
-}
 
 impl Verilator {
     /// Builds the model of a tile, or finds it in the cache; `wave` for one that writes a wave file. Returns the
@@ -62,7 +54,14 @@ impl Verilator {
             return Err(Diagnostic::new(message).with_help("give its specification `bist: true`"));
         };
         let top = pushmem_rtl::tile_module(spec);
-        let text = SelfTestHarness { spec, top: &top, shape }.render().expect("templates write to memory");
+        let text = template!(
+            "self_test.cpp",
+            spec: &'a TileSpec = spec,
+            top: &'a str = &top,
+            shape: MemoryShape = shape,
+        )
+        .render()
+        .expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         let faulty = |(name, text): &(String, String)| {
             let text = if name == SRAM_WRAPPER { FAULTY_SRAM } else { text };

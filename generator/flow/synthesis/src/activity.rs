@@ -9,7 +9,7 @@ use std::path::Path;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_cache::Kept;
-use pushmem_files::{Diagnostic, write_file};
+use pushmem_files::{Diagnostic, template, write_file};
 use pushmem_technology::{Binding, Technology};
 use serde::{Deserialize, Serialize};
 
@@ -102,16 +102,6 @@ struct Switching<'a> {
     /// Clock-gate cells: path of the block, name in it, and the shares of clock pulses that it gets and that it passes on.
     gates: Vec<(&'a str, &'a str, f64, f64)>,
     /// Macros whose power at rest is known: path of the block, and name in it.
-    macros: Vec<(&'a str, &'a str)>,
-}
-
-#[derive(Template)]
-#[template(path = "activity.tcl", escape = "none")]
-struct ActivityScript<'a> {
-    job: &'a Job<'a>,
-    netlist: &'static str,
-    blocks: Vec<(&'a str, String)>,
-    gates: Vec<(&'a str, &'a str, f64, f64)>,
     macros: Vec<(&'a str, &'a str)>,
 }
 
@@ -241,7 +231,14 @@ impl<'a> Inputs<'a> {
 
     /// The script of OpenSTA.
     fn script(&self, Switching { blocks, gates, macros }: Switching) -> String {
-        let script = ActivityScript { job: &self.job, netlist: NUMBERED, blocks, gates, macros };
+        let script = template!(
+            "activity.tcl",
+            job: &'a Job<'a> = &self.job,
+            netlist: &'static str = NUMBERED,
+            blocks: Vec<(&'a str, String)> = blocks,
+            gates: Vec<(&'a str, &'a str, f64, f64)> = gates,
+            macros: Vec<(&'a str, &'a str)> = macros,
+        );
         script.render().expect("templates write to memory")
     }
 

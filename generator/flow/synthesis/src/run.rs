@@ -6,7 +6,7 @@ use std::process::Command;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_cache::Kept;
-use pushmem_files::{Diagnostic, write_file};
+use pushmem_files::{Diagnostic, template, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
@@ -19,20 +19,6 @@ use crate::tools::Tools;
 
 /// Yosys runs in Python.
 const SYNTHESIZE: &str = include_str!("../../../../templates/synthesis/synthesize.py");
-
-#[derive(Template)]
-#[template(path = "timing.tcl", escape = "none")]
-struct TimingScript<'a> {
-    job: &'a Job<'a>,
-    netlist: &'static str,
-}
-
-#[derive(Template)]
-#[template(path = "power.tcl", escape = "none")]
-struct PowerScript<'a> {
-    job: &'a Job<'a>,
-    netlist: &'static str,
-}
 
 /// A module of the netlist, without those below it.
 #[derive(Deserialize)]
@@ -74,8 +60,20 @@ pub struct Synthesis {
 pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Synthesis, Diagnostic> {
     let made = design.package;
     let (job, files) = job(design);
-    let timing = TimingScript { job: &job, netlist: "netlist.v" }.render().expect("templates write to memory");
-    let power = PowerScript { job: &job, netlist: "power.v" }.render().expect("templates write to memory");
+    let timing = template!(
+        "timing.tcl",
+        job: &'a Job<'a> = &job,
+        netlist: &'static str = "netlist.v",
+    )
+    .render()
+    .expect("templates write to memory");
+    let power = template!(
+        "power.tcl",
+        job: &'a Job<'a> = &job,
+        netlist: &'static str = "power.v",
+    )
+    .render()
+    .expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
     let libraries = library_texts(design)?;
     if let Some(gate) = job.gate {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Diagnostic, Document, FieldPath, template};
 use pushmem_systemverilog::is_keyword;
 use serde::Deserialize;
 
@@ -34,13 +34,6 @@ const TAKEN: [&str; 1] = ["enabled"];
 #[template(path = "pushmem_clock_gate.sv", escape = "none")]
 struct Wrapper<'a> {
     gate: &'a ClockGate,
-}
-
-#[derive(Template)]
-#[template(path = "clock_gate_cell.sv", escape = "none")]
-struct Cell<'a> {
-    gate: &'a ClockGate,
-    model: bool,
 }
 
 impl ClockGate {
@@ -95,7 +88,7 @@ impl ClockGate {
 
     /// The module of the cell: its model, or a black box.
     pub(crate) fn module(&self, model: bool) -> String {
-        render(&Cell { gate: self, model })
+        render(&template!("clock_gate_cell.sv", gate: &'a ClockGate = self, model: bool = model))
     }
 }
 

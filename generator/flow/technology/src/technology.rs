@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, replace_identifiers};
+use pushmem_files::{Diagnostic, replace_identifiers, template};
 
 use crate::assembly::Assembly;
 use crate::binding::{Active, Binding, ClockEdge, Kit, Output, Pin};
@@ -33,12 +33,6 @@ impl MemoryModule<'_> {
 #[derive(Template)]
 #[template(path = "model.sv", escape = "none")]
 struct Model<'a> {
-    binding: &'a Binding,
-}
-
-#[derive(Template)]
-#[template(path = "stub.sv", escape = "none")]
-struct Stub<'a> {
     binding: &'a Binding,
 }
 
@@ -124,7 +118,15 @@ impl Technology {
 
     /// The files that synthesis reads instead of the models: name and text of each. Names are those of the models.
     pub fn stubs(&self) -> Vec<(String, String)> {
-        let macros = self.bindings().map(|binding| (&binding.name, render(&Stub { binding })));
+        let macros = self.bindings().map(|binding| {
+            (
+                &binding.name,
+                render(&template!(
+                    "stub.sv",
+                    binding: &'a Binding = binding,
+                )),
+            )
+        });
         let gates = self.clock_gate.iter().map(|gate| (&gate.cell, gate.module(false)));
         macros.chain(gates).map(|(name, text)| (format!("{name}.sv"), text)).collect()
     }

@@ -1,20 +1,12 @@
 //! The module that is bound into the hardware.
 
 use askama::Template;
+use pushmem_files::template;
 
 use crate::{Group, INSTANCE, View};
 
 /// Width of the count of cycles.
 pub(crate) const CYCLE_BITS: u32 = 32;
-
-#[derive(Template)]
-#[template(path = "waves.sv", escape = "none")]
-struct Waves<'a> {
-    view: &'a View,
-    instance: &'static str,
-    cycle_bits: u32,
-    groups: String,
-}
 
 impl View {
     /// The module, and what binds it into the hardware. Simulators read it after the files of the hardware.
@@ -23,7 +15,13 @@ impl View {
         for group in self.all_groups() {
             print(&group, 1, &mut groups);
         }
-        let waves = Waves { view: self, instance: INSTANCE, cycle_bits: CYCLE_BITS, groups };
+        let waves = template!(
+            "waves.sv",
+            view: &'a View = self,
+            instance: &'static str = INSTANCE,
+            cycle_bits: u32 = CYCLE_BITS,
+            groups: String = groups,
+        );
         waves.render().expect("templates write to memory").trim().to_owned() + "\n"
     }
 }

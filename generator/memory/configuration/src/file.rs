@@ -5,7 +5,7 @@ use std::path::Path;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, template};
 use pushmem_tile::{Memory, Mode, TileSpec};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -115,12 +115,6 @@ struct OfUnifiedBuffer {
     _controllers: IgnoredAny,
 }
 
-#[derive(Template)]
-#[template(path = "configuration.yaml", escape = "none")]
-struct Yaml<'a> {
-    configuration: &'a Configuration,
-}
-
 impl Configuration {
     /// The same, so many cycles later.
     #[must_use]
@@ -173,7 +167,15 @@ impl Configuration {
 
     /// The configuration as YAML. Reading it gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        Yaml { configuration: self }.render().expect("templates write to memory").trim().to_owned() + "\n"
+        template!(
+            "configuration.yaml",
+            configuration: &'a Configuration = self,
+        )
+        .render()
+        .expect("templates write to memory")
+        .trim()
+        .to_owned()
+            + "\n"
     }
 }
 

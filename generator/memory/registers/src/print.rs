@@ -1,28 +1,11 @@
 //! The register map as JSON, C, SystemRDL and Markdown.
 
 use askama::Template;
+use pushmem_files::template;
 
 use pushmem_csr::{AddressMap, SoftwareAccess, WORD_BYTES, upper};
 
 use crate::map::{Contents, RegisterMap};
-
-#[derive(Template)]
-#[template(path = "registers.h", escape = "none")]
-struct CHeader<'a> {
-    map: &'a RegisterMap,
-}
-
-#[derive(Template)]
-#[template(path = "contents.rdl", escape = "none")]
-struct ContentsRdl<'a> {
-    contents: &'a Contents,
-}
-
-#[derive(Template)]
-#[template(path = "registers.md", escape = "none")]
-struct Markdown<'a> {
-    map: &'a RegisterMap,
-}
 
 impl RegisterMap {
     /// The map as JSON, for programs.
@@ -34,7 +17,7 @@ impl RegisterMap {
 
     /// A C header with the offset of each register and the position and mask of each field.
     pub fn to_c_header(&self) -> String {
-        render(&CHeader { map: self })
+        render(&template!("registers.h", map: &'a RegisterMap = self))
     }
 
     /// A SystemRDL 2.0 description.
@@ -52,14 +35,14 @@ impl RegisterMap {
 
     /// Tables for people.
     pub fn to_markdown(&self) -> String {
-        render(&Markdown { map: self })
+        render(&template!("registers.md", map: &'a RegisterMap = self))
     }
 }
 
 impl Contents {
     /// The window in SystemRDL 2.0, as a part of an address map.
     pub fn to_system_rdl(&self) -> String {
-        render(&ContentsRdl { contents: self }).trim_end().to_owned()
+        render(&template!("contents.rdl", contents: &'a Contents = self)).trim_end().to_owned()
     }
 }
 

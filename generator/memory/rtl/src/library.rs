@@ -1,6 +1,7 @@
 //! The library modules a tile needs.
 
 use askama::Template;
+use pushmem_files::template;
 use pushmem_tile::{Kind, Reset, Style, TileSpec};
 use pushmem_veryl::SourceFile;
 
@@ -16,42 +17,9 @@ macro_rules! library {
 }
 
 #[derive(Template)]
-#[template(path = "iteration_domain.veryl", escape = "none")]
-struct IterationDomain<'a> {
-    names: &'a ControllerNames,
-    /// Whether the loop indices themselves are wanted, not only which of them increments.
-    indices: bool,
-}
-
-#[derive(Template)]
-#[template(path = "controller.veryl", escape = "none")]
-struct Controller<'a> {
-    names: &'a ControllerNames,
-    style: Style,
-    gated: bool,
-    /// Whether a reset needs clock edges.
-    synchronous: bool,
-}
-
-#[derive(Template)]
-#[template(path = "aggregator.veryl", escape = "none")]
-struct Aggregator<'a> {
-    names: &'a Names,
-    gated: bool,
-}
-
-#[derive(Template)]
 #[template(path = "register_file.veryl", escape = "none")]
 struct RegisterFile<'a> {
     names: &'a Names,
-    gated: bool,
-}
-
-#[derive(Template)]
-#[template(path = "transpose_buffer.veryl", escape = "none")]
-struct TransposeBuffer<'a> {
-    names: &'a Names,
-    chaining: bool,
     gated: bool,
 }
 
@@ -85,8 +53,16 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<SourceFile> {
     sources.extend(nest(spec.style, gated, spec.reset));
     match spec.kind {
         Kind::WideFetch { .. } => sources.extend([
-            render(&names.aggregator, &Aggregator { names, gated }),
-            render(&names.transpose_buffer, &TransposeBuffer { names, chaining: spec.chaining, gated }),
+            render(&names.aggregator, &template!("aggregator.veryl", names: &'a Names = names, gated: bool = gated)),
+            render(
+                &names.transpose_buffer,
+                &template!(
+                    "transpose_buffer.veryl",
+                    names: &'a Names = names,
+                    chaining: bool = spec.chaining,
+                    gated: bool = gated,
+                ),
+            ),
             library!("delay"),
             library!("sram"),
         ]),
@@ -123,8 +99,20 @@ pub(crate) fn addresses() -> Vec<SourceFile> {
 /// The iteration domain, and the controller around it.
 fn nest(style: Style, gated: bool, reset: Reset) -> [SourceFile; 2] {
     let names = &ControllerNames::of(style, gated);
-    let iteration_domain = IterationDomain { names, indices: style == Style::Multiplier };
-    let controller = Controller { names, style, gated, synchronous: reset == Reset::Synchronous };
+    let iteration_domain = template!(
+        "iteration_domain.veryl",
+        names: &'a ControllerNames = names,
+        /// Whether the loop indices themselves are wanted, not only which of them increments.
+        indices: bool = style == Style::Multiplier,
+    );
+    let controller = template!(
+        "controller.veryl",
+        names: &'a ControllerNames = names,
+        style: Style = style,
+        gated: bool = gated,
+        /// Whether a reset needs clock edges.
+        synchronous: bool = reset == Reset::Synchronous,
+    );
     [render(&names.iteration_domain, &iteration_domain), render(&names.controller, &controller)]
 }
 

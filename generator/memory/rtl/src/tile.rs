@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use askama::Template;
 use itertools::{Itertools, iproduct};
+use pushmem_files::template;
 use pushmem_registers::WORD_BYTES;
 use pushmem_tile::{Kind, Memory, Mode, Role, Style, TileSpec, timing};
 use pushmem_veryl::SourceFile;
@@ -149,18 +150,6 @@ impl DirectTile<'_> {
     }
 }
 
-#[derive(Template)]
-#[template(path = "rom_tile.veryl", escape = "none")]
-struct RomTile<'a> {
-    spec: &'a TileSpec,
-    names: &'a Names,
-    roles: &'a [RoleView],
-    cycle_bits: Option<u32>,
-    window: Window,
-    /// The word that the memory reads.
-    word_read: &'static str,
-}
-
 /// Firings of which at most one may happen in a cycle.
 struct Exclusive {
     name: String,
@@ -170,21 +159,6 @@ struct Exclusive {
     members: String,
     /// Its width, in constants of the package.
     bits: String,
-}
-
-#[derive(Template)]
-#[template(path = "checker.veryl", escape = "none")]
-struct Checker<'a> {
-    spec: &'a TileSpec,
-    names: &'a Names,
-    roles: &'a [RoleView],
-    controllers: u32,
-    /// Width of the controllers' configurations together.
-    configuration_bits: u32,
-    exclusive: Vec<Exclusive>,
-    bounded: Vec<Bounded<'a>>,
-    /// Bits that an address of RAM mode has above those that address the memory.
-    beyond_bits: Option<u32>,
 }
 
 /// Addresses that could be beyond their memory, whose size is no power of two.
@@ -348,14 +322,16 @@ fn ports(before: &str, after: &str, count: &u32) -> String {
 }
 
 fn rom_tile(view: &TileView) -> SourceFile {
-    let template = RomTile {
-        spec: view.spec,
-        names: &view.names,
-        roles: &view.roles,
-        cycle_bits: view.cycle_bits,
-        window: Window::of(view).expect("a rom has contents"),
-        word_read: "rom_word",
-    };
+    let template = template!(
+        "rom_tile.veryl",
+        spec: &'a TileSpec = view.spec,
+        names: &'a Names = &view.names,
+        roles: &'a [RoleView] = &view.roles,
+        cycle_bits: Option<u32> = view.cycle_bits,
+        window: Window = Window::of(view).expect("a rom has contents"),
+        /// The word that the memory reads.
+        word_read: &'static str = "rom_word",
+    );
     render(&view.names.tile, &template)
 }
 
@@ -369,20 +345,23 @@ fn checker(view: &TileView) -> SourceFile {
         bounded.extend(addresses.filter_map(|address| Some(Bounded { address, ports: role.ports.as_ref()?, first })));
         first += role.count;
     }
-    let template = Checker {
-        spec,
-        names: &view.names,
-        roles: &view.roles,
-        controllers: first,
-        configuration_bits: view.map.configuration_bits(),
-        exclusive,
-        bounded,
-        beyond_bits: spec
+    let template = template!(
+        "checker.veryl",
+        spec: &'a TileSpec = spec,
+        names: &'a Names = &view.names,
+        roles: &'a [RoleView] = &view.roles,
+        controllers: u32 = first,
+        /// Width of the controllers' configurations together.
+        configuration_bits: u32 = view.map.configuration_bits(),
+        exclusive: Vec<Exclusive> = exclusive,
+        bounded: Vec<Bounded<'a>> = bounded,
+        /// Bits that an address of RAM mode has above those that address the memory.
+        beyond_bits: Option<u32> = spec
             .content_words()
             .filter(|_| spec.ram_mode)
             .map(|words| spec.word_bits - words.ilog2())
             .filter(|&bits| bits > 0),
-    };
+    );
     let SourceFile { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.
     SourceFile { name, text: spec.reset.of_system_verilog(&text) }

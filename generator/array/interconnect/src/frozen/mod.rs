@@ -11,6 +11,7 @@ use itertools::Itertools;
 use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, Side, TileKind};
+use pushmem_files::template;
 use pushmem_registers::{Field as RegisterField, Register, RegisterMap};
 use pushmem_resources::{Common, Feature, Node, TileLayout};
 use pushmem_rtl::{levels_constant, registers_module, tile_module as memory_module};
@@ -30,37 +31,6 @@ use crate::{array_module, block_module, io_block_module, tile_module};
 const TILE_CLOCK: &str = "tile_clk_o";
 const FIELDS: &str = "cfg_o";
 
-#[derive(Template)]
-#[template(path = "testbench/frozen_configuration.sv", escape = "none")]
-struct FrozenConfiguration<'a> {
-    header: String,
-    /// The values of the fields, the highest first.
-    fields: String,
-    /// Whether it has a memory with contents, which are loaded.
-    has_contents: bool,
-    /// Whether the clock of the tile is one of its outputs: it always runs.
-    has_clock: bool,
-    /// The outputs that are not constants of the configuration.
-    others: Vec<&'a str>,
-    /// The feature of the registers of the memory.
-    memory_feature: u32,
-    /// Its number in addresses of all tiles of a kind, if they can name it.
-    common_feature: Option<u32>,
-}
-
-/// The modules that are in use, with the tracks between them.
-#[derive(Template)]
-#[template(path = "testbench/frozen_tiles.sv", escape = "none")]
-struct FrozenTiles<'a> {
-    spec: &'a ArraySpec,
-    module: String,
-    tiles: Vec<Tile>,
-    /// The columns whose IO tiles are idle.
-    idle_columns: Vec<u32>,
-    /// The tracks that tiles drive, and their widths.
-    nets: Vec<(String, u32)>,
-}
-
 /// A tile in use, as an instance.
 struct Tile {
     name: String,
@@ -68,19 +38,6 @@ struct Tile {
     is_io: bool,
     /// Ports and signals.
     connections: Vec<(String, String)>,
-}
-
-/// The end of the array, from its tracks on.
-#[derive(Template)]
-#[template(path = "testbench/frozen_array_end.sv", escape = "none")]
-struct FrozenArrayEnd<'a> {
-    spec: &'a ArraySpec,
-    /// The module of the tiles.
-    module: String,
-    blocks: u32,
-    blocks_of_io: u32,
-    /// The last stage of commands.
-    last: u32,
 }
 
 /// The SystemVerilog of an array for one configuration alone, of `files` as [`crate::generate`] makes them: name and text of each, the
@@ -188,15 +145,22 @@ impl Frozen<'_> {
     fn constants(&self, layout: &TileLayout, tile: &TileConfiguration, module: &str, name: &str) -> String {
         let header = self.header(module, name);
         let is_other = |output: &&str| *output != TILE_CLOCK && *output != FIELDS;
-        let template = FrozenConfiguration {
-            others: outputs(&header).filter(is_other).collect(),
-            header: header.clone(),
-            fields: fields(layout, tile),
-            has_clock: self.spec.clock_gating,
-            has_contents: tile.memory.as_ref().is_some_and(|memory| !memory.contents.is_empty()),
-            memory_feature: Feature::of_memory(layout.kind).number(),
-            common_feature: Common::feature_number(layout.kind, Feature::of_memory(layout.kind).number()),
-        };
+        let template = template!(
+            "testbench/frozen_configuration.sv",
+            /// The outputs that are not constants of the configuration.
+            others: Vec<&'a str> = outputs(&header).filter(is_other).collect(),
+            header: String = header.clone(),
+            /// The values of the fields, the highest first.
+            fields: String = fields(layout, tile),
+            /// Whether the clock of the tile is one of its outputs: it always runs.
+            has_clock: bool = self.spec.clock_gating,
+            /// Whether it has a memory with contents, which are loaded.
+            has_contents: bool = tile.memory.as_ref().is_some_and(|memory| !memory.contents.is_empty()),
+            /// The feature of the registers of the memory.
+            memory_feature: u32 = Feature::of_memory(layout.kind).number(),
+            /// Its number in addresses of all tiles of a kind, if they can name it.
+            common_feature: Option<u32> = Common::feature_number(layout.kind, Feature::of_memory(layout.kind).number()),
+        );
         rendered(&template)
     }
 
@@ -271,21 +235,27 @@ impl Frozen<'_> {
             wires.driven.iter().map(|(layer, side, track)| (net(*place, *layer, *side, *track), spec.bits(*layer)))
         });
         let is_idle = |column: &u32| !self.wires.contains_key(&Place { row: 0, column: *column });
-        let tiles = rendered(&FrozenTiles {
-            spec,
-            module: module.clone(),
-            tiles: self.wires.keys().map(|place| self.instance(*place)).collect(),
-            idle_columns: (0..spec.columns).filter(is_idle).collect(),
-            nets: nets.collect(),
-        });
+        let tiles = rendered(&template!(
+            "testbench/frozen_tiles.sv",
+            spec: &'a ArraySpec = spec,
+            module: String = module.clone(),
+            tiles: Vec<Tile> = self.wires.keys().map(|place| self.instance(*place)).collect(),
+            /// The columns whose IO tiles are idle.
+            idle_columns: Vec<u32> = (0..spec.columns).filter(is_idle).collect(),
+            /// The tracks that tiles drive, and their widths.
+            nets: Vec<(String, u32)> = nets.collect(),
+        ));
         let (columns, rows) = (spec.columns / spec.block.columns, spec.rows / spec.block.rows);
-        let end = rendered(&FrozenArrayEnd {
-            spec,
-            module: module.clone(),
-            blocks: columns * (rows + 1),
-            blocks_of_io: columns,
-            last: spec.control_depth - 1,
-        });
+        let end = rendered(&template!(
+            "testbench/frozen_array_end.sv",
+            spec: &'a ArraySpec = spec,
+            /// The module of the tiles.
+            module: String = module.clone(),
+            blocks: u32 = columns * (rows + 1),
+            blocks_of_io: u32 = columns,
+            /// The last stage of commands.
+            last: u32 = spec.control_depth - 1,
+        ));
         let text = self.text(&array_module(spec));
         let begin = &text[..only(text, "    // Tracks between blocks")];
         [(file_name(&module), tiles), (file_name(&array_module(spec)), format!("{begin}{end}"))]
