@@ -1,6 +1,5 @@
 //! The registers of a bank of a global buffer: one source of its RTL, of bitstreams, and of what is printed for programs and people.
 
-use askama::Template;
 use pushmem_csr::{Field, Layout, Register, SoftwareAccess, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
 use pushmem_files::template;

@@ -216,8 +216,8 @@ pub fn read(path: &Path, expected: &[FileKind]) -> Result<Document, Diagnostic> 
 /// # Errors
 /// As [`read`].
 pub fn read_document(path: &Path) -> Result<Document, Diagnostic> {
-    let is_document = |row: &&Row| !matches!(row.told_by, Endings(_) | Contents);
-    let kinds = KINDS.iter().filter(is_document).map(|row| row.kind);
+    let is_document = |kind: &FileKind| !matches!(kind.told_by(), Endings(_) | Contents);
+    let kinds = FileKind::ALL.into_iter().filter(is_document);
     read(path, &kinds.filter(|kind| *kind != FileKind::PassMutantList).collect_vec())
 }
 
