@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use pushmem_files::{Code, Diagnostic};
+use pushmem_nest::Span;
 
 /// Why there is no accelerator.
 #[derive(Debug)]
@@ -20,8 +21,10 @@ pub enum CompileError {
     Unordered {
         /// The message.
         diagnostic: Diagnostic,
-        /// The name of the array.
+        /// The name of the array, which may be a copy.
         array: String,
+        /// The place in the program of the array that it is, or is a copy of.
+        declared: Span,
     },
     /// The proof has found that the hardware differs from the program: a fault of the compiler.
     Fault(Diagnostic),
@@ -60,8 +63,8 @@ impl CompileError {
             CompileError::Unmapped { diagnostic, buffer } => {
                 CompileError::Unmapped { diagnostic: change(diagnostic), buffer }
             }
-            CompileError::Unordered { diagnostic, array } => {
-                CompileError::Unordered { diagnostic: change(diagnostic), array }
+            CompileError::Unordered { diagnostic, array, declared } => {
+                CompileError::Unordered { diagnostic: change(diagnostic), array, declared }
             }
             CompileError::Fault(diagnostic) => CompileError::Fault(change(diagnostic)),
         }

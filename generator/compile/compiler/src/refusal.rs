@@ -24,7 +24,8 @@ pub(crate) fn refusal(
     let (array, place, done, help, error, level) = match refused {
         Unserved::Program(diagnostic) => return (**diagnostic).clone().into(),
         Unserved::Order { array, refused } => {
-            return CompileError::Unordered { diagnostic: (**refused).clone(), array: array.clone() };
+            let declared = program.arrays.iter().find(|own| own.name == *array).map_or(Span::default(), |own| own.span);
+            return CompileError::Unordered { diagnostic: (**refused).clone(), array: array.clone(), declared };
         }
         Unserved::Short(Shortage::Tiles { refused, .. }) => return (**refused).clone().into(),
         Unserved::Short(Shortage::Inputs { array, level, tile, inputs, first, update, variable }) => {

@@ -8,7 +8,7 @@ use pushmem_assembly::{Constraints, Delivery};
 use pushmem_compiler::{CompileError, Compiled, Trial, plan};
 use pushmem_files::{Diagnostic, Document, counted};
 use pushmem_graph::{Accelerator, ApplicationGraph, DelayMemory, StoredArray, Target};
-use pushmem_nest::Program;
+use pushmem_nest::{Array, ArrayKind, Program, Span};
 use pushmem_proof::{ProofError, prove, prove_roms};
 use pushmem_replay::{ReplayReport, replay};
 use rayon::prelude::*;
@@ -62,10 +62,10 @@ pub fn build(
     let planned = plan(program.clone()).or_else(|refused| {
         let mut program = program;
         let mut last = Err(refused);
-        while let Err(CompileError::Unordered { array, .. }) = &last
-            && let Some(array) = program.arrays.iter_mut().find(|own| own.name == *array && !own.random_access)
+        while let Err(CompileError::Unordered { array, declared, .. }) = &last
+            && let Some(number) = declaration(&program, array, *declared)
+            && !std::mem::replace(&mut program.arrays[number].random_access, true)
         {
-            array.random_access = true;
             last = match plan(program.clone()) {
                 // The refusal of the program as it is says more.
                 Err(refused) if !matches!(refused, CompileError::Unordered { .. } | CompileError::Fault(_)) => break,
@@ -76,6 +76,13 @@ pub fn build(
     });
     // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
     Dedicated::of(planned?)
+}
+
+/// The array of a program of this name, or the input or output that an array declared there is a copy of.
+fn declaration(program: &Program, array: &str, declared: Span) -> Option<usize> {
+    let named = program.arrays.iter().position(|own| own.name == array);
+    let copied = |own: &Array| own.kind != ArrayKind::Buffer && own.span == declared;
+    named.or_else(|| program.arrays.iter().position(copied))
 }
 
 impl Dedicated {

@@ -30,6 +30,48 @@ fn programs_take_a_cycle_for_each_access() {
     }
 }
 
+/// Statements whose elements no other memory serves: read in an order of their own, or written twice.
+#[test]
+fn arrays_of_any_order_are_in_such_memories() {
+    let shortest = "d[j, i] = min(d[j, i], d[k, i] + d[j, k])";
+    for (declared, last) in
+        [("buffers: {d: ", "\n  - for i in 0..12:\n    - for j in 0..12:\n      - o[j, i] = d[j, i]"), ("", "")]
+    {
+        let (outputs, buffers) = match declared {
+            "" => ("d", String::new()),
+            _ => ("o", format!("{declared}{{type: u16, shape: [12, 12]}}}}\n")),
+        };
+        let paths = program(&format!(
+            "name: paths
+inputs: {{a: {{type: u16, shape: [12, 12]}}}}
+outputs: {{{outputs}: {{type: u16, shape: [12, 12]}}}}
+{buffers}nest:
+  - for i in 0..12:
+    - for j in 0..12:
+      - d[j, i] = a[j, i]
+  - for k in 0..12:
+    - for i in 0..12:
+      - for j in 0..12:
+        - {shortest}{last}
+"
+        ));
+        let compiled = compiled(paths, "amber");
+        compare(&compiled);
+        assert!(Report::of(&compiled).cycles < 12 * 12 * (12 + 2) + LATENCIES, "an update takes a cycle");
+    }
+    let twice = "
+name: twice
+inputs: {input: {type: u16, shape: [64]}}
+outputs: {output: {type: u16, shape: [64]}}
+nest:
+  - for x in 0..64:
+    - output[x] = input[x]
+  - for x in 60..64:
+    - output[x] = 0
+";
+    compare(&compiled(program(twice), "amber"));
+}
+
 /// Reads that are never in the same cycle share a port.
 #[test]
 fn reads_of_nests_one_after_the_other_share_a_port() {
