@@ -17,8 +17,8 @@ use crate::error::CompileError;
 use crate::forms::cheapest;
 use crate::pipeline::Pipeline;
 use crate::refusal::refusal;
-use crate::schedules::Cost;
 use crate::schedules::Found;
+use crate::schedules::{Cost, is_least};
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
 
@@ -208,9 +208,10 @@ impl Compiled {
         own.is_less(other)
     }
 
-    /// Whether no schedule of its stages costs much less: it takes no tiles, and hardly more cycles than the busiest stage has iterations.
+    /// Whether no schedule of its stages costs much less: it takes hardly more cycles than the busiest stage has iterations after the latencies
+    /// of those before, and not many more tiles than its words fill.
     pub fn is_least(&self) -> bool {
-        Cost::of(&self.graph, &self.storage).is_least(&self.extraction.pipeline)
+        is_least(&self.graph, &self.storage, &self.extraction.pipeline, self.target.memory())
     }
 
     /// The pipeline that it is.

@@ -11,6 +11,7 @@ use pushmem_graph::{ApplicationGraph, Storage};
 use pushmem_nest::Policy;
 use pushmem_schedule::{CoarseOptions, Options, Pipeline, Recurrence, Schedule, recurrence, sequential, stencil};
 use pushmem_search::{Relieved, Search, Space};
+use pushmem_tile::TileSpec;
 
 use crate::candidate::{Candidate, Choice};
 use crate::compile::CoarsePlan;
@@ -24,6 +25,9 @@ const TILES_FOR_CYCLES: u64 = 16;
 
 /// Rows follow the slowest before other schedules are tried if that is shorter by one cycle in so many.
 const LEAST_GAIN: u64 = 32;
+
+/// Tiles for each tile that words would fill, in which no schedule is likely to save many.
+const MOST_LOOSE: u64 = 2;
 
 /// The schedules of forms of a program.
 #[derive(Default)]
@@ -65,7 +69,8 @@ pub(crate) struct Found<'a> {
 impl Found<'_> {
     /// Whether others cost hardly less.
     pub fn is_least(&self) -> bool {
-        Cost::of(&self.graph, &self.storage).is_least(&self.stages.extraction.pipeline)
+        let Stages { extraction, hardware, .. } = &*self.stages;
+        is_least(&self.graph, &self.storage, &extraction.pipeline, hardware.tiles.target.memory())
     }
 }
 
@@ -122,13 +127,6 @@ impl Cost {
         Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
     }
 
-    /// Whether no schedule of these stages costs much less: it takes no tiles, and hardly more cycles than the busiest stage has iterations.
-    pub fn is_least(self, stages: &Pipeline) -> bool {
-        let iterations: u64 =
-            stages.stages.iter().map(|stage| stage.loops.iter().map(|each| each.extent).product()).max().unwrap_or(0);
-        self.tiles == 0 && self.cycles <= iterations + iterations / LEAST_GAIN
-    }
-
     /// Whether it is less than another: in fewer cycles, or with fewer tiles that make up for more cycles.
     pub fn is_less(self, other: Cost) -> bool {
         let saves = |few: Cost, many: Cost| {
@@ -143,6 +141,22 @@ impl Cost {
             Ordering::Greater => saves(self, other),
         }
     }
+}
+
+/// Whether no schedule of these stages costs much less: it takes hardly more cycles than the busiest stage has iterations after the latencies of
+/// those before, and not many more tiles than its words fill.
+pub(crate) fn is_least(graph: &ApplicationGraph, storage: &Storage, stages: &Pipeline, memory: &TileSpec) -> bool {
+    let busiest = stages.stages.iter().map(|stage| stage.loops.iter().map(|each| each.extent).product::<u64>());
+    let mut ready = vec![0; stages.arrays.len()];
+    for stage in &stages.stages {
+        let begin = stage.reads.iter().map(|read| ready[read.array]).max().unwrap_or(0);
+        ready[stage.write.array] = ready[stage.write.array].max(begin + stage.latency);
+    }
+    let least = busiest.max().unwrap_or(0) + ready.into_iter().max().unwrap_or(0);
+    let delayed = storage.delays.iter().map(|delay| delay.mapped.live_words);
+    let words: u64 = delayed.chain(storage.arrays.iter().map(|array| array.mapped.live_words)).sum();
+    let filled = words.div_ceil(memory.words().max(1));
+    graph.length <= least + least / LEAST_GAIN && storage.tiles.len() as u64 <= MOST_LOOSE * filled
 }
 
 impl<'a> Space for Schedules<'a> {

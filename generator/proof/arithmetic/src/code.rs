@@ -39,15 +39,18 @@ pub(crate) enum Kind {
         otherwise: usize,
     },
     Cast(usize),
+    /// The word of a number, as an integer.
+    Bits(usize),
 }
 
 impl Kind {
     pub fn operands(&self) -> impl Iterator<Item = usize> + use<> {
         let operands = match *self {
             Kind::Constant(_) | Kind::Load(_) | Kind::Variable(_) => [None; 3],
-            Kind::Lookup { index: operand, .. } | Kind::Unary { operand, .. } | Kind::Cast(operand) => {
-                [Some(operand), None, None]
-            }
+            Kind::Lookup { index: operand, .. }
+            | Kind::Unary { operand, .. }
+            | Kind::Cast(operand)
+            | Kind::Bits(operand) => [Some(operand), None, None],
             Kind::Binary { left, right, .. } => [Some(left), Some(right), None],
             Kind::Select { condition, then, otherwise } => [Some(condition), Some(then), Some(otherwise)],
         };
@@ -108,6 +111,8 @@ impl Code {
                 NodeKind::Unary { operator, operand } => Kind::Unary { operator, operand },
                 NodeKind::Binary { operator, left, right } => Kind::Binary { operator, left, right },
                 NodeKind::Select { condition, then, otherwise } => Kind::Select { condition, then, otherwise },
+                // Conversions are operators of their own.
+                NodeKind::Cast(operand) if code.operand_type(operand).format().is_some() => Kind::Bits(operand),
                 NodeKind::Cast(operand) => Kind::Cast(operand),
             };
             code.step(kind, node.value);
@@ -148,7 +153,8 @@ impl Code {
     /// Makes the result an element and its address together, the element in the low word.
     fn with_address(&mut self, address: usize) {
         let [element, address] = [self.result, address].map(|of| {
-            let word = self.step(Kind::Cast(of), Type::U16);
+            let is_number = self.operand_type(of).format().is_some();
+            let word = self.step(if is_number { Kind::Bits(of) } else { Kind::Cast(of) }, Type::U16);
             self.step(Kind::Cast(word), Type::U32)
         });
         let bits = self.step(Kind::Constant(Word::BITS.into()), Type::U32);

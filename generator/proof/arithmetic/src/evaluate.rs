@@ -55,6 +55,7 @@ fn column(code: &Code, tables: &[Table], number: usize, values: &Columns) -> Vec
                 .map(|(truth, (then, other))| *if *truth != 0 { then } else { other })
                 .collect()
         }
+        Kind::Bits(operand) => of(operand).to_vec(),
         Kind::Cast(operand) => {
             let from = type_of(operand);
             of(operand).iter().map(|value| from.cast(step.value, *value)).collect()

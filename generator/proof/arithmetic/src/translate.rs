@@ -19,6 +19,7 @@ impl Terms<'_> {
                 self.binary(operator, code.operand_type(left), known[left], known[right])
             }
             Kind::Select { condition, then, otherwise } => self.select(known[condition], known[then], known[otherwise]),
+            Kind::Bits(operand) => known[operand],
             Kind::Cast(operand) => self.cast(code.operand_type(operand), step.value, known[operand]),
         }
     }
