@@ -176,7 +176,7 @@ impl<Made> Space for Ways<'_, Made> {
     }
 
     fn may_be_cheaper(&self, plan: &Planned, best: &Found<Made>) -> bool {
-        plan.compiled.graph.length < best.compiled.graph.length
+        plan.compiled.graph.length < best.compiled.graph.length && !plan.compiled.is_wider(&best.compiled)
     }
 
     /// Maps the program, and proves the graph of its schedule.

@@ -18,7 +18,7 @@ use crate::forms::cheapest;
 use crate::pipeline::Pipeline;
 use crate::refusal::refusal;
 use crate::schedules::Found;
-use crate::schedules::{Cost, is_least};
+use crate::schedules::{Cost, is_least, stream_words};
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
 
@@ -200,6 +200,11 @@ impl Compiled {
             format!("`{}` runs nest by nest: one scan of the image cannot serve all its stages", self.program.name);
         let help = "say `schedule: dnn` in the program to choose this, or change the place below so that it streams";
         Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
+    }
+
+    /// Whether it takes more words of streams in a cycle than another.
+    pub fn is_wider(&self, other: &Compiled) -> bool {
+        stream_words(&self.graph) > stream_words(&other.graph)
     }
 
     /// Whether it costs less than another program: fewer cycles, or fewer tiles that make up for more cycles.

@@ -143,6 +143,12 @@ impl Cost {
     }
 }
 
+/// The words of streams that come and leave in a cycle, at most.
+pub(crate) fn stream_words(graph: &ApplicationGraph) -> usize {
+    let inputs = graph.inputs.iter().map(|stream| stream.lanes.len());
+    inputs.chain(graph.outputs.iter().map(|stream| stream.lanes.len())).sum()
+}
+
 /// Whether no schedule of these stages costs much less: it takes hardly more cycles than the busiest stage has iterations after the latencies of
 /// those before, and not many more tiles than its words fill.
 pub(crate) fn is_least(graph: &ApplicationGraph, storage: &Storage, stages: &Pipeline, memory: &TileSpec) -> bool {
@@ -230,8 +236,11 @@ impl<'a> Space for Schedules<'a> {
     }
 
     fn is_cheaper(&self, one: &Found<'a>, other: &Found<'a>) -> bool {
+        // Nests that read words of a stream again take more of them a cycle than a scan, which keeps them.
+        let is_wider =
+            other.coarse.is_none() && one.coarse.is_some() && stream_words(&one.graph) > stream_words(&other.graph);
         let [one, other] = [one, other].map(|found| Cost::of(&found.graph, &found.storage));
-        one.is_less(other)
+        !is_wider && one.is_less(other)
     }
 
     fn is_short(&self, refusal: &Unserved) -> bool {

@@ -64,7 +64,7 @@ const INTERVALS: [Interval; 12] = [
 fn the_interval_is_that_of_the_recurrence() {
     for (element, value, interval, bound) in INTERVALS {
         for tile in ["amber", "dual_port", "small"] {
-            let report = Report::of(&checked(&filter("", element, value), tile));
+            let report = Report::of(&checked(&filter("\nschedule: stencil", element, value), tile));
             let found = report.initiation_interval.clone().expect("there is a recurrence");
             let path = found.recurrence.as_ref().map(|path| (path.latency, path.distance));
             assert_eq!((found.cycles, path), (interval, bound), "{value} on {tile}");

@@ -171,7 +171,9 @@ impl Chosen {
             Ok(found) => {
                 let kept = self.with_whole_arrays(&program, &found, file)?;
                 let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {});
-                let is_cheaper = |kept: &Program| plan(kept.clone()).is_ok_and(|kept| kept.is_cheaper(&found));
+                let is_cheaper = |kept: &Program| {
+                    plan(kept.clone()).is_ok_and(|kept| kept.is_cheaper(&found) && !kept.is_wider(&found))
+                };
                 return match kept.filter(is_cheaper) {
                     Some(kept) => Ok(self.observed(kept)?),
                     None => Ok(found),
