@@ -241,14 +241,8 @@ impl Converter<'_> {
             return self.entry(point, entries, used, known);
         }
         self.refuse_narrowed(point)?;
-        if self.chooses(point) {
-            return Ok(Value::Load(self.chosen(point, used, known)?));
-        }
+        let Some(indices) = self.indices(point) else { return Ok(Value::Load(self.chosen(point, used, known)?)) };
         let region = self.boxes[point.array].as_ref();
-        let mut indices = Vec::new();
-        for index in &point.indices {
-            indices.push(self.index(point, index)?);
-        }
         let within = |ranges: &Box, number: usize| {
             let (low, high) = region.map_or((0, 0), |region| region[number]);
             index_of(&*point.indices[number], ranges).is_some_and(|index| {
@@ -265,19 +259,13 @@ impl Converter<'_> {
     /// The element that a definition stores.
     pub fn element(&mut self, point: &Point) -> Result<Element> {
         self.refuse_narrowed(point)?;
-        if self.chooses(point) {
-            let mut known = std::mem::take(&mut self.known);
-            let element = self.chosen(point, self.ranges, &mut known);
-            self.known = known;
-            return element;
+        if let Some(indices) = self.indices(point) {
+            return Ok(Element::new(point.array, indices, point.place.0));
         }
-        let indices = point.indices.iter().map(|index| self.index(point, index)).collect::<Result<_>>()?;
-        Ok(Element::new(point.array, indices, point.place.0))
-    }
-
-    /// Whether data choose an element, or a table that has its indices: they are known, and no sums.
-    fn chooses(&self, point: &Point) -> bool {
-        chooses(point) || !point.indices.iter().all(|index| self.known_index(index).is_some())
+        let mut known = std::mem::take(&mut self.known);
+        let element = self.chosen(point, self.ranges, &mut known);
+        self.known = known;
+        element
     }
 
     /// An element that data or a table choose.
@@ -298,20 +286,11 @@ impl Converter<'_> {
         ))
     }
 
-    /// An index, as address generators compute it, if they can.
-    fn known_index(&self, index: &Term) -> Option<Index> {
-        index_of(&**index, self.ranges).or_else(|| self.bent(index))
-    }
-
-    /// An index, as address generators compute it.
-    fn index(&self, point: &Point, index: &Term) -> Result<Index> {
-        if let Some(found) = self.known_index(index) {
-            return Ok(found);
-        }
-        let name = &self.plan.arrays[point.array].name;
-        Err(Fault::new(point.place.0, format!("this index of `{name}` is no sum of variables")).with_help(
-            "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
-        ))
+    /// The indices of an element, as address generators compute them; nothing, if data or a table choose it.
+    fn indices(&self, point: &Point) -> Option<Vec<Index>> {
+        let index = |index: &Term| index_of(&**index, self.ranges).or_else(|| self.bent(index));
+        let are_known = point.indices.iter().all(|index| index.is_known());
+        are_known.then(|| point.indices.iter().map(index).collect())?
     }
 
     /// Whether an index is computed with numbers that have fewer bits than those of the pipeline.
@@ -373,13 +352,6 @@ impl Converter<'_> {
             }
         })
     }
-}
-
-/// Whether data choose the element.
-fn chooses(point: &Point) -> bool {
-    let mut loads = Vec::new();
-    point.indices.iter().for_each(|index| index.loads(&mut loads));
-    !loads.is_empty()
 }
 
 /// An integer of 32 bits as a number: that of its magnitude, with its sign.

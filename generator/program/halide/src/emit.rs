@@ -16,6 +16,7 @@ use crate::looked_up::with_tables;
 use crate::loops::Loops;
 use crate::plan::{self, Array, Box, Plan, Point, Stage, Storage, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
+use crate::rebuild::rewritten;
 use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::statements::{Writer, identifier};
@@ -54,6 +55,15 @@ impl Statement {
     /// All loads from arrays, those of indices too: each array with its indices, unless data choose them.
     pub fn array_loads(&self) -> impl Iterator<Item = (usize, &[Index])> {
         self.value.array_loads().into_iter().chain(self.target.loads_of_indices())
+    }
+
+    /// Puts other parts into its value and its target.
+    pub fn rewrite(&mut self, part: &mut impl FnMut(&Value<Element>) -> Option<Converted>) {
+        self.value = rewritten(&self.value, &mut HashMap::new(), part);
+        let target = Rc::new(Value::Load(self.target.clone()));
+        if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), part) {
+            self.target = target.clone();
+        }
     }
 
     /// Whether data choose elements that it accesses.

@@ -44,9 +44,7 @@ impl Sampled {
 fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
     let mut variables = BTreeSet::new();
     value.own_variables(&mut variables);
-    let mut loads = Vec::new();
-    value.loads(&mut loads);
-    match (variables.len(), loads.is_empty()) {
+    match (variables.len(), value.is_known()) {
         (1, true) => variables.first().copied(),
         _ => None,
     }

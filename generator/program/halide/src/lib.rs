@@ -190,8 +190,8 @@ struct Made {
     held: Vec<Type>,
 }
 
-/// Terms of a sum that the schedule adds in turn, of a Func that becomes part of what reads it: so many operations at once, and no
-/// more, are less than memories of two words for each element.
+/// The most terms that the updates of a Func without an array add one after the other in its schedule. Memories with two words for each
+/// element take less hardware than more operations.
 const FEW_TERMS: i64 = 16;
 
 /// The plan of a pipeline. Funcs of 32 bits whose values do not fit 16 become parts of what reads them, one after the other: their

@@ -11,7 +11,7 @@ use crate::fit::index_of;
 use crate::held::NARROW;
 use crate::lower::MOST_ENTRIES;
 use crate::plan::{Array, Box, Storage};
-use crate::rebuild::{rewritten, value_of};
+use crate::rebuild::value_of;
 use crate::straight::{Arrays, Straight};
 use crate::value::{Element, Evaluator, Value, Variable};
 
@@ -56,13 +56,7 @@ impl Tables<'_> {
             let found = self.element(element, &ranges, &is_summed).transpose()?;
             found.map(|element| Rc::new(Value::Load(element))).map_err(|found| fault = Some(found)).ok()
         };
-        for statement in &mut block.statements {
-            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut part);
-            let target = Rc::new(Value::Load(statement.target.clone()));
-            if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), &mut part) {
-                statement.target = target.clone();
-            }
-        }
+        block.statements.iter_mut().for_each(|statement| statement.rewrite(&mut part));
         if let Some(fault) = fault {
             return Err(fault);
         }
@@ -79,7 +73,7 @@ impl Tables<'_> {
         is_summed: &impl Fn(&Index) -> bool,
     ) -> Result<Option<Element>> {
         let (array, values, place) = match element {
-            Element::Chosen { array, indices, place } if indices.iter().all(is_known) => {
+            Element::Chosen { array, indices, place } if indices.iter().all(|index| index.is_known()) => {
                 (*array, indices.clone(), place)
             }
             Element::Array { array, indices, outside: None, place } if !indices.iter().all(is_summed) => {
@@ -103,8 +97,11 @@ impl Tables<'_> {
     fn entry(&mut self, array: usize, index: &Indexed, ranges: &Box, span: Span) -> Result<Indexed> {
         let mut variables = BTreeSet::new();
         index.own_variables(&mut variables);
-        let count = variables.iter().map(|variable| ranges[*variable].1 - ranges[*variable].0 + 1);
-        let count = count.fold(1, i64::saturating_mul);
+        let loops = variables
+            .into_iter()
+            .map(|variable| (variable, ranges[variable].0, ranges[variable].1 - ranges[variable].0 + 1));
+        let loops: Vec<(Variable, i64, i64)> = loops.collect();
+        let count = loops.iter().fold(1, |count: i64, (.., extent)| count.saturating_mul(*extent));
         let name = self.straight.arrays.plan.arrays[array].name.clone();
         let refused = |message: String| {
             Fault::new(span, message).with_help(
@@ -118,18 +115,16 @@ impl Tables<'_> {
         }
         let (mut place, mut stride) = (Value::number(0), 1);
         let mut point: Vec<i64> = ranges.iter().map(|range| range.0).collect();
-        for &variable in &variables {
-            let offset =
-                Value::binary(Binary::Subtract, Rc::new(Value::Variable(variable)), Value::number(ranges[variable].0));
+        for &(variable, low, extent) in &loops {
+            let offset = Value::binary(Binary::Subtract, Rc::new(Value::Variable(variable)), Value::number(low));
             place = Value::binary(Binary::Add, place, Value::binary(Binary::Multiply, offset, Value::number(stride)));
-            stride *= ranges[variable].1 - ranges[variable].0 + 1;
+            stride *= extent;
         }
         let evaluator = Evaluator::new(&**index);
         let entry = |number: i64| {
             let mut rest = number;
-            for &variable in &variables {
-                let extent = ranges[variable].1 - ranges[variable].0 + 1;
-                point[variable] = ranges[variable].0 + rest % extent;
+            for &(variable, low, extent) in &loops {
+                point[variable] = low + rest % extent;
                 rest /= extent;
             }
             evaluator.evaluate(&|variable| point.get(variable).copied())
@@ -169,11 +164,4 @@ impl Tables<'_> {
         self.known.insert(entries, table);
         Ok(table)
     }
-}
-
-/// Whether an index depends on variables only.
-fn is_known(index: &Indexed) -> bool {
-    let mut loads = Vec::new();
-    index.loads(&mut loads);
-    loads.is_empty()
 }

@@ -27,7 +27,7 @@ use steps::{Step, along, hull, repeated, steps, values_of};
 /// The most parts of an index for which there are copies.
 const MOST_RUNS: usize = 8;
 
-/// The words of a copy for each word of its array and each read.
+/// The most words of a copy for each word of its array and each read.
 const MOST_SPARSE: i64 = 4;
 
 /// The arrays of a nest.
@@ -91,13 +91,7 @@ pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block>
             }
             _ => None,
         };
-        for statement in &mut block.statements {
-            statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut part);
-            let target = Rc::new(Value::Load(statement.target.clone()));
-            if let Value::Load(target) = &*rewritten(&target, &mut HashMap::new(), &mut part) {
-                statement.target = target.clone();
-            }
-        }
+        block.statements.iter_mut().for_each(|statement| statement.rewrite(&mut part));
         straight.done.push(block);
     }
     straight.done
@@ -259,12 +253,11 @@ impl<'a> Straight<'a> {
         }
         let functions =
             sums.iter().map(|sum| sum.as_ref().map(|of| (of.range.0..=of.range.1).map(|at| of.at(at)).collect()));
-        let copied = sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range));
-        if into.is_none() && is_sparse(copied, read, &region) {
+        let firsts: Box =
+            sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range)).collect();
+        if into.is_none() && is_sparse(&firsts, read, &region) {
             return None;
         }
-        let firsts =
-            sums.iter().zip(&values).map(|(sum, values)| sum.as_ref().map_or(*values, |of| of.range)).collect();
         let key: Key = (read.array, functions.collect(), outside, firsts);
         let indices = read.indices.iter().zip(&sums);
         let indices =
@@ -419,13 +412,11 @@ impl<'a> Straight<'a> {
 }
 
 /// Whether a copy with these values in its dimensions has several times the words of the array and the reads: these look up their places.
-fn is_sparse(copied: impl Iterator<Item = (i64, i64)>, read: &Read, region: &Box) -> bool {
-    fn words(region: impl Iterator<Item = (i64, i64)>) -> i64 {
-        region.map(|(low, high)| high - low + 1).fold(1, i64::saturating_mul)
-    }
+fn is_sparse(copied: &Box, read: &Read, region: &Box) -> bool {
+    let words = |region: &Box| region.iter().map(|(low, high)| high - low + 1).fold(1, i64::saturating_mul);
     let variables: BTreeSet<Variable> = read.indices.iter().flat_map(Index::variables).collect();
-    let reads = words(variables.iter().map(|variable| read.ranges[*variable]));
-    words(copied) > MOST_SPARSE * reads.saturating_add(words(region.iter().copied()))
+    let reads = words(&variables.iter().map(|variable| read.ranges[*variable]).collect());
+    words(copied) > MOST_SPARSE * reads.saturating_add(words(region))
 }
 
 fn load(array: usize, indices: &[Index], span: Span) -> Rc<Value<Element>> {

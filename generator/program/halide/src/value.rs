@@ -222,6 +222,13 @@ impl<L: Clone> Value<L> {
         });
     }
 
+    /// Whether it depends on variables only.
+    pub fn is_known(&self) -> bool {
+        let mut loads = Vec::new();
+        self.loads(&mut loads);
+        loads.is_empty()
+    }
+
     /// Shows each part of the value once, however often it is used; operands before what is computed of them.
     pub fn visit<'a>(&'a self, seen: &mut HashSet<*const Self>, show: &mut impl FnMut(&'a Self)) {
         if seen.insert(self) {

@@ -137,11 +137,9 @@ impl Lowering<'_> {
     pub(super) fn table(&mut self, number: usize, value: usize, point: &[Term]) -> Result<Option<usize>> {
         let func = self.func(number);
         let [index] = point else { return Ok(None) };
-        let mut loads = Vec::new();
-        index.loads(&mut loads);
         // Functions of numbers have tables themselves: a table of the values is no larger, and nearer to them.
         let has_numbers = func.has_numbers();
-        if loads.is_empty() && !has_numbers {
+        if index.is_known() && !has_numbers {
             return Ok(None);
         }
         let (low, high) = self.interval(index);

@@ -64,11 +64,9 @@ impl<'a> Lowering<'a> {
     /// A value of which the program promises the range: beyond, Halide computes anything. So data are limited to it, where it is not known
     /// of them, as it says how many elements they choose from. Loop variables are what they are.
     fn promised(&mut self, of: &Term, least: &Term, greatest: &Term) -> Term {
-        let mut loads = Vec::new();
-        of.loads(&mut loads);
         let (low, high) = self.interval(of);
         let is_within = matches!((&**least, &**greatest), (Value::Number(least, _), Value::Number(greatest, _)) if *least <= low && high <= *greatest);
-        if loads.is_empty() || is_within {
+        if of.is_known() || is_within {
             return of.clone();
         }
         let below = self.plan.terms.binary(Binary::Minimum, of.clone(), greatest.clone());
