@@ -17,8 +17,7 @@ use crate::error::CompileError;
 use crate::forms::cheapest;
 use crate::pipeline::Pipeline;
 use crate::refusal::refusal;
-use crate::schedules::Found;
-use crate::schedules::{Cost, is_least, stream_words};
+use crate::schedules::{Cost, Found, is_least, stream_words};
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
 

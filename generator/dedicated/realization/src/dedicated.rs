@@ -53,27 +53,23 @@ pub struct Proof {
 /// # Errors
 /// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
 pub fn build(
-    program: Program,
+    mut program: Program,
     target: &Target,
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<Dedicated, CompileError> {
     let plan = |program| plan(program, target, constraints, Delivery::default(), observe);
-    let planned = plan(program.clone()).or_else(|refused| {
-        let mut program = program;
-        let mut last = Err(refused);
-        while let Err(CompileError::Unordered { array, declared, .. }) = &last
-            && let Some(number) = declaration(&program, array, *declared)
-            && !std::mem::replace(&mut program.arrays[number].random_access, true)
-        {
-            last = match plan(program.clone()) {
-                // The refusal of the program as it is says more.
-                Err(refused) if !matches!(refused, CompileError::Unordered { .. } | CompileError::Fault(_)) => break,
-                planned => planned,
-            };
-        }
-        last
-    });
+    let mut planned = plan(program.clone());
+    while let Err(CompileError::Unordered { array, declared, .. }) = &planned
+        && let Some(number) = declaration(&program, array, *declared)
+        && !std::mem::replace(&mut program.arrays[number].random_access, true)
+    {
+        planned = match plan(program.clone()) {
+            // The refusal of the program as it is says more.
+            Err(refused) if !matches!(refused, CompileError::Unordered { .. } | CompileError::Fault(_)) => break,
+            other => other,
+        };
+    }
     // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
     Dedicated::of(planned?)
 }

@@ -170,14 +170,11 @@ impl Chosen {
         let refused = match self.observed(program.clone()) {
             Ok(found) => {
                 let kept = self.with_whole_arrays(&program, &found, file)?;
-                let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {});
-                let is_cheaper = |kept: &Program| {
-                    plan(kept.clone()).is_ok_and(|kept| kept.is_cheaper(&found) && !kept.is_wider(&found))
-                };
-                return match kept.filter(is_cheaper) {
-                    Some(kept) => Ok(self.observed(kept)?),
-                    None => Ok(found),
-                };
+                let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {}).ok();
+                let kept = kept.and_then(plan).filter(|kept| kept.is_cheaper(&found) && !kept.is_wider(&found));
+                let Some(kept) = kept else { return Ok(found) };
+                kept.trials.iter().for_each(|trial| output::note(&trial.to_string()));
+                return Ok(Dedicated::of(kept)?);
             }
             Err(CompileError::Fault(fault)) => return Err(CompileError::Fault(fault).into()),
             Err(refused) => refused,
