@@ -5,7 +5,7 @@ use crate::resolve::{Scope, wrong_count};
 use crate::source::{Problem, Span};
 use crate::syntax::{Kind, Name, Syntax};
 
-const CONSTANTS: &str = "write a number, or a constant expression such as `8*8`; a program has no names for constants";
+const CONSTANTS: &str = "write a number, a constant expression such as `8*8`, or a name that the program has in `constants`, as in `constants: {W: 64}`";
 const OPERATIONS: &str = "constant expressions have `+`, `-`, `*`, `/`, `%`, `min`, `max` and `clamp`";
 
 /// The value of an expression that must be constant. `what` says in messages what it is for.

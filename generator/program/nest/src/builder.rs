@@ -193,7 +193,7 @@ impl ProgramBuilder {
                     let statement = self.statement(operation)?;
                     let span = add_line(text, &statement);
                     let share = operation.share.clone().map(|name| Share { name, span });
-                    let statement = parser::statement(&PlacedText::new(&statement, text, span), Vec::new(), share);
+                    let statement = parser::statement(&PlacedText::new(&statement, text, span), &[], Vec::new(), share);
                     statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement)
                 }
             });

@@ -63,6 +63,10 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
             let problem = Problem::new(span, format!("unexpected character `{}`", first.escape_debug()));
             return Err(match first {
                 '?' => problem.with_help("a choice is written `sel(condition, a, b)`"),
+                ':' => problem.with_help("a loop over each second value is `for x in 0..64 step 2:`"),
+                '{' | '}' => {
+                    problem.with_help("a choice is written `sel(condition, a, b)`, and a body is a list below its loop")
+                }
                 _ => problem,
             });
         };

@@ -24,24 +24,27 @@ pub fn is_reserved(word: &str) -> bool {
 /// Reads `target[indices] = value` or `target[indices] += value`, which computes with these named values and shares this unit.
 pub(crate) fn statement(
     placed: &PlacedText,
+    known: Known,
     values: Vec<(Name, Syntax)>,
     share: Option<Share>,
 ) -> Result<Statement, Problem> {
-    let mut parser = Parser::new(placed, &values)?;
+    let mut parser = Parser::new(placed, known, &values)?;
     let start = parser.span();
     if parser.peek() == &Token::Name("for".to_owned()) {
         return Err(Problem::new(start, "a loop without a body")
             .with_help("write `for x in 0..64:` with a colon, and the statements as a list below"));
     }
     let help = "a statement is `array[indices] = expression` or `array[indices] += expression`";
-    let name = parser.name("the name of an array").map_err(|problem| problem.with_help(help))?;
-    parser.expect("[").map_err(|problem| problem.with_help(help))?;
+    let name = parser.name("the name of an array").map_err(|problem| problem.or_help(help))?;
+    let is_scalar = parser.peek() == &Token::Symbol("=");
+    parser.expect("[").map_err(|problem| problem.or_help(if is_scalar { LOCAL_VALUE } else { help }))?;
     let indices = parser.list("]", 0)?;
+    parser.refuse_second_brackets()?;
     let target = Syntax::new(Kind::Element(name, indices), start.to(parser.last()));
     let reduce = match parser.peek() {
         Token::Symbol("=") => false,
         Token::Symbol("+=") => true,
-        _ => return Err(parser.unexpected("`=` or `+=`").with_help(help)),
+        _ => return Err(parser.unexpected("`=` or `+=`").or_help(help)),
     };
     parser.advance();
     let value = parser.expression(0)?;
@@ -51,23 +54,21 @@ pub(crate) fn statement(
 }
 
 /// Reads the expression of a named value, which computes with those before it.
-pub(crate) fn value(placed: &PlacedText, before: &[(Name, Syntax)]) -> Result<Syntax, Problem> {
-    let mut parser = Parser::new(placed, before)?;
+pub(crate) fn value(placed: &PlacedText, known: Known, before: &[(Name, Syntax)]) -> Result<Syntax, Problem> {
+    let mut parser = Parser::new(placed, known, before)?;
     let value = parser.expression(0)?;
     parser.end()?;
     Ok(value)
 }
 
-/// Reads `for variable in start..end`, perhaps with `unroll factor`.
-pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
-    read_header(placed).map_err(|problem| match problem.help {
-        Some(_) => problem,
-        None => problem.with_help("a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`"),
-    })
+/// Reads `for variable in start..end`, perhaps with `step distance` and `unroll factor`.
+pub(crate) fn header(placed: &PlacedText, known: Known) -> Result<Header, Problem> {
+    read_header(placed, known)
+        .map_err(|problem| problem.or_help("a loop is written `for x in 0..64:` or `for x in 0..64 step 2 unroll 4:`"))
 }
 
-fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
-    let mut parser = Parser::new(placed, &[])?;
+fn read_header(placed: &PlacedText, known: Known) -> Result<Header, Problem> {
+    let mut parser = Parser::new(placed, known, &[])?;
     let start = parser.span();
     let is_element = matches!(parser.tokens[..], [(Token::Name(_), _), (Token::Symbol("["), _), ..]);
     parser.word("for").map_err(|problem| match is_element {
@@ -80,29 +81,62 @@ fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
     parser.word("in")?;
     let first = parser.expression(0)?;
     parser.expect("..")?;
+    if parser.peek() == &Token::Symbol("=") {
+        return Err(parser
+            .unexpected("an operand")
+            .with_help("the end is not part of the loop: `0..64` runs 64 times"));
+    }
     let end = parser.expression(0)?;
-    let unroll = match parser.peek() {
-        Token::Name(word) if word == "unroll" => {
+    let mut after = |wanted: &str| match parser.peek() {
+        Token::Name(word) if word == wanted => {
             parser.advance();
-            Some(parser.expression(0)?)
+            parser.expression(0).map(Some)
         }
-        _ => None,
+        _ => Ok(None),
     };
+    let (step, unroll) = (after("step")?, after("unroll")?);
     parser.end()?;
-    let span = start.to(unroll.as_ref().unwrap_or(&end).span);
-    Ok(Header { variable, start: first, end, unroll, span })
+    let span = start.to(parser.last());
+    Ok(Header { variable, start: first, end, step, unroll, span })
+}
+
+/// Names that expressions stand for, wherever they are used: constants of the program, and variables of loops with a step.
+pub(crate) type Known<'a> = &'a [(Name, Syntax)];
+
+const LOCAL_VALUE: &str =
+    "a value with a name stands below its statement: `- a[x] = t * t:`, and there `where: {t: b[x] + 1}`";
+
+/// Words and symbols of other languages, as they are found where this one has none, and what it has for them.
+const FOREIGN: [(&str, &str); 10] = [
+    ("if", "a choice is a value, `sel(condition, a, b)`; a part of an array has loops of its own"),
+    ("else", "a choice is a value, `sel(condition, a, b)`"),
+    ("let", LOCAL_VALUE),
+    ("var", LOCAL_VALUE),
+    ("const", "constants stand at the top of the file: `constants: {W: 64}`"),
+    ("and", "both conditions are `a && b`"),
+    ("or", "one of two conditions is `a || b`"),
+    ("not", "the opposite of a condition is `!a`"),
+    ("**", "a power is a product: `a[x] * a[x]`"),
+    ("//", "the quotient of integers is `a / b`, rounded down"),
+];
+
+/// What this language has for such a word or symbol of others.
+pub(crate) fn instead_of(foreign: &str) -> Option<&'static str> {
+    FOREIGN.into_iter().find(|(word, _)| *word == foreign).map(|(_, help)| help)
 }
 
 struct Parser<'a> {
     tokens: Vec<(Token, Span)>,
     next: usize,
+    /// Trees that take the place of names.
+    known: Known<'a>,
     /// The values that names stand for, whose trees are parts of those that are read.
     values: &'a [(Name, Syntax)],
 }
 
 impl<'a> Parser<'a> {
-    fn new(placed: &PlacedText, values: &'a [(Name, Syntax)]) -> Result<Self, Problem> {
-        Ok(Self { tokens: tokens(placed)?, next: 0, values })
+    fn new(placed: &PlacedText, known: Known<'a>, values: &'a [(Name, Syntax)]) -> Result<Self, Problem> {
+        Ok(Self { tokens: tokens(placed)?, next: 0, known, values })
     }
 
     fn peek(&self) -> &Token {
@@ -135,7 +169,26 @@ impl<'a> Parser<'a> {
             Token::Symbol(symbol) => format!("`{symbol}`"),
             Token::End => "the end".to_owned(),
         };
-        Problem::new(self.span(), format!("expected {expected}, found {found}"))
+        let problem = Problem::new(self.span(), format!("expected {expected}, found {found}"));
+        let (found, before) = (self.peek(), self.next.checked_sub(1).map(|before| &self.tokens[before].0));
+        let word = |token: &Token| if let Token::Name(word) = token { instead_of(word) } else { None };
+        let twice = || match found {
+            Token::Symbol(symbol) if before == Some(found) => instead_of(&symbol.repeat(2)),
+            _ => None,
+        };
+        match word(found).or_else(|| before.and_then(word)).or_else(twice) {
+            Some(help) => problem.with_help(help),
+            None => problem,
+        }
+    }
+
+    /// Refuses the brackets of a further dimension.
+    fn refuse_second_brackets(&self) -> Result<(), Problem> {
+        if self.peek() != &Token::Symbol("[") {
+            return Ok(());
+        }
+        let help = "all indices stand in one pair of brackets, innermost first: `image[x, y]`";
+        Err(self.unexpected("an operator").with_help(help))
     }
 
     fn expect(&mut self, symbol: &'static str) -> Result<Span, Problem> {
@@ -307,6 +360,9 @@ impl<'a> Parser<'a> {
                         let message = format!("expected an operand, found `{}`", name.text);
                         return Err(Problem::new(name.span, message));
                     }
+                    _ if let Some((_, tree)) = self.known.iter().rfind(|(known, _)| known.text == name.text) => {
+                        return Ok(tree.at(start));
+                    }
                     _ => {
                         let value = self.values.iter().find(|(value, _)| value.text == name.text);
                         return Ok(match value {
@@ -317,10 +373,8 @@ impl<'a> Parser<'a> {
                 };
                 self.advance();
                 let parts = self.list(close, self.deeper(nesting)?)?;
-                if element && self.peek() == &Token::Symbol("[") {
-                    return Err(self
-                        .unexpected("an operator")
-                        .with_help("all indices stand in one pair of brackets, innermost first: `image[x, y]`"));
+                if element {
+                    self.refuse_second_brackets()?;
                 }
                 let span = start.to(self.last());
                 let kind = if element { Kind::Element(name, parts) } else { Kind::Call(name, parts) };

@@ -13,16 +13,16 @@ use pushmem_float::Function;
 use crate::expression::{Expression, ExpressionKind};
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
-use crate::parser::is_reserved;
+use crate::parser::{instead_of, is_reserved};
 use crate::program::{Access, ArrayKind, Load, Operation};
 use crate::source::{Problem, Span};
 use crate::syntax::{Kind, Name, Statement, Syntax};
 use crate::types::Type;
 use crate::value_range::value_range;
-pub(crate) use program::too_many_elements;
 pub use program::{
     Checked, LARGEST_ARRAY, LARGEST_PROGRAM, LARGEST_RUN, LARGEST_TABLE, MOST_DIMENSIONS, MOST_OPERATIONS,
 };
+pub(crate) use program::{check_name, too_many_elements};
 use program::{is_name, not_a_name};
 use scope::FUNCTIONS;
 pub(crate) use scope::{Scope, wrong_count};
@@ -332,9 +332,12 @@ impl Resolver<'_, '_> {
             }
             let problem = Problem::new(name.span, format!("unknown function `{}`", name.text));
             let names = FUNCTIONS.iter().map(|(function, ..)| *function);
-            return Err(match nearest(&name.text, names.clone()) {
-                Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-                None => problem.with_help(format!("the functions are {}", names.collect::<Vec<_>>().join(", "))),
+            return Err(match (instead_of(&name.text), nearest(&name.text, names.clone())) {
+                (Some(help), _) => problem.with_help(help),
+                (None, Some(near)) => problem.with_help(format!("did you mean `{near}`?")),
+                (None, None) => {
+                    problem.with_help(format!("the functions are {}", names.collect::<Vec<_>>().join(", ")))
+                }
             });
         };
         if arguments.len() != *needed {

@@ -89,6 +89,12 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
+
+    /// The same with this help, unless it has one.
+    pub(crate) fn or_help(mut self, help: &str) -> Self {
+        self.help.get_or_insert_with(|| help.to_owned());
+        self
+    }
 }
 
 /// Text out of a YAML scalar, which knows where in the file each of its bytes is.

@@ -108,12 +108,15 @@ pub enum NodeSyntax {
     Wrong(Problem),
 }
 
-/// The header of a loop: `for variable in start..end`.
+/// The header of a loop: `for variable in start..end step distance`.
 #[derive(Debug)]
 pub struct Header {
     pub(crate) variable: Name,
     pub(crate) start: Syntax,
     pub(crate) end: Syntax,
+    /// How far apart the values are: 1 without. With one, the loop counts its iterations, and the reader puts the value in the place of
+    /// the variable.
+    pub(crate) step: Option<Syntax>,
     /// How many iterations are executed at once: 1 without.
     pub(crate) unroll: Option<Syntax>,
     pub(crate) span: Span,
@@ -124,7 +127,15 @@ impl Header {
     pub fn new(variable: &str, values: Range<i64>, unroll: Option<i64>, span: Span) -> Self {
         let number = |number: i64| Syntax::new(Kind::Integer(number, None), span);
         let variable = Name { text: variable.to_owned(), span };
-        Self { variable, start: number(values.start), end: number(values.end), unroll: unroll.map(number), span }
+        let (start, end) = (number(values.start), number(values.end));
+        Self { variable, start, end, step: None, unroll: unroll.map(number), span }
+    }
+
+    /// The value in an iteration, computed from the number of the iteration, which has the name of the variable.
+    pub(crate) fn stepped(&self) -> Option<(Name, Syntax)> {
+        let (step, span) = (self.step.clone()?, self.variable.span);
+        let steps = Syntax::binary(Binary::Multiply, step, Syntax::variable(&self.variable.text, span), span);
+        Some((self.variable.clone(), Syntax::binary(Binary::Add, self.start.clone(), steps, span)))
     }
 }
 
@@ -213,6 +224,11 @@ impl Syntax {
         let mut syntax = Self { kind, span, height: 1 };
         syntax.height += syntax.children().into_iter().map(|child| child.height).max().unwrap_or(0);
         syntax
+    }
+
+    /// The same, written at another place.
+    pub(crate) fn at(&self, span: Span) -> Self {
+        Self { span, ..self.clone() }
     }
 
     /// A constant of a type.

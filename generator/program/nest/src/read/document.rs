@@ -15,6 +15,8 @@ pub(super) struct ProgramFile {
     pub name: String,
     pub schedule: Option<Policy>,
     #[serde(default)]
+    pub constants: Ordered<ExpressionFile>,
+    #[serde(default)]
     pub inputs: Ordered<ArrayFile>,
     pub outputs: Ordered<ArrayFile>,
     #[serde(default)]
@@ -29,8 +31,8 @@ pub(super) struct ProgramFile {
 pub(super) struct ArrayFile {
     #[serde(rename = "type")]
     pub type_name: String,
-    pub shape: Vec<i64>,
-    pub min: Option<Vec<i64>>,
+    pub shape: Vec<ExpressionFile>,
+    pub min: Option<Vec<ExpressionFile>>,
     pub level: Option<Level>,
 }
 

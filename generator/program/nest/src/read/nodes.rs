@@ -3,19 +3,20 @@
 use pushmem_files::Document;
 
 use super::document::{Attributes, Body, ExpressionFile, NODES, NodeFile};
-use crate::parser;
+use crate::parser::{self, Known};
 use crate::program::Share;
 use crate::source::{PlacedText, Problem};
 use crate::syntax::{Name, NodeSyntax, Places};
 
-pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places) -> Vec<NodeSyntax> {
+/// The loops and statements of a list, in which these names are known.
+pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places, known: Known) -> Vec<NodeSyntax> {
     let mut nodes = Vec::new();
     for (place, file) in files.iter().enumerate() {
         let places = places.element(place);
         match file {
             NodeFile::Statement(text) => {
                 let placed = PlacedText::new(text, document.text(), places.value());
-                let statement = parser::statement(&placed, Vec::new(), None);
+                let statement = parser::statement(&placed, known, Vec::new(), None);
                 nodes.push(statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement));
             }
             NodeFile::Loops(loops) => {
@@ -28,10 +29,12 @@ pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places) ->
                     let placed = PlacedText::new(header, document.text(), places.key());
                     match body {
                         Body::Attributes(attributes) => {
-                            attributed_statement(&placed, attributes, document, &places, &mut nodes);
+                            attributed_statement(&placed, attributes, document, &places, known, &mut nodes);
                         }
-                        Body::Nodes(body) => nodes.push(loop_of(&placed, || self::nodes(body, document, &places))),
-                        Body::Text(text) => nodes.push(loop_of(&placed, || {
+                        Body::Nodes(body) => {
+                            nodes.push(loop_of(&placed, known, |known| self::nodes(body, document, &places, known)))
+                        }
+                        Body::Text(text) => nodes.push(loop_of(&placed, known, |_| {
                             let message = format!("expected {NODES}, found `{text}`");
                             let problem = Problem::new(places.value(), message);
                             vec![NodeSyntax::Wrong(problem.with_help("put a dash before it: `- …`"))]
@@ -44,8 +47,25 @@ pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places) ->
     nodes
 }
 
-fn loop_of(header: &PlacedText, body: impl FnOnce() -> Vec<NodeSyntax>) -> NodeSyntax {
-    parser::header(header).map_or_else(NodeSyntax::Wrong, |header| NodeSyntax::Loop(header, body()))
+fn loop_of(header: &PlacedText, known: Known, body: impl FnOnce(Known) -> Vec<NodeSyntax>) -> NodeSyntax {
+    let header =
+        match parser::header(header, known).and_then(|header| unknown(&header.variable, known).map(|()| header)) {
+            Ok(header) => header,
+            Err(problem) => return NodeSyntax::Wrong(problem),
+        };
+    let body = match header.stepped() {
+        Some(stepped) => body(&[known, &[stepped]].concat()),
+        None => body(known),
+    };
+    NodeSyntax::Loop(header, body)
+}
+
+/// Refuses a name that stands for something else already.
+pub(super) fn unknown(name: &Name, known: Known) -> Result<(), Problem> {
+    if !known.iter().any(|(known, _)| known.text == name.text) {
+        return Ok(());
+    }
+    Err(Problem::new(name.span, format!("`{}` has a meaning already", name.text)).with_help("rename one of the two"))
 }
 
 /// Adds a statement with attributes, or with all that is wrong of them.
@@ -54,6 +74,7 @@ fn attributed_statement(
     attributes: &Attributes,
     document: &Document,
     places: &Places,
+    known: Known,
     nodes: &mut Vec<NodeSyntax>,
 ) {
     let share = attributes.share.clone().map(|name| Share { name, span: places.field("share").value() });
@@ -61,11 +82,11 @@ fn attributed_statement(
     for (name, ExpressionFile(text)) in &attributes.values.0 {
         let places = places.field("where").field(name);
         let placed = PlacedText::new(text, document.text(), places.value());
-        let span = places.key();
-        match parser::value(&placed, &values) {
-            Ok(value) => values.push((Name { text: name.clone(), span }, value)),
+        let name = Name { text: name.clone(), span: places.key() };
+        match unknown(&name, known).and_then(|()| parser::value(&placed, known, &values)) {
+            Ok(value) => values.push((name, value)),
             Err(problem) => return nodes.push(NodeSyntax::Wrong(problem)),
         }
     }
-    nodes.push(parser::statement(text, values, share).map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement));
+    nodes.push(parser::statement(text, known, values, share).map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement));
 }

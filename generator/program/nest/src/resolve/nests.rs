@@ -84,7 +84,18 @@ fn loop_of(header: &Header, scope: &NestScope) -> Result<Loop, Problem> {
                 .with_help(format!("bounds are from -{LARGEST_BOUND} to {LARGEST_BOUND}")));
         }
     }
-    let extent = end - min;
+    let step = match &header.step {
+        None => 1,
+        Some(syntax) => {
+            let step = constant(names, syntax, "the step of the loop")?;
+            if !(1..=LARGEST_BOUND).contains(&step) {
+                let help = format!("a step is from 1 to {LARGEST_BOUND}; backwards, read `array[63 - x]`");
+                return Err(Problem::new(syntax.span, format!("a step of {step}")).with_help(help));
+            }
+            step
+        }
+    };
+    let extent = (end - min + step - 1) / step;
     if extent <= 0 {
         let message = format!("the loop from {min} to {end} never runs");
         return Err(Problem::new(header.start.span.to(header.end.span), message)
@@ -109,6 +120,8 @@ fn loop_of(header: &Header, scope: &NestScope) -> Result<Loop, Problem> {
             factor
         }
     };
+    // With a step, the loop counts iterations: the value of the variable stands in the statements.
+    let min = if header.step.is_some() { 0 } else { min };
     Ok(Loop { variable, min, extent, unroll, body: Vec::new(), span: header.span })
 }
 

@@ -170,23 +170,32 @@ impl ProgramResolver {
         let declared = declared.chain(tables.iter().map(|table| (&table.name, table.span)));
         let mut known: Vec<&str> = Vec::new();
         for (name, span) in declared {
-            let problem = if !is_name(name) {
-                not_a_name(name, "a name", span)
-            } else if is_reserved(name) {
-                Problem::new(span, format!("`{name}` is a word of the language and cannot be a name"))
-            } else if known.contains(&name.as_str()) {
-                Problem::new(span, format!("`{name}` is declared twice")).with_help("rename one of the two")
-            } else {
-                known.push(name);
-                continue;
-            };
-            self.problems.push(problem);
+            let problem = check_name(name, span).err().or_else(|| {
+                let is_known = known.contains(&name.as_str());
+                let problem = || Problem::new(span, format!("`{name}` is declared twice"));
+                is_known.then(|| problem().with_help("rename one of the two"))
+            });
+            match problem {
+                Some(problem) => self.problems.push(problem),
+                None => known.push(name),
+            }
         }
     }
 
     fn refuse(&mut self, places: &Places, message: String) {
         self.problems.push(Problem::new(places.value(), message));
     }
+}
+
+/// Refuses what cannot be the name of an array, a table or a constant.
+pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Problem> {
+    if !is_name(name) {
+        return Err(not_a_name(name, "a name", span));
+    }
+    if is_reserved(name) {
+        return Err(Problem::new(span, format!("`{name}` is a word of the language and cannot be a name")));
+    }
+    Ok(())
 }
 
 /// The problem with a text that cannot be such a name.

@@ -4,6 +4,7 @@ use pushmem_files::nearest;
 
 use crate::index::{INDEX_LIMIT, Index};
 use crate::operators::Binary;
+use crate::parser::instead_of;
 use crate::program::{Access, Array, Table};
 use crate::source::{Problem, Span};
 use crate::syntax::{Kind, Name, Syntax};
@@ -214,8 +215,11 @@ fn count(number: usize, what: &str) -> String {
 
 /// Adds the nearest of the names as a suggestion.
 fn suggest<'a>(problem: Problem, name: &str, names: impl Iterator<Item = &'a str>) -> Problem {
-    match nearest(name, names) {
-        Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-        None => problem.with_help("declare it in `inputs`, `outputs`, `buffers` or `tables`, or as a loop variable"),
+    match (instead_of(name), nearest(name, names)) {
+        (Some(help), _) => problem.with_help(help),
+        (None, Some(near)) => problem.with_help(format!("did you mean `{near}`?")),
+        (None, None) => {
+            problem.with_help("declare it in `inputs`, `outputs`, `buffers` or `tables`, or as a loop variable")
+        }
     }
 }

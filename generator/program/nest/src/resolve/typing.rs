@@ -103,6 +103,20 @@ pub(super) fn made(kind: ExpressionKind, value: Type, span: Span) -> Arc<Express
     Arc::new(Expression { kind, value, span })
 }
 
+/// How integers are multiplied by a number: the exact quotient of few bits, or the nearest of eight.
+fn in_integers(number: f64) -> String {
+    let quotients = (0..=8).map(|bits| (number * f64::from(1 << bits), 1 << bits));
+    let exact = quotients.clone().find(|(dividend, _)| dividend.fract() == 0.0);
+    let (dividend, divisor) = exact.unwrap_or((number * 256.0, 256));
+    let near = if exact.is_some() { "" } else { "about " };
+    let times = if dividend == 1.0 { String::new() } else { format!(" * {}", dividend.round()) };
+    let number = (number * 10_000.0).round() / 10_000.0;
+    let by = if divisor == 1 { String::new() } else { format!(" / {divisor}") };
+    format!(
+        "with integers, write `a[x]{times}{by}`, {near}{number} of it; or compute with numbers, as in `a[x] as bf16`"
+    )
+}
+
 impl Resolver<'_, '_> {
     /// Gives literals this type, or bf16, if they have a fraction and the type has not; what has a type keeps it.
     pub(super) fn settle(&mut self, draft: Draft, value: Type) -> Result<Arc<Expression>, Problem> {
@@ -365,6 +379,10 @@ impl Resolver<'_, '_> {
         let value = left.value().or(right.value()).unwrap_or(of_literals);
         let literal_meets_bool = value == Type::Bool && (left.value().is_none() || right.value().is_none());
         let names = [left.type_name(), right.type_name()];
+        let fraction = [&left, &right].into_iter().find_map(|draft| match draft {
+            Draft::Decimal(number, _) => Some(*number),
+            _ => None,
+        });
         let (left, right) = (self.settle(left, value)?, self.settle(right, value)?);
         if left.value == right.value && !literal_meets_bool {
             return Ok((left, right));
@@ -382,7 +400,11 @@ impl Resolver<'_, '_> {
             }
             None if left.value.format().is_some() && right.value.format().is_some() => Problem::new(span, message)
                 .with_help("write the format behind constants, as in `0.1f16`; an array of the other format is a program of its own"),
-            None => Problem::new(span, message).with_help("cast one of them, as in `a[x] as i32`"),
+            None => Problem::new(span, message).with_help(match fraction {
+                Some(number) if what == "*" => in_integers(number),
+                Some(_) => "compute with numbers, as in `a[x] as bf16`, or with integers".to_owned(),
+                None => "cast one of them, as in `a[x] as i32`".to_owned(),
+            }),
         })
     }
 }

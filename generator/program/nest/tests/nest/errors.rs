@@ -250,6 +250,37 @@ fn statements_are_refused_where_they_are_wrong() {
     }
 }
 
+#[test]
+fn words_of_other_languages_have_an_answer() {
+    for (statement, line) in [
+        ("if (x > 3) output[x, y] = 1", "`sel(condition, a, b)`"),
+        ("output[x, y] = input[x, y] if x > 3 else 0", "`sel(condition, a, b)`"),
+        ("output[x, y] = if x > 3 { 1 } else { 2 }", "`sel(condition, a, b)`"),
+        ("let t = input[x, y]", "`where: {t: b[x] + 1}`"),
+        ("t = input[x, y]", "`where: {t: b[x] + 1}`"),
+        ("output[y][x] = input[x, y]", "`image[x, y]`"),
+        ("output[x, y] = input[y][x]", "`image[x, y]`"),
+        ("output[x, y] = input[x, y] ** 2", "`a[x] * a[x]`"),
+        ("output[x, y] = input[x, y] // 2", "`a / b`, rounded down"),
+        ("output[x, y] = sel(x < 4 and y < 4, input[x, y], 0)", "`a && b`"),
+        ("output[x, y] = sel(not (x < 4), input[x, y], 0)", "`!a`"),
+        ("output[x, y] = input[x, y] + if", "`sel(condition, a, b)`"),
+        ("output[x, y] = input[x, y] * 0.5", "`a[x] / 2`, 0.5 of it"),
+        ("output[x, y] = 0.75 * input[x, y]", "`a[x] * 3 / 4`, 0.75 of it"),
+        ("output[x, y] = input[x, y] * 0.299", "`a[x] * 77 / 256`, about 0.299 of it"),
+        ("output[x, y] = input[x, y] * 2.0", "`a[x] * 2`, 2 of it"),
+        ("output[x, y] = input[x, y] + 0.5", "`a[x] as bf16`"),
+        ("for z in 0..=3:\n        - output[x, y] = 1", "`0..64` runs 64 times"),
+        ("for z in 0..8:2:\n        - output[x, y] = 1", "`for x in 0..64 step 2:`"),
+        ("for z in range(8):\n        - output[x, y] = 1", "`for x in 0..64 step 2 unroll 4:`"),
+        ("if x < 3:\n        - output[x, y] = 1", "`sel(condition, a, b)`"),
+    ] {
+        let first = read(&with_statement(statement)).expect_err(statement);
+        let help = first.help().unwrap_or_default();
+        assert!(help.contains(line), "{statement}\n{}\n{help}", first.message());
+    }
+}
+
 /// Replaces one part of a program, and tells the text pointed at and the message.
 fn changed(from: &str, to: &str) -> Vec<(String, String)> {
     const GOOD: &str = "name: p
@@ -321,6 +352,20 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("x in 0..8", "x 0..8", "0", "expected `in`, found `0`"),
         ("x in 0..8", "x in 0,8", ",", "expected `..`, found `,`"),
         ("x in 0..8", "min in 0..8", "min", "expected the loop variable, found `min`"),
+        ("x in 0..8", "x in 0..8 step 0", "0", "a step of 0"),
+        ("x in 0..8", "x in 0..8 step -1", "-1", "a step of -1"),
+        ("x in 0..8", "x in 0..8 step y", "y", "the step of the loop depends on the loop variable `y`"),
+        ("x in 0..8 unroll 2", "x in 0..8 unroll 2 step 2", "step", "expected an operator or the end, found `step`"),
+        ("name: p", "name: p\nconstants: {W: 8, V: X}", "X", "the constant is not constant: there is no `X`"),
+        ("name: p", "name: p\nconstants: {W: 0.5}", "0.5", "the constant cannot be computed with a fraction"),
+        ("name: p", "name: p\nconstants: {min: 8}", "min", "`min` is a word of the language and cannot be a name"),
+        ("name: p", "name: p\nconstants: {3w: 8}", "3w", "`3w` cannot be a name"),
+        ("name: p", "name: p\nconstants: {W: 8, W: 9}", "W", "the key `W` stands here twice"),
+        ("name: p", "name: p\nconstants: {input: 8}", "input", "`input` has a meaning already"),
+        ("name: p", "name: p\nconstants: {curve: 8}", "curve", "`curve` has a meaning already"),
+        ("name: p", "name: p\nconstants: {y: 8}", "y", "`y` has a meaning already"),
+        ("shape: [64, 64]", "shape: [64, H]", "H", "the extent is not constant: there is no `H`"),
+        ("shape: [64, 64]", "shape: [64, 1.5]", "1.5", "the extent cannot be computed with a fraction"),
         ("unroll 2", "unroll 3", "3", "`unroll 3` does not divide the 8 iterations"),
         ("unroll 2", "unroll 0", "0", "`unroll 0` does not divide the 8 iterations"),
         ("unroll 2", "unrol 2", "unrol", "expected an operator or the end, found `unrol`"),
@@ -497,7 +542,7 @@ fn warnings_of_what_is_unused_say_what_to_do() {
 /// Syntax of other languages.
 #[test]
 fn other_languages_are_helped() {
-    let loop_help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";
+    let loop_help = "a loop is written `for x in 0..64:` or `for x in 0..64 step 2 unroll 4:`";
     let good = with_statement("output[x, y] = input[x, y]");
     for (from, to, help) in [
         ("= input[x, y]", "= input[y][x]", "all indices stand in one pair of brackets, innermost first: `image[x, y]`"),

@@ -7,3 +7,4 @@ mod networks;
 mod properties;
 mod reductions;
 mod references;
+mod spellings;
