@@ -138,6 +138,30 @@ impl Loads {
         Some(Loads { series, first, stride })
     }
 
+    /// The cycle of the last load before reads at `first` and `strides`, as a function of those loops of the reader that the loads count, so many
+    /// iterations each: the first load, and how far apart loads are along each loop. Of the other loops it is the same load. Nothing if it is no
+    /// such function, as far as the ends of the loops tell.
+    pub fn followed_by(&self, first: i64, strides: &[i64], extents: &[i64]) -> Option<(i64, Vec<i64>)> {
+        let mut apart = vec![0; strides.len()];
+        // How far from the first read those are that differ in the loops which no loads count, as far as is known.
+        let rest = |apart: &[i64]| {
+            let levels = (0..strides.len()).filter(|&level| apart[level] == 0);
+            let spans = levels.map(|level| strides[level] * (extents[level] - 1));
+            spans.fold((0, 0), |(low, high), span| (low + span.min(0), high + span.max(0)))
+        };
+        for (series, stride) in self.series.iter().zip(&self.stride).rev().filter(|(series, _)| series.count > 1) {
+            let step = series.step * stride;
+            let counts =
+                |level: &usize| apart[*level] == 0 && (strides[*level], extents[*level]) == (step, series.count);
+            let level = (0..strides.len()).find(counts).filter(|_| step > 0)?;
+            apart[level] = step;
+            if first + rest(&apart).1 > self.first + step {
+                return None;
+            }
+        }
+        (first + rest(&apart).0 > self.first).then_some((self.first, apart))
+    }
+
     /// The last load before a cycle: its iteration and its cycle. The nest is gone through from the outermost loop inwards.
     fn last_before(&self, cycle: i64) -> Option<(Vec<i64>, i64)> {
         let Loads { series, first, stride } = self;
@@ -161,6 +185,34 @@ impl Loads {
 mod tests {
     use super::*;
     use pushmem_affine::{Affine, Domain};
+
+    /// The last load before each read of a nest, against the one that is found for its cycle.
+    #[test]
+    fn loads_that_follow_the_loops_of_reads_are_found() {
+        let series = |count: i64| Series { first: 0, step: 1, count };
+        let mut functions = 0;
+        let counts = [1, 2, 3].into_iter().cartesian_product([1, 2]).cartesian_product([2, 5, 9]);
+        for ((outer, inner), stride) in counts {
+            let loads = Loads { series: vec![series(inner), series(outer)], first: 4, stride: vec![2, stride] };
+            let reads = [-1, 0, 1, 2].into_iter().cartesian_product([2, stride, 7]).cartesian_product(2..12);
+            for ((first_stride, last_stride), first) in reads {
+                let (strides, extents) = ([first_stride, 2, last_stride], [2, inner, outer]);
+                let Some((start, apart)) = loads.followed_by(first, &strides, &extents) else { continue };
+                functions += 1;
+                for index in extents.iter().map(|extent| 0..*extent).multi_cartesian_product() {
+                    let along =
+                        |strides: &[i64]| index.iter().zip(strides).map(|(index, stride)| index * stride).sum::<i64>();
+                    let found = loads.last_before(first + along(&strides)).map(|(_, loaded)| loaded);
+                    assert_eq!(
+                        found,
+                        Some(start + along(&apart)),
+                        "{loads:?} {first} {strides:?} {extents:?} {index:?}"
+                    );
+                }
+            }
+        }
+        assert!(functions > 100, "{functions}");
+    }
 
     /// The last load before each cycle, against a walk through all iterations.
     #[test]

@@ -27,7 +27,7 @@ use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::Loads;
 use crate::holds::{Content, Shown};
-use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource, View};
+use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
 use crate::places::{Direction, Places, is_affine_access, is_affine_within};
 use crate::stages::{ends, ends_of_loops};
 use crate::{counters, holds, memories, order, stored};
@@ -391,6 +391,9 @@ impl Prover<'_> {
             || content.name.clone(),
             "it chooses a hold register by other loops than those of the element",
         )?;
+        if self.is_held_alike(stage, load, cases) {
+            return Ok(());
+        }
         let ends = content.loops.iter().zip(&times.stride).enumerate().map(|(level, (bounds, stride))| {
             let (first, last) = if *stride < 0 { (bounds.max(), bounds.min) } else { (bounds.min, bounds.max()) };
             match read.follows(level) {
@@ -434,6 +437,54 @@ impl Prover<'_> {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// Whether a load is served by one hold register whose loads follow the loops of the element, so that the cycle of each is a sum with one term for
+    /// each loop, and the word is right at points that tell about all iterations, as in [`Self::for_each_point`].
+    fn is_held_alike(&self, stage: usize, load: usize, cases: &[NetCase]) -> bool {
+        let content = &self.staged.pipeline.stages[stage];
+        let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
+        let [NetCase { conditions, source }] = cases else { return false };
+        let Some(net) = source.direct().filter(|_| conditions.is_empty()) else { return false };
+        let NetDriver::Hold(NetHold { source: NetSource::Net { net: held, delay }, .. }) = self.drivers[net] else {
+            return false;
+        };
+        let (Some(past), Some(loads)) = (self.nets[held], self.loads.get(&net)) else { return false };
+        let runs = |subscript: &Subscript| {
+            let along = content.loops.iter().zip(&subscript.coefficients);
+            along.filter(|(level, step)| level.extent > 1 && **step != 0).count()
+        };
+        let is_plain = is_affine_access(read) && read.subscripts.iter().all(|subscript| runs(subscript) <= 1);
+        let first = content.loops.iter().map(|level| level.min).collect_vec();
+        let extents = content.loops.iter().map(|level| level.extent as i64).collect_vec();
+        let followed = loads.followed_by(times.value(&first), &times.stride, &extents);
+        let Some((loaded, apart)) = followed.filter(|_| is_plain) else { return false };
+        // What the element does not follow loads nothing: the first and the last of these iterations see the same load.
+        if (0..apart.len()).any(|level| apart[level] != 0 && !read.follows(level)) {
+            return false;
+        }
+        let shows = |index: &[i64]| {
+            let steps = index.iter().zip(&first).zip(&apart).map(|((index, first), apart)| (index - first) * apart);
+            let cycle = loaded + steps.sum::<i64>() - delay - past.cycles;
+            self.is_element(stage, load, index, Content::Result { stage: past.stage, cycle })
+        };
+        let affine = self.has_affine_times(read.array);
+        let writers = self.dependences.writers.of_access(read.array, &Places::of_stage(content, read));
+        let classes = (0..content.loops.len()).map(|level| match read.follows(level) {
+            true => self.classes(content, read, level, &[], &writers, affine),
+            false => vec![vec![first[level]]],
+        });
+        let classes = classes.collect_vec();
+        classes.iter().map(|of_loop| of_loop.iter()).multi_cartesian_product().all(|chosen| {
+            let least = chosen.iter().map(|members| members[0]).collect_vec();
+            chosen.iter().enumerate().all(|(level, members)| {
+                let mut index = least.clone();
+                members.iter().all(|&member| {
+                    index[level] = member;
+                    shows(&index)
+                })
+            })
+        })
     }
 
     /// The word that a register holds in a cycle, or a constant.
