@@ -6,7 +6,10 @@ use pushmem_assembly::Unserved;
 use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{PartError, prove_rewritten};
-use pushmem_rewriting::{with_accumulators, with_inner_reductions, with_padding, with_serial_loads};
+use pushmem_rewriting::{
+    with_accumulators, with_edges, with_inner_reductions, with_outer_reductions, with_outer_rows, with_padding,
+    with_serial_loads,
+};
 use pushmem_search::Search;
 
 use crate::accumulators;
@@ -71,18 +74,36 @@ struct Forms<'s, 'a> {
 }
 
 impl<'a> Forms<'_, 'a> {
-    /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them. The loops over which reductions add
-    /// are where the program has them, or inside of the others.
+    /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them, element by element or the edge
+    /// first. The loops over which reductions add are where the program has them, or inside of the others.
     fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
         let (padded, witness) = with_padding(source.clone());
         proven(prove_rewritten(source, &padded, &witness))?;
-        self.run_with_sums(Form::of(padded.clone()))?;
-        let (turned, witness) = with_inner_reductions(padded.clone());
-        if turned == padded {
-            return Ok(());
+        let (cut, witness) = with_edges(padded.clone());
+        let mut forms = vec![Form::of(padded)];
+        if cut != forms[0].program {
+            proven(prove_rewritten(&forms[0].program, &cut, &witness))?;
+            forms.push(Form { changes: vec!["edges are written first"], ..Form::of(cut) });
         }
-        proven(prove_rewritten(&padded, &turned, &witness))?;
-        self.run_with_sums(Form { changes: vec!["loops of sums are inside"], ..Form::of(turned) })
+        for form in forms {
+            self.run_with_sums(form.clone())?;
+            let orders = [
+                (with_inner_reductions(form.program.clone()), "loops of sums are inside"),
+                (with_outer_rows(form.program.clone()), "rows are outside"),
+                (with_outer_reductions(form.program.clone()), "loops of sums are outside"),
+            ];
+            let mut tried = vec![form.program.clone()];
+            for ((ordered, witness), change) in orders {
+                if tried.contains(&ordered) {
+                    continue;
+                }
+                proven(prove_rewritten(&form.program, &ordered, &witness))?;
+                tried.push(ordered.clone());
+                let changes = [&form.changes[..], &[change]].concat();
+                self.run_with_sums(Form { changes, ..Form::of(ordered) })?;
+            }
+        }
+        Ok(())
     }
 
     /// A form with its sums in memories, or in registers: those that wait for memories, or all.

@@ -291,7 +291,7 @@ fn with_exchanged_variables(witness: &Witness) -> Vec<Witness> {
 /// A witness in which a statement, a variable, an array or an element is another one.
 fn with_false_claim(witness: &Witness, random: &mut SmallRng) -> Witness {
     let mut wrong = witness.clone();
-    let Witness { statements, arrays } = &mut wrong;
+    let Witness { statements, arrays, .. } = &mut wrong;
     let (own, array) = (random.random_range(0..statements.len()), random.random_range(0..arrays.len()));
     let other = random.random_range(0..statements.len());
     let change = |of: &mut AffineIndex, random: &mut SmallRng| match of.terms.last_mut() {

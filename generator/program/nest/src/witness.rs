@@ -14,6 +14,9 @@ pub struct Witness {
     /// The origins of the arrays of the new program, apart from the last ones: those are of running sums, of which each element is that of the
     /// iteration before and what the loop adds.
     pub arrays: Vec<ArrayOrigin>,
+    /// The numbers of the statements of the new program that write the value beyond an array to all elements of a copy with an edge. The next
+    /// statement copies the elements within, and is the copy of the old program together with it.
+    pub edges: Vec<usize>,
 }
 
 /// The statement of the old program that a statement of the new one is, and its iteration there.
@@ -70,7 +73,7 @@ impl Witness {
             number += usize::from(is_own);
             is_own.then(|| StatementOrigin::same(number - 1, loops.len()))
         });
-        Witness { statements: statements.collect(), arrays }
+        Witness { statements: statements.collect(), arrays, edges: Vec::new() }
     }
 }
 

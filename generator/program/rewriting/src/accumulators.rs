@@ -21,7 +21,7 @@ const MOST_COPIES: i64 = 256;
 /// as it is; likewise a sum in which the order matters, unless it begins with a constant just before its loop.
 #[must_use]
 pub fn with_accumulators(mut program: Program, chosen: impl Fn(&Operation) -> bool) -> (Program, Witness) {
-    let Witness { statements, arrays } = Witness::same(&program);
+    let Witness { statements, arrays, edges } = Witness::same(&program);
     let names = program.operations().into_iter().map(|(_, operation)| operation.name.clone());
     let origins = names.zip(statements).collect();
     let nest = std::mem::take(&mut program.nest);
@@ -30,7 +30,7 @@ pub fn with_accumulators(mut program: Program, chosen: impl Fn(&Operation) -> bo
     let nest = pass.body(nest);
     let program = Program { nest, ..pass.program };
     let statements = program.operations().into_iter().map(|(_, operation)| pass.origins[&operation.name].clone());
-    let witness = Witness { statements: statements.collect(), arrays };
+    let witness = Witness { statements: statements.collect(), arrays, edges };
     (program, witness)
 }
 

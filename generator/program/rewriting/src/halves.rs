@@ -56,7 +56,7 @@ pub fn with_halves(mut program: Program) -> Result<(Program, Witness), Diagnosti
         Some(origin)
     };
     let statements = program.operations().into_iter().map(origin).collect();
-    Ok((program, Witness { statements, arrays }))
+    Ok((program, Witness { statements, arrays, edges: Vec::new() }))
 }
 
 fn halved(program: &Program, nodes: Vec<Node>, halves: &BTreeMap<usize, Halves>) -> Result<Vec<Node>, Diagnostic> {

@@ -5,17 +5,19 @@
 //! that was compiled with the one that was written.
 
 mod accumulators;
+mod edges;
 mod halves;
-mod inner_reductions;
 mod levels;
+mod orders;
 mod padding;
 mod random_access;
 mod serial_loads;
 
 pub use accumulators::with_accumulators;
+pub use edges::with_edges;
 pub use halves::with_halves;
-pub use inner_reductions::with_inner_reductions;
 pub use levels::with_copies;
+pub use orders::{with_inner_reductions, with_outer_reductions, with_outer_rows};
 pub use padding::with_padding;
 pub use random_access::with_random_access;
 pub use serial_loads::with_serial_loads;

@@ -20,6 +20,7 @@ mod reductions;
 mod refusals;
 mod serial_loads;
 mod sharing;
+mod spellings;
 mod tables;
 mod transport;
 mod trials;

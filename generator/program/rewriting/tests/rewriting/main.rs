@@ -1,7 +1,8 @@
 //! Rewrites change nothing of what a program computes.
 
 mod common;
-mod inner_reductions;
+mod edges;
 mod levels;
+mod orders;
 mod padding;
 mod serial_loads;

@@ -1,12 +1,14 @@
 //! The proof that a program computes what the one does that a pass has rewritten, by the pass's [witness](Witness).
 //!
-//! [Running sums](running_sums) are taken out first: statements join with the elements themselves. An access of an array that [holds elements of
+//! A statement that writes an edge joins first with the one that copies [what is within](edges). Then
+//! [running sums](running_sums) are taken out: statements join with the elements themselves. An access of an array that [holds elements of
 //! another one](arrays) becomes that of the other one, and the statements that only copy between the two are taken out. Then each statement must
 //! be [one of the program](iterations), each iteration once, with the same elements. And of two iterations that access one element, and one of
 //! which writes it, the [order](orders) must be the same, unless one statement adds in both. Such programs compute the same, whatever made the
 //! witness.
 
 mod arrays;
+mod edges;
 mod indices;
 mod iterations;
 mod orders;
@@ -47,6 +49,7 @@ pub fn prove_rewritten(source: &Program, rewritten: &Program, witness: &Witness)
     for ((statement, origin), lanes) in statements.iter_mut().zip(&witness.statements).zip(&lanes) {
         (statement.origin, statement.lanes) = (origin.as_ref(), lanes);
     }
+    let statements = edges::joined(statements, &rewritten.arrays, &witness.edges)?;
     let statements = running_sums::without(statements, &rewritten.arrays, witness.arrays.len())?;
     let statements = arrays::of_source(source, rewritten, statements, &witness.arrays)?;
     orders::check(&iterations::pairs(&Statement::all(source), statements)?)

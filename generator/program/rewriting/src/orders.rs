@@ -1,7 +1,7 @@
-//! Loops over which a statement adds, inside of those of the elements that it adds to.
+//! The order of the loops of sums: those over which a statement adds, and those of the elements that it adds to.
 
 use itertools::Itertools;
-use pushmem_nest::{AffineIndex, Loop, Node, Operation, Program, StatementOrigin, Witness};
+use pushmem_nest::{Access, AffineIndex, Loop, Node, Operation, Program, StatementOrigin, Witness};
 
 /// Puts the loops over which a reduction adds inside of the others of its nest, each kind in the order of the program: all terms of an element come
 /// one after the other, so that no memory keeps its sum meanwhile.
@@ -9,15 +9,47 @@ use pushmem_nest::{AffineIndex, Loop, Node, Operation, Program, StatementOrigin,
 /// A nest stays as it is if it has several statements, if its order of additions matters, if its statement reads the array that it
 /// writes or chooses elements by data, or if no loop that runs would change its place.
 #[must_use]
-pub fn with_inner_reductions(mut program: Program) -> (Program, Witness) {
+pub fn with_inner_reductions(program: Program) -> (Program, Witness) {
+    with_order(program, |target, variable, _| usize::from(!target.follows(variable)))
+}
+
+/// Puts the loops of the outermost dimension of the elements outside of the others of the nest of a reduction: a row is complete before the next
+/// one begins, so that what reads it waits for no other. An array of one dimension is one row.
+///
+/// A nest stays as it is as in [`with_inner_reductions`].
+#[must_use]
+pub fn with_outer_rows(program: Program) -> (Program, Witness) {
+    with_order(program, |target, variable, _| match &target.indices[..] {
+        [_, .., row] => usize::from(!row.variables().contains(&variable)),
+        _ => 0,
+    })
+}
+
+/// Puts the loops over which a reduction adds outside of the others of its nest: a term is added to all elements before the next one, so that
+/// what all of them take, as the weight of a layer, is taken once.
+///
+/// A nest stays as it is as in [`with_inner_reductions`]; loops that are unrolled altogether stay inside.
+#[must_use]
+pub fn with_outer_reductions(program: Program) -> (Program, Witness) {
+    with_order(program, |target, variable, level| match level.extent > level.unroll {
+        true => usize::from(target.follows(variable)),
+        false => 2,
+    })
+}
+
+/// The place of a loop among those of a nest, from the number of its variable: lower ones are outside.
+type Rank = fn(&Access, usize, &Loop) -> usize;
+
+/// Puts the loops of reductions into another order.
+fn with_order(mut program: Program, rank: Rank) -> (Program, Witness) {
     let mut witness = Witness { statements: Vec::new(), ..Witness::same(&program) };
     let nest = std::mem::take(&mut program.nest);
-    program.nest = nest.into_iter().map(|node| with_order(node, 0, &mut witness.statements)).collect();
+    program.nest = nest.into_iter().map(|node| ordered(node, 0, rank, &mut witness.statements)).collect();
     (program, witness)
 }
 
 /// A node with `depth` loops around it. Its statements are added to those that come before.
-fn with_order(node: Node, depth: usize, statements: &mut Vec<Option<StatementOrigin>>) -> Node {
+fn ordered(node: Node, depth: usize, rank: Rank, statements: &mut Vec<Option<StatementOrigin>>) -> Node {
     let outer = match node {
         Node::Loop(outer) => outer,
         Node::Operation(_) => {
@@ -25,21 +57,20 @@ fn with_order(node: Node, depth: usize, statements: &mut Vec<Option<StatementOri
             return node;
         }
     };
-    if let Some((nest, variables)) = turned(&outer, depth) {
+    if let Some((nest, variables)) = turned(&outer, depth, rank) {
         statements.push(Some(StatementOrigin::of(statements.len(), variables)));
         return nest;
     }
     let Loop { body, .. } = outer;
-    let body = body.into_iter().map(|node| with_order(node, depth + 1, statements)).collect();
+    let body = body.into_iter().map(|node| ordered(node, depth + 1, rank, statements)).collect();
     Node::Loop(Loop { body, ..outer })
 }
 
-/// A nest with the loops inside that its target does not follow, and the variables of its old loops. Nothing if it stays as it is.
-fn turned(outer: &Loop, depth: usize) -> Option<(Node, Vec<AffineIndex>)> {
+/// A nest with its loops in another order, and the variables of its old loops. Nothing if it stays as it is.
+fn turned(outer: &Loop, depth: usize, rank: Rank) -> Option<(Node, Vec<AffineIndex>)> {
     let (loops, operation) = nest_of(outer)?;
-    let (elements, sums): (Vec<usize>, Vec<usize>) =
-        (0..loops.len()).partition(|place| operation.target.follows(depth + place));
-    let order = elements.into_iter().chain(sums).collect_vec();
+    let rank = |place: &usize| rank(&operation.target, depth + place, loops[*place]);
+    let order = (0..loops.len()).sorted_by_key(rank).collect_vec();
     let runs = |place: &&usize| loops[**place].extent > loops[**place].unroll;
     if !may_turn(operation) || order.iter().filter(runs).is_sorted() {
         return None;
@@ -52,7 +83,7 @@ fn turned(outer: &Loop, depth: usize) -> Option<(Node, Vec<AffineIndex>)> {
 }
 
 /// The loops of a nest with one statement, outermost first, and that.
-fn nest_of(outer: &Loop) -> Option<(Vec<&Loop>, &Operation)> {
+pub(crate) fn nest_of(outer: &Loop) -> Option<(Vec<&Loop>, &Operation)> {
     let mut loops = vec![outer];
     loop {
         match loops[loops.len() - 1].body.as_slice() {

@@ -1,0 +1,99 @@
+//! Copies with an edge: which are cut into the edge and what is within, and that it changes nothing of what is computed.
+
+use pushmem_nest::Program;
+use pushmem_proof::prove_rewritten;
+use pushmem_rewriting::with_edges;
+
+use crate::common::{program, transformed};
+
+/// A program that copies an image of 6 × 5 elements, twice, by this statement in these loops.
+fn copies(loops: &str, copy: &str) -> Program {
+    program(&format!(
+        "
+name: copies
+schedule: dnn
+inputs: {{input: {{type: i16, shape: [6, 5]}}}}
+outputs: {{output: {{type: i16, shape: [10, 9, 2]}}}}
+buffers: {{edged: {{type: i16, shape: [10, 9, 2]}}}}
+nest:
+  - for t in 0..2:
+{loops}
+        - {copy}
+  - for t in 0..2:
+    - for y in 0..9:
+      - for x in 0..10:
+        - output[x, y, t] = edged[x, y, t]
+"
+    ))
+}
+
+/// Checks that cutting changes nothing, which the proof says, too; returns the program as text.
+fn cut(program: &Program) -> String {
+    let (result, again) = transformed(program, |program| with_edges(program).0);
+    let (cut, witness) = with_edges(program.clone());
+    prove_rewritten(program, &cut, &witness).unwrap();
+    let text = result.to_string();
+    assert_eq!(with_edges(again).0.to_string(), text);
+    text
+}
+
+const ROWS: &str = "    - for y in 0..9:\n      - for x in 0..10:";
+
+#[test]
+fn the_edge_is_written_first() {
+    let text = cut(&copies(ROWS, "edged[x, y, t] = outside(input[x - 2, y - 1], 7)"));
+    let nests = "  - for t in 0..2:
+    - for y in 0..9:
+      - for x in 0..10:
+        - edged[x, y, t] = 7
+  - for t in 0..2:
+    - for y in 1..6:
+      - for x in 2..8:
+        - edged[x, y, t] = input[x - 2, y - 1]
+";
+    assert!(text.contains(nests), "{text}");
+}
+
+#[test]
+fn steps_leave_what_is_between() {
+    let text = cut(&copies(ROWS, "edged[x, y, t] = outside(input[2*x - 5, 3*y - 8], 0)"));
+    assert!(text.contains("    - for y in 3..5:\n      - for x in 3..6:\n"), "{text}");
+}
+
+#[test]
+fn other_copies_stay() {
+    for (loops, copy) in [
+        // Nothing is beyond.
+        (ROWS, "edged[x, y, t] = outside(input[x / 2, y / 2], 7)"),
+        // The index follows two loops, or goes backwards.
+        (ROWS, "edged[x, y, t] = outside(input[x + y - 3, 2], 7)"),
+        (ROWS, "edged[x, y, t] = outside(input[9 - x, 1], 7)"),
+        // It does more than to copy.
+        (ROWS, "edged[x, y, t] = outside(input[x, y], 7) + 1"),
+        // Copies of the hardware share the iterations.
+        ("    - for y in 0..9:\n      - for x in 0..10 unroll 2:", "edged[x, y, t] = outside(input[x - 2, 1], 7)"),
+    ] {
+        let program = copies(loops, copy);
+        assert_eq!(with_edges(program.clone()).0, program, "{copy}");
+    }
+}
+
+#[test]
+fn an_edge_that_is_another_is_found() {
+    let source = copies(ROWS, "edged[x, y, t] = outside(input[x - 2, y - 1], 7)");
+    let (cut, witness) = with_edges(source.clone());
+    let within = "what is within are not the elements of the array";
+    for (from, to, reason) in [
+        ("for x in 2..8", "for x in 2..7", within),
+        ("for x in 2..8", "for x in 3..8", within),
+        ("for y in 1..6", "for y in 2..6", within),
+        ("edged[x, y, t] = 7", "edged[x, y, t] = 8", "it computes another value"),
+        ("edged[x, y, t] = 7", "edged[9 - x, y, t] = 7", "it is not the edge of a copy"),
+        ("input[x - 2, y - 1]\n", "input[x - 2, y - 1] + 1\n", "it is not the edge of a copy"),
+    ] {
+        let text = cut.to_string().replacen(from, to, 1);
+        assert_ne!(text, cut.to_string(), "{from}");
+        let found = prove_rewritten(&source, &program(&text), &witness).unwrap_err().to_string();
+        assert!(found.contains(reason), "{from} {to}: {found}");
+    }
+}

@@ -1,0 +1,100 @@
+//! Edges, joined with what is within.
+//!
+//! A statement writes a constant to all elements of a copy, and the next one copies to some of them. Together they are one statement, which copies
+//! with the constant as value beyond the array, if the iterations of the second one are just those of the first in which the element is there.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_nest::{Array, ExpressionKind, Loop, ranges};
+
+use super::{Place, Statement};
+use crate::error::PartError;
+
+/// The statements with one in the place of each that writes an edge, of these numbers in the text, and the one after it.
+///
+/// # Errors
+/// The first edge that does not join with the next statement.
+pub(super) fn joined<'a>(
+    statements: Vec<Statement<'a>>,
+    arrays: &[Array],
+    edges: &[usize],
+) -> Result<Vec<Statement<'a>>, PartError> {
+    let join = |number: usize| {
+        let (edge, within) = (statements.get(number)?, statements.get(number + 1)?);
+        Some((number, Pair { edge, within, statements: &statements }.joined(arrays).map_err(|why| edge.error(why))))
+    };
+    let mut all: BTreeMap<usize, Statement> = BTreeMap::new();
+    for &number in edges {
+        let (number, statement) = join(number)
+            .ok_or_else(|| PartError { part: "the program".to_owned(), reason: "an edge is missing".to_owned() })?;
+        all.insert(number, statement?);
+    }
+    let others = statements.iter().enumerate().filter(|(number, _)| {
+        !all.contains_key(number) && !number.checked_sub(1).is_some_and(|before| all.contains_key(&before))
+    });
+    let others = others.map(|(number, statement)| (number, statement.clone())).collect_vec();
+    all.extend(others);
+    Ok(all.into_values().collect())
+}
+
+/// A statement that writes an edge, and the one that copies what is within, among the statements.
+struct Pair<'s, 'a> {
+    edge: &'s Statement<'a>,
+    within: &'s Statement<'a>,
+    statements: &'s [Statement<'a>],
+}
+
+impl<'a> Pair<'_, 'a> {
+    /// The statement that both are.
+    fn joined(&self, arrays: &[Array]) -> Result<Statement<'a>, &'static str> {
+        let Pair { edge, within, .. } = *self;
+        let ExpressionKind::Constant(outside) = edge.expression.kind else { return Err("an edge is no constant") };
+        let [load] = &within.loads[..] else { return Err("it is not the edge of a copy") };
+        let is_plain = |of: &Statement| {
+            of.reduction.is_none()
+                && of.operation.share.is_none()
+                && of.origin.is_none_or(|origin| origin.lanes.is_empty())
+        };
+        let copies = within.expression.kind == ExpressionKind::Load(0) && is_plain(within) && !within.chooses();
+        let writes = is_plain(edge) && edge.origin.is_none() && edge.loads.is_empty() && edge.target == within.target;
+        if !copies || !writes || load.outside.is_some() || load.array == within.target.array {
+            return Err("it is not the edge of a copy");
+        }
+        let depth = edge.shared(within);
+        let alone = |of: &Statement| {
+            let mut others = self.statements.iter().filter(|other| other.number != of.number);
+            others.all(|other| of.shared(other) <= depth)
+        };
+        if edge.loops.len() != within.loops.len() || !alone(edge) || !alone(within) {
+            return Err("an edge and what is within are not in nests of their own");
+        }
+        if !are_within(&edge.loops, &within.loops, load, &arrays[load.array]) {
+            return Err("what is within are not the elements of the array");
+        }
+        let loads = vec![Place { outside: Some(outside), ..load.clone() }];
+        Ok(Statement { loops: edge.loops.clone(), loads, ..within.clone() })
+    }
+}
+
+/// Whether the iterations of the inner loops are those of the outer ones in which an element is in its array.
+fn are_within(outer: &[&Loop], inner: &[&Loop], load: &Place, array: &Array) -> bool {
+    let (outer, inner) = (ranges(outer.iter().copied()), ranges(inner.iter().copied()));
+    // What the elements leave to each loop: all that it has, but for those of dimensions that follow it alone.
+    let mut left = outer.clone();
+    let limits = load.indices.iter().enumerate().all(|(dimension, index)| {
+        let (least, greatest) = (array.min[dimension], array.max(dimension));
+        let (low, high) = index.range(&outer);
+        if least <= low && high <= greatest {
+            return true;
+        }
+        let Some(affine) = index.as_affine() else { return false };
+        let [(variable, step)] = affine.terms[..] else { return false };
+        let (first, last) = left[variable];
+        let is_there = |value: &i64| (least..=greatest).contains(&(affine.constant + step * value));
+        let there = (first..=last).filter(is_there).minmax().into_option();
+        left[variable] = there.unwrap_or((last + 1, last));
+        there.is_some()
+    });
+    limits && left == inner
+}
