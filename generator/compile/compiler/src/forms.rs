@@ -8,7 +8,7 @@ use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{PartError, prove_rewritten};
 use pushmem_rewriting::{
     with_accumulators, with_edges, with_inner_reductions, with_outer_reductions, with_outer_rows, with_padding,
-    with_serial_loads,
+    with_serial_loads, without_edges,
 };
 use pushmem_search::Search;
 
@@ -77,8 +77,10 @@ impl<'a> Forms<'_, 'a> {
     /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them, element by element or the edge
     /// first. The loops over which reductions add are where the program has them, or inside of the others.
     fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
-        let (padded, witness) = with_padding(source.clone());
-        proven(prove_rewritten(source, &padded, &witness))?;
+        let (whole, witness) = without_edges(source.clone());
+        proven(prove_rewritten(&whole, source, &witness))?;
+        let (padded, witness) = with_padding(whole.clone());
+        proven(prove_rewritten(&whole, &padded, &witness))?;
         let (cut, witness) = with_edges(padded.clone());
         let mut forms = vec![Form::of(padded)];
         if cut != forms[0].program {

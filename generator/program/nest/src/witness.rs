@@ -15,7 +15,8 @@ pub struct Witness {
     /// iteration before and what the loop adds.
     pub arrays: Vec<ArrayOrigin>,
     /// The numbers of the statements of the new program that write the value beyond an array to all elements of a copy with an edge. The next
-    /// statement copies the elements within, and is the copy of the old program together with it.
+    /// statement copies the elements within, and is the copy of the old program together with it. Its origin has the variables of the loops of
+    /// the edge, from which its own may differ by constants.
     pub edges: Vec<usize>,
 }
 

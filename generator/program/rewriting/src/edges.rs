@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use pushmem_nest::{
-    Array, Expression, ExpressionKind, Index, Load, Loop, Node, Operation, Program, StatementOrigin, Witness, ranges,
+    AffineIndex, Array, Expression, ExpressionKind, Index, Load, Loop, Node, Operation, Program, StatementOrigin,
+    Witness, ranges,
 };
 
 use crate::orders::nest_of;
@@ -18,6 +19,17 @@ pub fn with_edges(program: Program) -> (Program, Witness) {
     let mut pass = Edges { program, count: 0, witness };
     let nest = std::mem::take(&mut pass.program.nest);
     let nest = pass.nodes(nest, &[]);
+    (Program { nest, ..pass.program }, pass.witness)
+}
+
+/// Copies with the value beyond an array where a program writes that to all elements, and then copies those within: the opposite of
+/// [`with_edges`]. The witness says how the old program follows from the new one.
+#[must_use]
+pub fn without_edges(program: Program) -> (Program, Witness) {
+    let witness = Witness { statements: Vec::new(), ..Witness::same(&program) };
+    let mut pass = Edges { program, count: 0, witness };
+    let nest = std::mem::take(&mut pass.program.nest);
+    let nest = pass.joined(nest, &[]);
     (Program { nest, ..pass.program }, pass.witness)
 }
 
@@ -56,6 +68,81 @@ impl Edges {
         let Loop { body, .. } = outer;
         let body = self.nodes(body, &ranges);
         vec![Node::Loop(Loop { body, ..outer })]
+    }
+
+    /// As [`Edges::nodes`], the other way round.
+    fn joined(&mut self, nodes: Vec<Node>, around: &[(i64, i64)]) -> Vec<Node> {
+        let mut done = Vec::new();
+        let mut rest = nodes.into_iter().peekable();
+        while let Some(node) = rest.next() {
+            if let (Node::Loop(edge), Some(Node::Loop(inner))) = (&node, rest.peek())
+                && let Some((edge, inner)) = nest_of(edge).zip(nest_of(inner))
+                && let Some(whole) = self.join(edge.clone(), inner, around)
+            {
+                self.witness.edges.push(self.witness.statements.len());
+                self.witness.statements.push(None);
+                self.add(around.len() + edge.0.len());
+                done.push(whole);
+                rest.next();
+                continue;
+            }
+            done.push(match node {
+                Node::Loop(outer) => {
+                    let ranges = [around, &[(outer.min, outer.max())]].concat();
+                    let Loop { body, .. } = outer;
+                    Node::Loop(Loop { body: self.joined(body, &ranges), ..outer })
+                }
+                Node::Operation(_) => {
+                    self.add(around.len());
+                    node
+                }
+            });
+        }
+        done
+    }
+
+    /// The nest that copies with an edge, for one of the edge and one of what is within.
+    fn join(
+        &self,
+        (loops, edge): (Vec<&Loop>, &Operation),
+        (inner, within): (Vec<&Loop>, &Operation),
+        around: &[(i64, i64)],
+    ) -> Option<Node> {
+        let ExpressionKind::Constant(outside) = edge.expression.kind else { return None };
+        let [Load { access, outside: None }] = &within.loads[..] else { return None };
+        let is_plain = |of: &Operation| {
+            of.reduction.is_none() && of.share.is_none() && of.accesses().all(|access| access.computed.is_none())
+        };
+        let copies = within.expression.kind == ExpressionKind::Load(0) && access.array != within.target.array;
+        let are_alike = edge.target.array == within.target.array
+            && loops.len() == inner.len()
+            && loops.iter().zip(&inner).all(|(edge, within)| edge.unroll == within.unroll);
+        if !copies || !are_alike || !edge.loads.is_empty() || !is_plain(edge) || !is_plain(within) {
+            return None;
+        }
+        let depth = around.len();
+        let mut shifts = vec![0; depth + loops.len()];
+        for (edge, within) in edge.target.indices.iter().zip(&within.target.indices) {
+            let (edge, within) = (edge.as_affine()?, within.as_affine()?);
+            if let [(level, step)] = edge.terms[..]
+                && level >= depth
+            {
+                shifts[level] = (edge.constant - within.constant) / step;
+            }
+        }
+        let moved =
+            |(level, shift): (usize, &i64)| AffineIndex::variable(level).plus(&AffineIndex::constant(*shift), 1);
+        let values = shifts.iter().enumerate().map(moved).collect::<Option<Vec<_>>>()?;
+        let mut whole = within.in_loops(&values).filter(|whole| whole.target.is_same_element(&edge.target))?;
+        let array = &self.program.arrays[access.array];
+        let there = self::within(array, &whole.loads[0].access.indices, &loops, around)?;
+        let own = ranges(inner.iter().copied()).into_iter().zip(&shifts[depth..]);
+        if !own.map(|((first, last), shift)| (first - shift, last - shift)).eq(there) {
+            return None;
+        }
+        whole.loads[0].outside = Some(outside);
+        let around = |body: Node, level: &&Loop| Node::Loop(Loop { body: vec![body], ..(*level).clone() });
+        Some(loops.iter().rev().fold(Node::Operation(Box::new(whole)), around))
     }
 
     /// Adds the origin of a statement of the old program, in so many loops.

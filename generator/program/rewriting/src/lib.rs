@@ -14,7 +14,7 @@ mod random_access;
 mod serial_loads;
 
 pub use accumulators::with_accumulators;
-pub use edges::with_edges;
+pub use edges::{with_edges, without_edges};
 pub use halves::with_halves;
 pub use levels::with_copies;
 pub use orders::{with_inner_reductions, with_outer_reductions, with_outer_rows};

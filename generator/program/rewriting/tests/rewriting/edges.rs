@@ -2,7 +2,7 @@
 
 use pushmem_nest::Program;
 use pushmem_proof::prove_rewritten;
-use pushmem_rewriting::with_edges;
+use pushmem_rewriting::{with_edges, without_edges};
 
 use crate::common::{program, transformed};
 
@@ -79,6 +79,46 @@ fn other_copies_stay() {
 }
 
 #[test]
+fn an_edge_and_what_is_within_are_one_copy() {
+    let source = copies(ROWS, "edged[x, y, t] = outside(input[x - 2, y - 1], 7)");
+    let (cut, _) = with_edges(source.clone());
+    let written = cut.to_string();
+    // The elements within have loops of their own, or copies share those of a dimension without an edge.
+    let moved = written.replace("y in 1..6", "y in 0..5").replace("x in 2..8", "x in 0..6");
+    let moved = moved.replace("edged[x, y, t] = input[x - 2, y - 1]", "edged[x + 2, y + 1, t] = input[x, y]");
+    assert_ne!(moved, written);
+    let unrolled = moved.replace("for t in 0..2:", "for t in 0..2 unroll 2:");
+    for (text, whole) in [(&written, &source.to_string()), (&moved, &source.to_string())] {
+        let program = program(text);
+        let (result, _) = transformed(&program, |program| without_edges(program).0);
+        let (joined, witness) = without_edges(program.clone());
+        prove_rewritten(&joined, &program, &witness).unwrap();
+        assert_eq!(&result.to_string(), whole);
+    }
+    let program = program(&unrolled);
+    assert_ne!(without_edges(program.clone()).0, program);
+}
+
+#[test]
+fn other_nests_are_not_joined() {
+    let source = copies(ROWS, "edged[x, y, t] = outside(input[x - 2, y - 1], 7)");
+    let written = with_edges(source).0.to_string();
+    for (from, to) in [
+        ("x in 2..8", "x in 2..7"),
+        ("input[x - 2, y - 1]", "input[7 - x, y - 1]"),
+        ("edged[x, y, t] = 7", "edged[9 - x, y, t] = 7"),
+        ("edged[x, y, t] = 7", "edged[x, y, t] = x as i16"),
+        ("= input[x - 2, y - 1]", "+= input[x - 2, y - 1]"),
+        ("    - for y in 1..6:", "    - for y in 1..6 unroll 5:"),
+    ] {
+        let text = written.replacen(from, to, 1);
+        assert_ne!(text, written, "{from}");
+        let program = program(&text);
+        assert_eq!(without_edges(program.clone()).0, program, "{to}");
+    }
+}
+
+#[test]
 fn an_edge_that_is_another_is_found() {
     let source = copies(ROWS, "edged[x, y, t] = outside(input[x - 2, y - 1], 7)");
     let (cut, witness) = with_edges(source.clone());
@@ -88,7 +128,7 @@ fn an_edge_that_is_another_is_found() {
         ("for x in 2..8", "for x in 3..8", within),
         ("for y in 1..6", "for y in 2..6", within),
         ("edged[x, y, t] = 7", "edged[x, y, t] = 8", "it computes another value"),
-        ("edged[x, y, t] = 7", "edged[9 - x, y, t] = 7", "it is not the edge of a copy"),
+        ("edged[x, y, t] = 7", "edged[9 - x, y, t] = 7", "an edge and what is within are not of one array"),
         ("input[x - 2, y - 1]\n", "input[x - 2, y - 1] + 1\n", "it is not the edge of a copy"),
     ] {
         let text = cut.to_string().replacen(from, to, 1);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_nest::{Array, ExpressionKind, Loop, ranges};
+use pushmem_nest::{AffineIndex, Array, ExpressionKind, Loop, ranges};
 
 use super::{Place, Statement};
 use crate::error::PartError;
@@ -57,7 +57,7 @@ impl<'a> Pair<'_, 'a> {
                 && of.origin.is_none_or(|origin| origin.lanes.is_empty())
         };
         let copies = within.expression.kind == ExpressionKind::Load(0) && is_plain(within) && !within.chooses();
-        let writes = is_plain(edge) && edge.origin.is_none() && edge.loads.is_empty() && edge.target == within.target;
+        let writes = is_plain(edge) && edge.origin.is_none() && edge.loads.is_empty();
         if !copies || !writes || load.outside.is_some() || load.array == within.target.array {
             return Err("it is not the edge of a copy");
         }
@@ -69,17 +69,40 @@ impl<'a> Pair<'_, 'a> {
         if edge.loops.len() != within.loops.len() || !alone(edge) || !alone(within) {
             return Err("an edge and what is within are not in nests of their own");
         }
-        if !are_within(&edge.loops, &within.loops, load, &arrays[load.array]) {
+        let shifts = self.shifts(depth);
+        let moved =
+            |(level, shift): (usize, &i64)| AffineIndex::variable(level).plus(&AffineIndex::constant(*shift), 1);
+        let values = shifts.iter().enumerate().map(moved).collect::<Option<Vec<_>>>();
+        let same = values.and_then(|values| within.clone().in_loops(&values)).filter(|same| same.target == edge.target);
+        let Some(same) = same else { return Err("an edge and what is within are not of one array") };
+        let inner = ranges(within.loops.iter().copied()).into_iter().zip(&shifts);
+        let inner = inner.map(|((first, last), shift)| (first - shift, last - shift)).collect_vec();
+        if !are_within(&edge.loops, &inner, &same.loads[0], &arrays[load.array]) {
             return Err("what is within are not the elements of the array");
         }
-        let loads = vec![Place { outside: Some(outside), ..load.clone() }];
-        Ok(Statement { loops: edge.loops.clone(), loads, ..within.clone() })
+        let loads = vec![Place { outside: Some(outside), ..same.loads[0].clone() }];
+        Ok(Statement { loops: edge.loops.clone(), loads, ..same })
+    }
+
+    /// How much greater than in the loops of the edge each variable is where what is within writes the same element, if there is such an
+    /// iteration.
+    fn shifts(&self, depth: usize) -> Vec<i64> {
+        let mut shifts = vec![0; self.edge.loops.len()];
+        for (edge, within) in self.edge.target.indices.iter().zip(&self.within.target.indices) {
+            let (Some(edge), Some(within)) = (edge.as_affine(), within.as_affine()) else { continue };
+            if let [(level, step)] = edge.terms[..]
+                && level >= depth
+            {
+                shifts[level] = (edge.constant - within.constant) / step;
+            }
+        }
+        shifts
     }
 }
 
-/// Whether the iterations of the inner loops are those of the outer ones in which an element is in its array.
-fn are_within(outer: &[&Loop], inner: &[&Loop], load: &Place, array: &Array) -> bool {
-    let (outer, inner) = (ranges(outer.iter().copied()), ranges(inner.iter().copied()));
+/// Whether iterations are those of the loops in which an element is in its array.
+fn are_within(outer: &[&Loop], inner: &[(i64, i64)], load: &Place, array: &Array) -> bool {
+    let outer = ranges(outer.iter().copied());
     // What the elements leave to each loop: all that it has, but for those of dimensions that follow it alone.
     let mut left = outer.clone();
     let limits = load.indices.iter().enumerate().all(|(dimension, index)| {
