@@ -14,7 +14,7 @@ const TILES: [&str; 8] = ["amber", "dual_port", "fetch2", "fetch8", "onyx", "qua
 const TWO_INPUTS: [&str; 6] = ["amber", "dual_port", "fetch8", "onyx", "quad_port", "small"];
 
 /// Programs of a normal run, and of a long one.
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 150;
 const MANY_PROGRAMS: u64 = 10_000;
 
 /// Of a hundred, so many may be refused.

@@ -14,8 +14,8 @@ use crate::outcome::check;
 const TILES: [&str; 5] = ["amber", "dual_port", "fetch8", "quad_port", "onyx"];
 
 /// Programs of a normal run, and of a long one.
-const PROGRAMS: u64 = 200;
-const NETWORKS: u64 = 80;
+const PROGRAMS: u64 = 100;
+const NETWORKS: u64 = 40;
 const MANY: u64 = 5_000;
 
 /// Of a hundred, so many may be refused. Most networks that are need another tile, as those of 16 bits.
