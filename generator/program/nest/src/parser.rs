@@ -103,10 +103,18 @@ fn read_header(placed: &PlacedText, known: Known) -> Result<Header, Problem> {
 /// Names that expressions stand for, wherever they are used: constants of the program, and variables of loops with a step.
 pub(crate) type Known<'a> = &'a [(Name, Syntax)];
 
+/// Refuses a name that stands for a tree already.
+pub(crate) fn refuse_known(name: &Name, known: Known) -> Result<(), Problem> {
+    if !known.iter().any(|(known, _)| known.text == name.text) {
+        return Ok(());
+    }
+    Err(Problem::new(name.span, format!("`{}` has a meaning already", name.text)).with_help("rename one of the two"))
+}
+
 const LOCAL_VALUE: &str =
     "a value with a name stands below its statement: `- a[x] = t * t:`, and there `where: {t: b[x] + 1}`";
 
-/// Words and symbols of other languages, as they are found where this one has none, and what it has for them.
+/// Words and symbols of other languages, each with the form of this one.
 const FOREIGN: [(&str, &str); 10] = [
     ("if", "a choice is a value, `sel(condition, a, b)`; a part of an array has loops of its own"),
     ("else", "a choice is a value, `sel(condition, a, b)`"),
@@ -120,7 +128,7 @@ const FOREIGN: [(&str, &str); 10] = [
     ("//", "the quotient of integers is `a / b`, rounded down"),
 ];
 
-/// What this language has for such a word or symbol of others.
+/// The help for a word or a symbol of another language.
 pub(crate) fn instead_of(foreign: &str) -> Option<&'static str> {
     FOREIGN.into_iter().find(|(word, _)| *word == foreign).map(|(_, help)| help)
 }

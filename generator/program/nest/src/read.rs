@@ -8,7 +8,7 @@ use std::path::Path;
 use pushmem_files::{Code, Diagnostic, Document};
 
 use crate::bound::constant;
-use crate::parser::{self, Known};
+use crate::parser::{self, Known, refuse_known};
 use crate::program::{Array, ArrayKind, Program, Table};
 use crate::resolve::{Checked, Scope, check_name};
 use crate::source::{Language, PlacedText, Problem, SourceText};
@@ -71,7 +71,7 @@ fn constants(
         let places = places.field(name);
         let name = Name { text: name.clone(), span: places.key() };
         check_name(&name.text, name.span)?;
-        nodes::unknown(&name, &known)?;
+        refuse_known(&name, &known)?;
         let value = number(text, document, &places, &known, "the constant")?;
         known.push((name, Syntax::new(Kind::Integer(value, None), places.value())));
     }
@@ -101,7 +101,7 @@ fn array<'a>(
 ) -> Declared<'a, Array> {
     let (element, mut wrong) = element(&file.type_name, &places);
     let span = places.key();
-    wrong = wrong.or(nodes::unknown(&Name { text: name.clone(), span }, known).err());
+    wrong = wrong.or(refuse_known(&Name { text: name.clone(), span }, known).err());
     let mut numbers = |texts: &[ExpressionFile], field: &str, what: &str| -> Vec<i64> {
         let places = places.field(field);
         let numbers = texts.iter().enumerate().map(|(place, text)| {
@@ -120,7 +120,7 @@ fn array<'a>(
 
 fn table<'a>(file: &TableFile, places: Places<'a>, name: String, known: Known) -> Declared<'a, Table> {
     let (element, mut wrong) = element(&file.type_name, &places);
-    wrong = wrong.or(nodes::unknown(&Name { text: name.clone(), span: places.key() }, known).err());
+    wrong = wrong.or(refuse_known(&Name { text: name.clone(), span: places.key() }, known).err());
     let values = file.values.iter().map(|entry| entry.value(element));
     if let Some(place) = values.clone().position(|value| wrong.is_none() && value.is_none()) {
         let message = format!("{} does not fit {}", file.values[place], element.name());

@@ -3,7 +3,7 @@
 use pushmem_files::Document;
 
 use super::document::{Attributes, Body, ExpressionFile, NODES, NodeFile};
-use crate::parser::{self, Known};
+use crate::parser::{self, Known, refuse_known};
 use crate::program::Share;
 use crate::source::{PlacedText, Problem};
 use crate::syntax::{Name, NodeSyntax, Places};
@@ -49,7 +49,7 @@ pub(super) fn nodes(files: &[NodeFile], document: &Document, places: &Places, kn
 
 fn loop_of(header: &PlacedText, known: Known, body: impl FnOnce(Known) -> Vec<NodeSyntax>) -> NodeSyntax {
     let header =
-        match parser::header(header, known).and_then(|header| unknown(&header.variable, known).map(|()| header)) {
+        match parser::header(header, known).and_then(|header| refuse_known(&header.variable, known).map(|()| header)) {
             Ok(header) => header,
             Err(problem) => return NodeSyntax::Wrong(problem),
         };
@@ -58,14 +58,6 @@ fn loop_of(header: &PlacedText, known: Known, body: impl FnOnce(Known) -> Vec<No
         None => body(known),
     };
     NodeSyntax::Loop(header, body)
-}
-
-/// Refuses a name that stands for something else already.
-pub(super) fn unknown(name: &Name, known: Known) -> Result<(), Problem> {
-    if !known.iter().any(|(known, _)| known.text == name.text) {
-        return Ok(());
-    }
-    Err(Problem::new(name.span, format!("`{}` has a meaning already", name.text)).with_help("rename one of the two"))
 }
 
 /// Adds a statement with attributes, or with all that is wrong of them.
@@ -83,7 +75,7 @@ fn attributed_statement(
         let places = places.field("where").field(name);
         let placed = PlacedText::new(text, document.text(), places.value());
         let name = Name { text: name.clone(), span: places.key() };
-        match unknown(&name, known).and_then(|()| parser::value(&placed, known, &values)) {
+        match refuse_known(&name, known).and_then(|()| parser::value(&placed, known, &values)) {
             Ok(value) => values.push((name, value)),
             Err(problem) => return nodes.push(NodeSyntax::Wrong(problem)),
         }
