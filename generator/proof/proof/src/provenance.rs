@@ -459,7 +459,7 @@ impl Prover<'_> {
         let extents = content.loops.iter().map(|level| level.extent as i64).collect_vec();
         let followed = loads.followed_by(times.value(&first), &times.stride, &extents);
         let Some((loaded, apart)) = followed.filter(|_| is_plain) else { return false };
-        // What the element does not follow loads nothing: the first and the last of these iterations see the same load.
+        // Iterations of the loops that the element does not follow all see the same load.
         if (0..apart.len()).any(|level| apart[level] != 0 && !read.follows(level)) {
             return false;
         }

@@ -3,8 +3,6 @@
 //! A statement writes a constant to all elements of a copy, and the next one copies to some of them. Together they are one statement, which copies
 //! with the constant as value beyond the array, if the iterations of the second one are just those of the first in which the element is there.
 
-use std::collections::BTreeMap;
-
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Array, ExpressionKind, Loop, ranges};
 
@@ -20,22 +18,19 @@ pub(super) fn joined<'a>(
     arrays: &[Array],
     edges: &[usize],
 ) -> Result<Vec<Statement<'a>>, PartError> {
-    let join = |number: usize| {
-        let (edge, within) = (statements.get(number)?, statements.get(number + 1)?);
-        Some((number, Pair { edge, within, statements: &statements }.joined(arrays).map_err(|why| edge.error(why))))
-    };
-    let mut all: BTreeMap<usize, Statement> = BTreeMap::new();
-    for &number in edges {
-        let (number, statement) = join(number)
-            .ok_or_else(|| PartError { part: "the program".to_owned(), reason: "an edge is missing".to_owned() })?;
-        all.insert(number, statement?);
+    let mut joined = Vec::new();
+    let mut rest = statements.iter().enumerate();
+    while let Some((number, edge)) = rest.next() {
+        joined.push(match edges.contains(&number) {
+            true => {
+                let (_, within) = rest.next().ok_or_else(|| edge.error("nothing is within the edge"))?;
+                let pair = Pair { edge, within, statements: &statements };
+                pair.joined(arrays).map_err(|reason| edge.error(reason))?
+            }
+            false => edge.clone(),
+        });
     }
-    let others = statements.iter().enumerate().filter(|(number, _)| {
-        !all.contains_key(number) && !number.checked_sub(1).is_some_and(|before| all.contains_key(&before))
-    });
-    let others = others.map(|(number, statement)| (number, statement.clone())).collect_vec();
-    all.extend(others);
-    Ok(all.into_values().collect())
+    Ok(joined)
 }
 
 /// A statement that writes an edge, and the one that copies what is within, among the statements.
@@ -103,7 +98,7 @@ impl<'a> Pair<'_, 'a> {
 /// Whether iterations are those of the loops in which an element is in its array.
 fn are_within(outer: &[&Loop], inner: &[(i64, i64)], load: &Place, array: &Array) -> bool {
     let outer = ranges(outer.iter().copied());
-    // What the elements leave to each loop: all that it has, but for those of dimensions that follow it alone.
+    // An index that leaves the array follows one loop, and limits it.
     let mut left = outer.clone();
     let limits = load.indices.iter().enumerate().all(|(dimension, index)| {
         let (least, greatest) = (array.min[dimension], array.max(dimension));
