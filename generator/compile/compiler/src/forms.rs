@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use pushmem_assembly::Unserved;
 use pushmem_files::Diagnostic;
-use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{PartError, prove_rewritten};
+use pushmem_nest::{Level, Policy, Program, Witness};
+use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::{
     with_accumulators, with_edges, with_inner_reductions, with_outer_reductions, with_outer_rows, with_padding,
     with_serial_loads, without_edges,
@@ -75,34 +75,27 @@ struct Forms<'s, 'a> {
 
 impl<'a> Forms<'_, 'a> {
     /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them, element by element or the edge
-    /// first. The loops over which reductions add are where the program has them, or inside of the others.
+    /// first. The loops over which reductions add are where the program has them, inside of the others, outside of them, or inside of rows.
     fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
         let (whole, witness) = without_edges(source.clone());
-        proven(prove_rewritten(&whole, source, &witness))?;
+        prove(&whole, source, &witness)?;
         let (padded, witness) = with_padding(whole.clone());
-        proven(prove_rewritten(&whole, &padded, &witness))?;
-        let (cut, witness) = with_edges(padded.clone());
-        let mut forms = vec![Form::of(padded)];
-        if cut != forms[0].program {
-            proven(prove_rewritten(&forms[0].program, &cut, &witness))?;
-            forms.push(Form { changes: vec!["edges are written first"], ..Form::of(cut) });
-        }
-        for form in forms {
+        prove(&whole, &padded, &witness)?;
+        let padded = Form::of(padded);
+        let cut = padded.rewritten(&padded.program, with_edges, "edges are written first")?;
+        let orders: [(Rewrite, _); 3] = [
+            (with_inner_reductions, "loops of sums are inside"),
+            (with_outer_rows, "rows are outside"),
+            (with_outer_reductions, "loops of sums are outside"),
+        ];
+        for form in std::iter::once(padded).chain(cut) {
             self.run_with_sums(form.clone())?;
-            let orders = [
-                (with_inner_reductions(form.program.clone()), "loops of sums are inside"),
-                (with_outer_rows(form.program.clone()), "rows are outside"),
-                (with_outer_reductions(form.program.clone()), "loops of sums are outside"),
-            ];
-            let mut tried = vec![form.program.clone()];
-            for ((ordered, witness), change) in orders {
-                if tried.contains(&ordered) {
-                    continue;
-                }
-                proven(prove_rewritten(&form.program, &ordered, &witness))?;
-                tried.push(ordered.clone());
-                let changes = [&form.changes[..], &[change]].concat();
-                self.run_with_sums(Form { changes, ..Form::of(ordered) })?;
+            let mut tried: Vec<Program> = Vec::new();
+            for (rewrite, change) in orders {
+                let ordered = form.rewritten(&form.program, rewrite, change)?;
+                let Some(ordered) = ordered.filter(|ordered| !tried.contains(&ordered.program)) else { continue };
+                tried.push(ordered.program.clone());
+                self.run_with_sums(ordered)?;
             }
         }
         Ok(())
@@ -116,10 +109,10 @@ impl<'a> Forms<'_, 'a> {
         let of_slow = with_accumulators(coarse.clone(), |operation| slow.contains(&accumulators::place(operation)));
         let of_all = with_accumulators(coarse.clone(), |_| true);
         let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
-        for (divided, witness) in divided.into_iter().filter(|(divided, _)| *divided != coarse) {
-            proven(prove_rewritten(&form.program, &divided, &witness))?;
-            let changes = [form.changes.clone(), vec!["sums are in registers"]].concat();
-            self.run_with_loads(Form { changes, ..Form::of(divided) })?;
+        for divided in divided {
+            if let Some(divided) = form.rewritten(&coarse, |_| divided, "sums are in registers")? {
+                self.run_with_loads(divided)?;
+            }
         }
         Ok(())
     }
@@ -132,13 +125,9 @@ impl<'a> Forms<'_, 'a> {
             return Ok(stages);
         }
         let coarse = as_coarse(&form.program);
-        let (serial, witness) = with_serial_loads(coarse.clone());
-        if serial == coarse {
-            return Ok(stages);
+        if let Some(serial) = form.rewritten(&coarse, with_serial_loads, "lanes load words one after the other")? {
+            self.run(Form { loads_serially: true, ..serial })?;
         }
-        proven(prove_rewritten(&coarse, &serial, &witness))?;
-        let changes = [form.changes, vec!["lanes load words one after the other"]].concat();
-        self.run(Form { program: serial, changes, loads_serially: true })?;
         Ok(stages)
     }
 
@@ -198,14 +187,33 @@ impl Form {
     fn of(program: Program) -> Self {
         Form { program, changes: Vec::new(), loads_serially: false }
     }
+
+    /// The form that a rewrite makes of the program, proven; nothing if the program stays the same.
+    fn rewritten(
+        &self,
+        program: &Program,
+        rewrite: impl FnOnce(Program) -> (Program, Witness),
+        change: &'static str,
+    ) -> Result<Option<Form>, CompileError> {
+        let (rewritten, witness) = rewrite(program.clone());
+        prove(program, &rewritten, &witness)?;
+        let changes = [&self.changes[..], &[change]].concat();
+        Ok((rewritten != *program).then(|| Form { changes, ..Form::of(rewritten) }))
+    }
 }
+
+/// A rewrite of nests.
+type Rewrite = fn(Program) -> (Program, Witness);
 
 /// The program as a coarse pipeline in any case: without its reductions, the rule for the schedule would choose another.
 fn as_coarse(source: &Program) -> Program {
     Program { schedule: Some(Policy::Dnn), ..source.clone() }
 }
 
-/// The outcome of the proof of a rewrite: one that fails is a fault of the compiler.
-fn proven(proof: Result<(), PartError>) -> Result<(), CompileError> {
-    proof.map_err(|error| CompileError::wrong(&error))
+/// Proves a rewrite, unless it changed nothing: one that is wrong is a fault of the compiler.
+fn prove(source: &Program, rewritten: &Program, witness: &Witness) -> Result<(), CompileError> {
+    if rewritten == source {
+        return Ok(());
+    }
+    prove_rewritten(source, rewritten, witness).map_err(|error| CompileError::wrong(&error))
 }
