@@ -91,9 +91,6 @@ pub enum Binary {
     FloatMaximum(Format),
 }
 
-/// The operator for numbers of a format.
-type OfFormat = fn(Format) -> Binary;
-
 impl Unary {
     /// The type of the result for an operand of this type.
     pub fn result(self, operand: Type) -> Type {
@@ -146,21 +143,19 @@ impl Binary {
         }
     }
 
-    /// The operators of integers that numbers with a fraction have as well, each with theirs.
-    const FLOAT: [(Binary, OfFormat); 8] = [
-        (Binary::Add, Binary::FloatAdd),
-        (Binary::Subtract, Binary::FloatSubtract),
-        (Binary::Multiply, Binary::FloatMultiply),
-        (Binary::Equal, Binary::FloatEqual),
-        (Binary::Less, Binary::FloatLess),
-        (Binary::LessEqual, Binary::FloatLessEqual),
-        (Binary::Minimum, Binary::FloatMinimum),
-        (Binary::Maximum, Binary::FloatMaximum),
-    ];
-
     /// The operator that stands for this one between numbers of a format.
     pub fn for_float(self, format: Format) -> Option<Binary> {
-        Self::FLOAT.into_iter().find(|(of_integers, _)| *of_integers == self).map(|(_, own)| own(format))
+        match self {
+            Binary::Add => Some(Binary::FloatAdd(format)),
+            Binary::Subtract => Some(Binary::FloatSubtract(format)),
+            Binary::Multiply => Some(Binary::FloatMultiply(format)),
+            Binary::Equal => Some(Binary::FloatEqual(format)),
+            Binary::Less => Some(Binary::FloatLess(format)),
+            Binary::LessEqual => Some(Binary::FloatLessEqual(format)),
+            Binary::Minimum => Some(Binary::FloatMinimum(format)),
+            Binary::Maximum => Some(Binary::FloatMaximum(format)),
+            _ => None,
+        }
     }
 
     /// Whether the operands are numbers with a fraction.
@@ -168,10 +163,19 @@ impl Binary {
         self.of_integers() != self
     }
 
-    /// The operator of integers that is written in the same way.
+    /// The operator of integers that is written in the same way. A match, since every result of an operator asks for it.
     pub(crate) fn of_integers(self) -> Binary {
-        let is_this = |own: OfFormat| Format::ALL.into_iter().any(|format| own(format) == self);
-        Self::FLOAT.into_iter().find(|(_, own)| is_this(*own)).map_or(self, |(of_integers, _)| of_integers)
+        match self {
+            Binary::FloatAdd(_) => Binary::Add,
+            Binary::FloatSubtract(_) => Binary::Subtract,
+            Binary::FloatMultiply(_) => Binary::Multiply,
+            Binary::FloatEqual(_) => Binary::Equal,
+            Binary::FloatLess(_) => Binary::Less,
+            Binary::FloatLessEqual(_) => Binary::LessEqual,
+            Binary::FloatMinimum(_) => Binary::Minimum,
+            Binary::FloatMaximum(_) => Binary::Maximum,
+            of_integers => of_integers,
+        }
     }
 
     /// The operator of `+=` for elements of this type.
@@ -414,6 +418,16 @@ mod tests {
             (Unary::Absolute, Type::U8, 200, 200),
         ] {
             assert_eq!(operator.apply(operand, value), expected, "{operator:?} {value} of type {}", operand.name());
+        }
+    }
+
+    #[test]
+    fn operators_of_numbers_are_written_as_those_of_integers() {
+        let all = TABLE.iter().map(|&(operator, ..)| operator);
+        for (operator, format) in all.flat_map(|operator| Format::ALL.map(|format| (operator, format))) {
+            let Some(of_numbers) = operator.for_float(format) else { continue };
+            assert_eq!(of_numbers.of_integers(), operator);
+            assert!(of_numbers.is_of_numbers() && !operator.is_of_numbers());
         }
     }
 
