@@ -105,6 +105,8 @@ struct Context<'a> {
     memories: Vec<(usize, usize)>,
     follows: Vec<BTreeSet<usize>>,
     rates: &'a Rates,
+    /// By group, when it touches arrays in an iteration that takes no cycle.
+    windows: Vec<Vec<Window>>,
     /// By loop.
     bodies: Vec<Option<Body>>,
 }
@@ -177,6 +179,7 @@ impl<'a> Context<'a> {
             memories: Vec::new(),
             follows: vec![BTreeSet::new(); tree.groups.len()],
             rates,
+            windows: (0..tree.groups.len()).map(|group| windows(pipeline, tree, options, group)).collect(),
             bodies: vec![None; tree.loops.len()],
         };
         context.add_resources();
@@ -230,6 +233,34 @@ impl<'a> Context<'a> {
     }
 }
 
+/// When a group touches arrays in an iteration that takes no cycle.
+fn windows(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions, group: usize) -> Vec<Window> {
+    let content = &tree.groups[group];
+    let members = content.members(pipeline);
+    let accesses = members.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
+    let arrays: BTreeSet<usize> = accesses.map(|access| access.array).collect();
+    let touched = |array: usize, writes: bool| touches(pipeline, tree, group, array, writes).next().is_some();
+    // The address of an element may come with the result of another read.
+    let shown = |array: usize| {
+        if !options.random_access.contains(&array) {
+            return (0, 0);
+        }
+        let stages = content.stages.clone().zip(members);
+        let cycles = stages.flat_map(|(number, stage)| {
+            let own = (0..stage.reads.len()).filter(move |&read| stage.reads[read].array == array);
+            own.map(move |read| options.transport.arrival(number, read))
+        });
+        cycles.minmax().into_option().unwrap_or_default()
+    };
+    let window = |array: usize| Window {
+        group,
+        array,
+        read: touched(array, false).then(|| shown(array)),
+        write: touched(array, true).then_some(content.latency),
+    };
+    arrays.into_iter().map(window).collect()
+}
+
 /// The error of a stage that takes too long.
 fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
     let mut child = *child;
@@ -246,36 +277,12 @@ fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
 impl Context<'_> {
     /// When a group touches arrays.
     fn windows(&self, group: usize) -> Vec<Window> {
-        self.windows_within(group, self.nests[group].span)
+        self.windows_within(group, self.nests[group].span).collect()
     }
 
     /// When a group touches arrays in iterations of so many cycles.
-    fn windows_within(&self, group: usize, span: i64) -> Vec<Window> {
-        let content = &self.tree.groups[group];
-        let members = content.members(self.pipeline);
-        let accesses = members.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
-        let arrays: BTreeSet<usize> = accesses.map(|access| access.array).collect();
-        let touched =
-            |array: usize, writes: bool| touches(self.pipeline, self.tree, group, array, writes).next().is_some();
-        // The address of an element may come with the result of another read.
-        let shown = |array: usize| {
-            if !self.options.random_access.contains(&array) {
-                return (0, 0);
-            }
-            let stages = content.stages.clone().zip(content.members(self.pipeline));
-            let cycles = stages.flat_map(|(number, stage)| {
-                let own = (0..stage.reads.len()).filter(move |&read| stage.reads[read].array == array);
-                own.map(move |read| self.options.transport.arrival(number, read))
-            });
-            cycles.minmax().into_option().unwrap_or_default()
-        };
-        let window = |array: usize| Window {
-            group,
-            array,
-            read: touched(array, false).then(|| (shown(array).0, span + shown(array).1)),
-            write: touched(array, true).then_some((content.latency.0, content.latency.1 + span)),
-        };
-        arrays.into_iter().map(window).collect()
+    fn windows_within(&self, group: usize, span: i64) -> impl Iterator<Item = Window> {
+        self.windows[group].iter().map(move |window| window.moved(0, span))
     }
 
     /// Schedules one iteration of a loop, or the stages outside of all loops.

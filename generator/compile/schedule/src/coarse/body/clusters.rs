@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use petgraph::algo::is_cyclic_directed;
+use petgraph::graph::DiGraph;
+
 use super::super::modulo_scheduling::{Edge, Use};
 use super::super::reservation_table::fits_alone;
 use super::super::tree::Child;
@@ -19,19 +22,33 @@ impl Context<'_> {
     ) -> (Vec<Vec<Use>>, Vec<Vec<usize>>) {
         let mut nodes: Vec<Vec<Use>> = vec![Vec::new(); clusters.count];
         let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); clusters.count];
-        for (number, child) in children.iter().enumerate() {
-            let fused = waits.iter().filter(|wait| wait.fused.is_some() && wait.edge.to == number);
-            let direct = fused.filter(|wait| clusters.together(wait.edge)).map(|wait| wait.edge.array).collect();
-            let uses = match (child, &inner[number]) {
-                (Child::Group(group), _) => self.uses(*group, &direct),
-                (Child::Loop(_), inner) => inner.as_ref().map_or_else(Vec::new, |inner| inner.uses.clone()),
-            };
-            let (node, offset) = (clusters.node[number], clusters.offset[number]);
+        for number in 0..children.len() {
+            let (node, uses) = (clusters.node[number], self.of_child(number, children, inner, waits, clusters));
             of_node[node].extend(uses.iter().map(|_| number));
-            let moved = |taken: Use| Use { from: taken.from + offset, to: taken.to + offset, ..taken };
-            nodes[node].extend(uses.into_iter().map(moved));
+            nodes[node].extend(uses);
         }
         (nodes, of_node)
+    }
+
+    /// Reservations of a child, from the start of its node on.
+    fn of_child(
+        &self,
+        number: usize,
+        children: &[Child],
+        inner: &[Option<Inner>],
+        waits: &[Wait],
+        clusters: &Clusters,
+    ) -> Vec<Use> {
+        let uses = match (children[number], &inner[number]) {
+            (Child::Group(group), _) => {
+                let fused = waits.iter().filter(|wait| wait.fused.is_some() && wait.edge.to == number);
+                let direct = fused.filter(|wait| clusters.together(wait.edge)).map(|wait| wait.edge.array).collect();
+                self.uses(group, &direct)
+            }
+            (Child::Loop(_), inner) => inner.as_ref().map_or_else(Vec::new, |inner| inner.uses.clone()),
+        };
+        let offset = clusters.offset[number];
+        uses.into_iter().map(move |taken| Use { from: taken.from + offset, to: taken.to + offset, ..taken }).collect()
     }
 
     /// Joins children that run iteration by iteration into nodes, wherever nothing else forbids it.
@@ -44,9 +61,10 @@ impl Context<'_> {
                 continue;
             }
             // Groups of a node run at the same time, so each needs resources of its own.
-            let (mut nodes, _) = self.nodes(children, inner, waits, &joined);
-            let node = nodes.swap_remove(joined.node[wait.edge.to]);
-            if fits_alone(node, &self.ports) {
+            let node = joined.node[wait.edge.to];
+            let members = (0..children.len()).filter(|&child| joined.node[child] == node);
+            let uses = members.flat_map(|child| self.of_child(child, children, inner, waits, &joined)).collect();
+            if fits_alone(uses, &self.ports) {
                 clusters = joined;
             }
         }
@@ -117,17 +135,9 @@ impl Clusters {
             let (from, to) = (wait.edge.from, wait.edge.to);
             !self.together(wait.edge) || self.offset[to] >= self.offset[from] + self.weight(wait)
         };
-        let between = || inside().filter(|wait| !self.together(wait.edge));
-        let mut done = vec![false; self.count];
-        for _ in 0..self.count {
-            let blocked =
-                |node: usize| between().any(|wait| self.node[wait.edge.to] == node && !done[self.node[wait.edge.from]]);
-            match (0..self.count).find(|&node| !done[node] && !blocked(node)) {
-                Some(node) => done[node] = true,
-                None => return false,
-            }
-        }
-        inside().all(kept)
+        let between = inside().filter(|wait| !self.together(wait.edge));
+        let between = between.map(|wait| (self.node[wait.edge.from] as u32, self.node[wait.edge.to] as u32, ()));
+        inside().all(kept) && !is_cyclic_directed(&DiGraph::<(), ()>::from_edges(between))
     }
 
     /// An edge between nodes; nothing if it is within one and kept.
