@@ -17,7 +17,7 @@ use crate::error::CompileError;
 use crate::forms::cheapest;
 use crate::pipeline::Pipeline;
 use crate::refusal::refusal;
-use crate::schedules::{Cost, Found, is_least, stream_words};
+use crate::schedules::{Found, cost, is_least, stream_words};
 use crate::stages::{Hardware, Stages};
 use crate::trial::Trial;
 
@@ -208,7 +208,7 @@ impl Compiled {
 
     /// Whether it costs less than another program: fewer cycles, or fewer tiles that make up for more cycles.
     pub fn is_cheaper(&self, other: &Compiled) -> bool {
-        let [own, other] = [self, other].map(|of| Cost::of(&of.graph, &of.storage));
+        let [own, other] = [self, other].map(|of| cost(&of.graph, &of.storage));
         own.is_less(other)
     }
 

@@ -1,7 +1,6 @@
-//! The search for a schedule that the memories can serve: as few cycles as are found, then as few tiles.
+//! The search for a schedule that the memories can serve: the cheapest, by its cycles and tiles.
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -10,7 +9,7 @@ use pushmem_files::Diagnostic;
 use pushmem_graph::{ApplicationGraph, Storage};
 use pushmem_nest::Policy;
 use pushmem_schedule::{CoarseOptions, Options, Pipeline, Recurrence, Schedule, recurrence, sequential, stencil};
-use pushmem_search::{Relieved, Search, Space};
+use pushmem_search::{Cost, Relieved, Search, Space};
 use pushmem_tile::TileSpec;
 
 use crate::candidate::{Candidate, Choice};
@@ -19,9 +18,6 @@ use crate::refusal::told;
 use crate::stages::Stages;
 use crate::tile_counts::Kept;
 use crate::trial::{self, Trial};
-
-/// Tiles count for cycles: so many times the part of the tiles that a candidate saves makes up for the part of the cycles that it adds.
-const TILES_FOR_CYCLES: u64 = 16;
 
 /// Rows follow the slowest before other schedules are tried if that is shorter by one cycle in so many.
 const LEAST_GAIN: u64 = 32;
@@ -115,32 +111,9 @@ impl Tried<'_> {
     }
 }
 
-/// Cycles and tiles.
-#[derive(Clone, Copy)]
-pub(crate) struct Cost {
-    cycles: u64,
-    tiles: u64,
-}
-
-impl Cost {
-    pub fn of(graph: &ApplicationGraph, storage: &Storage) -> Cost {
-        Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
-    }
-
-    /// Whether it is less than another: in fewer cycles, or with fewer tiles that make up for more cycles.
-    pub fn is_less(self, other: Cost) -> bool {
-        let saves = |few: Cost, many: Cost| {
-            let (more, fewer) = (few.cycles - many.cycles, many.tiles.saturating_sub(few.tiles));
-            fewer > 0
-                && u128::from(more) * u128::from(TILES_FOR_CYCLES * many.tiles)
-                    <= u128::from(fewer) * u128::from(many.cycles)
-        };
-        match self.cycles.cmp(&other.cycles) {
-            Ordering::Less => !saves(other, self),
-            Ordering::Equal => self.tiles < other.tiles,
-            Ordering::Greater => saves(self, other),
-        }
-    }
+/// What a graph costs whose memories are on these tiles.
+pub(crate) fn cost(graph: &ApplicationGraph, storage: &Storage) -> Cost {
+    Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
 }
 
 /// The words of streams that come and leave in a cycle, at most.
@@ -204,9 +177,8 @@ impl<'a> Space for Schedules<'a> {
     }
 
     fn may_be_cheaper(&self, plan: &Plan<'a>, best: &Found<'a>) -> bool {
-        let (cycles, least) = (plan.cycles(), best.graph.length);
-        let is_wanted =
-            cycles < least || plan.saves_tiles() && cycles <= least.saturating_add(least / TILES_FOR_CYCLES);
+        let (cycles, best) = (plan.cycles(), cost(&best.graph, &best.storage));
+        let is_wanted = cycles < best.cycles || plan.saves_tiles() && Cost { cycles, tiles: 0 }.is_less(best);
         let is_served = |tried: &Tried| tried.refused.is_none() && tried.is_of(plan);
         is_wanted && !self.tried.borrow().iter().any(is_served)
     }
@@ -239,7 +211,7 @@ impl<'a> Space for Schedules<'a> {
         // Nests that read words of a stream again take more of them a cycle than a scan, which keeps them.
         let is_wider =
             other.coarse.is_none() && one.coarse.is_some() && stream_words(&one.graph) > stream_words(&other.graph);
-        let [one, other] = [one, other].map(|found| Cost::of(&found.graph, &found.storage));
+        let [one, other] = [one, other].map(|found| cost(&found.graph, &found.storage));
         !is_wider && one.is_less(other)
     }
 

@@ -4,7 +4,11 @@
 //! cheaper than the best are left out, and a search without any feasible candidate ends after so many. Its work is counted in
 //! candidates, never in seconds, so that a result depends on nothing but the problem.
 
+mod cost;
+
 use std::collections::VecDeque;
+
+pub use cost::Cost;
 
 /// The candidates of a problem.
 pub trait Space {
