@@ -111,7 +111,7 @@ impl Tried<'_> {
     }
 }
 
-/// What a graph costs whose memories are on these tiles.
+/// The cost of a graph, with the tiles of its memories.
 pub(crate) fn cost(graph: &ApplicationGraph, storage: &Storage) -> Cost {
     Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
 }

@@ -1,4 +1,4 @@
-//! What candidates cost.
+//! The cost of a candidate.
 
 /// The cost is the product of the tiles, one more, and of the cycles to the power 2^4: half the tiles make up for 4 % more cycles.
 const SQUARES_OF_CYCLES: u32 = 4;

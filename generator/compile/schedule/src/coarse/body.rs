@@ -106,7 +106,7 @@ struct Context<'a> {
     follows: Vec<BTreeSet<usize>>,
     rates: &'a Rates,
     /// By group, when it touches arrays in an iteration that takes no cycle.
-    windows: Vec<Vec<Window>>,
+    windows: &'a [Vec<Window>],
     /// By loop.
     bodies: Vec<Option<Body>>,
 }
@@ -117,11 +117,13 @@ impl Bodies {
     /// # Errors
     /// When there are too many cycles.
     pub fn of(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Result<Bodies, ScheduleError> {
-        let dense = Context::of(pipeline, tree, options, &Rates::default())?.root()?;
+        // They are the same at all rates.
+        let windows = (0..tree.groups.len()).map(|group| windows(pipeline, tree, options, group)).collect_vec();
+        let dense = Context::of(pipeline, tree, options, &Rates::default(), &windows)?.root()?;
         let Some(rates) = options.match_rates.then(|| Rates::of(pipeline, tree, options)).flatten() else {
             return Ok(dense);
         };
-        let Ok(context) = Context::of(pipeline, tree, options, &rates) else { return Ok(dense) };
+        let Ok(context) = Context::of(pipeline, tree, options, &rates, &windows) else { return Ok(dense) };
         let mut best = dense;
         // Rows that are loaded late may take longer than dense nests: memories keep fewer of them.
         let mut below = if options.loads_follow { i64::MAX } else { best.root.length };
@@ -130,7 +132,7 @@ impl Bodies {
             for loads_at_once in [true, false].into_iter().filter(|at_once| !(*at_once && options.loads_follow)) {
                 let (demand, pace) = (|child: Child| context.demand(child), Pace { slack, loads_at_once });
                 let Some(rates) = rates.clone().paced(demand, &context.ports, options, pace) else { return Ok(best) };
-                let Ok(matched) = Context::of(pipeline, tree, options, &rates) else { return Ok(best) };
+                let Ok(matched) = Context::of(pipeline, tree, options, &rates, &windows) else { return Ok(best) };
                 // The slowest takes no less, and with more slack takes longer.
                 if matched.least_length() >= below {
                     return Ok(best);
@@ -155,6 +157,7 @@ impl<'a> Context<'a> {
         tree: &'a Tree,
         options: &'a CoarseOptions,
         rates: &'a Rates,
+        windows: &'a [Vec<Window>],
     ) -> Result<Context<'a>, ScheduleError> {
         let mut nests = Vec::new();
         for (number, group) in tree.groups.iter().enumerate() {
@@ -179,7 +182,7 @@ impl<'a> Context<'a> {
             memories: Vec::new(),
             follows: vec![BTreeSet::new(); tree.groups.len()],
             rates,
-            windows: (0..tree.groups.len()).map(|group| windows(pipeline, tree, options, group)).collect(),
+            windows,
             bodies: vec![None; tree.loops.len()],
         };
         context.add_resources();
@@ -275,11 +278,6 @@ fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
 }
 
 impl Context<'_> {
-    /// When a group touches arrays.
-    fn windows(&self, group: usize) -> Vec<Window> {
-        self.windows_within(group, self.nests[group].span).collect()
-    }
-
     /// When a group touches arrays in iterations of so many cycles.
     fn windows_within(&self, group: usize, span: i64) -> impl Iterator<Item = Window> {
         self.windows[group].iter().map(move |window| window.moved(0, span))
@@ -303,7 +301,7 @@ impl Context<'_> {
             .iter()
             .zip(&inner)
             .map(|(child, inner)| match (child, inner) {
-                (Child::Group(group), _) => self.windows(*group),
+                (Child::Group(group), _) => self.windows_within(*group, self.nests[*group].span).collect(),
                 (_, inner) => inner.as_ref().map_or_else(Vec::new, |inner| inner.windows.clone()),
             })
             .collect();
