@@ -107,7 +107,8 @@ impl Holder<'_> {
         match self.is_whole {
             true => Some(Place { array, ..place.clone() }),
             false => {
-                Some(Place { array, indices: self.origin.element(&place.indices)?, outside, word, ..place.clone() })
+                let (indices, outside) = (self.origin.element(&place.indices)?, outside.or(place.outside));
+                Some(Place { array, indices, outside, word, ..place.clone() })
             }
         }
     }
@@ -186,10 +187,10 @@ impl Held<'_> {
         if meanwhile.any(uses_others) { Err("the array that it goes to is used meanwhile") } else { Ok(()) }
     }
 
-    /// Whether all elements of it that a statement accesses are there. Data may choose them if it is as large as the array of the program, and
-    /// elements have the same indices there.
+    /// Whether all elements of it that a statement accesses are there. Data may choose them, and there may be a constant beyond them, if it is
+    /// as large as the array of the program, and elements have the same indices there.
     fn is_plain(&self, statement: &Statement) -> bool {
-        let Holder { array, number, origin: ArrayOrigin { depth, elements, .. }, held, .. } = self.holder;
+        let Holder { array, number, origin: ArrayOrigin { depth, elements, outside, .. }, held, .. } = self.holder;
         let rank = array.shape.len();
         let is_alike = (*depth..depth + rank).map(AffineIndex::variable).eq(elements.iter().cloned())
             && (&array.min, &array.shape) == (&held.min, &held.shape);
@@ -200,7 +201,7 @@ impl Held<'_> {
         };
         let mut own = statement.places().filter(|place| place.array == *number);
         own.all(|place| match place.computed {
-            _ if place.outside.is_some() => false,
+            _ if place.outside.is_some() => is_alike && outside.is_none(),
             Some(_) => is_alike,
             None => place.indices.iter().enumerate().all(is_inside),
         })
