@@ -143,6 +143,11 @@ def applications() -> tuple[list[str], dict[str, list[str]]]:
     return re.findall(r"(?m)^  - (\w+)$", text), lists
 
 
+def memories(spec: Path) -> list[object]:
+    """The options of `pushmem build` for memories of a tile, or for those that are made for the program, which are no file."""
+    return ["--memories", "fixed"] if spec.stem == "fixed" else ["--tile", spec]
+
+
 def accelerators_with_options() -> list[tuple[Path, Path, int]]:
     """From the same file: programs with a specification and a stall latency each, beside the shipped tiles."""
     text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()

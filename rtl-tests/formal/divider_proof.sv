@@ -1,9 +1,10 @@
 // Proof of the divider, signed and unsigned: in any pattern of steps, its results are the quotient and the remainder of the
-// operands that were at its inputs Width / 2 steps ago, of signed ones 2 more: the remainder is from 0 to less than the
+// operands that were at its inputs Width / BitsPerStage steps ago, of signed ones 2 more: the remainder is from 0 to less than the
 // magnitude of the divisor, and both are 0 where the divisor is.
 module divider_proof #(
-    parameter int unsigned Width  = 4,
-    parameter bit          Signed = 1'b0
+    parameter int unsigned Width        = 4,
+    parameter bit          Signed       = 1'b0,
+    parameter int unsigned BitsPerStage = 2
 ) (
     input logic clk_i,
     input logic step_i,
@@ -11,12 +12,12 @@ module divider_proof #(
     input logic [Width-1:0] dividend_i,
     input logic [Width-1:0] divisor_i
 );
-    localparam int unsigned Stages  = Width / 2;
+    localparam int unsigned Stages  = Width / BitsPerStage;
     localparam int unsigned Latency = Signed ? Stages + 2 : Stages;
 
     logic [Width-1:0] quotient;
     logic [Width-1:0] remainder;
-    pushmem_divider #(.Width(Width), .Signed(Signed)) u_divider (
+    pushmem_divider #(.Width(Width), .Signed(Signed), .BitsPerStage(BitsPerStage)) u_divider (
         .clk_i, .step_i, .dividend_i, .divisor_i, .quotient_o(quotient), .remainder_o(remainder)
     );
 
@@ -65,7 +66,7 @@ module divider_proof #(
     // remainder of as many upper bits of the dividend as have been looked at. They are proved with the rest.
     for (genvar i = 0; i < Stages; i++) begin : gen_stage
         localparam int unsigned Age  = Signed ? i + 2 : i + 1;
-        localparam int unsigned Seen = 2 * (i + 1);
+        localparam int unsigned Seen = BitsPerStage * (i + 1);
         always_comb begin
             automatic logic [Width-1:0] top    = magnitude(dividends_q[Age]) >> (Width - Seen);
             automatic logic [Width-1:0] amount = magnitude(divisors_q[Age]);

@@ -82,6 +82,7 @@ module loop_counter_proof #(
     always_comb begin
         if (rst_ni && !first_q) begin
             assert (u_loops.active_q == want_active);
+            assert (u_loops.steps_q == want_steps);
             assert (flushed_q || !want_active);
             if (!want_active) assert (want_indices == '0);
             for (int level = 0; level < Levels; level++) begin

@@ -79,6 +79,7 @@ module run_control_proof #(
             assert (u_run_control.busy_q == (left_q != '0));
             assert (u_run_control.wanted_q == waits_q);
             if (left_q != '0) assert (u_run_control.cycle_q == Length - left_q);
+            if (left_q != '0) assert (u_run_control.is_last_q == (left_q == 1));
             assert (open_q == (left_q != '0));
             if (open_q) assert (steps_q == Length - left_q);
             if (waits_q) assert (owed_q && left_q != '0);

@@ -1,14 +1,16 @@
-// Divider: a new quotient and remainder every cycle, two quotient bits a stage.
+// Divider: a new quotient and remainder every cycle, some quotient bits a stage.
 //
-// Parameters: Width of all operands and results, even; Signed for two's complement.
+// Parameters: Width of all operands and results; Signed for two's complement; BitsPerStage, the quotient bits of a
+// stage, a divisor of Width.
 // The remainder is never negative, so that division by a positive number rounds down. Division by 0 gives quotient 0
 // and remainder 0. The quotient wraps: the least number divided by -1 is the least number.
 //
-// Timing: the results of the operands of a cycle show Width / 2 cycles later, of signed operands 2 more. Only cycles in
-// which `step_i` is high count. There is no reset: before the first operands are through, the results are anything.
+// Timing: the results of the operands of a cycle show Width / BitsPerStage cycles later, of signed operands 2 more.
+// Only cycles in which `step_i` is high count. There is no reset: before the first operands are through, the results are anything.
 module pushmem_divider #(
-    parameter int unsigned Width  = 16,
-    parameter bit          Signed = 1'b0
+    parameter int unsigned Width        = 16,
+    parameter bit          Signed       = 1'b0,
+    parameter int unsigned BitsPerStage = 2
 ) (
     input  logic             clk_i,
     input  logic             step_i,
@@ -18,7 +20,7 @@ module pushmem_divider #(
     output logic [Width-1:0] remainder_o
 );
 
-    localparam int unsigned Stages = Width / 2;
+    localparam int unsigned Stages = Width / BitsPerStage;
     // After the last stage only the signs need the divisor.
     localparam int unsigned Divisors = Signed ? Stages + 1 : Stages;
 
@@ -43,6 +45,17 @@ module pushmem_divider #(
         end
     endfunction
 
+    // The bits of a stage.
+    function automatic logic [2*Width-1:0] next_states(
+        input logic [2*Width-1:0] state,
+        input logic [Width-1:0]   amount
+    );
+        next_states = state;
+        for (int number = 0; number < BitsPerStage; number++) begin
+            next_states = next_state(next_states, amount);
+        end
+    endfunction
+
     generate
         for (genvar i = 0; i < Stages; i++) begin : gen_stage
             logic [Width-1:0]   amount;
@@ -50,7 +63,7 @@ module pushmem_divider #(
             logic [2*Width-1:0] state_q;
 
             assign amount = divisors[i*Width +: Width];
-            assign after  = next_state(next_state(states[i*2*Width +: 2*Width], amount), amount);
+            assign after  = next_states(states[i*2*Width +: 2*Width], amount);
 
             always_ff @(posedge clk_i) begin
                 if (step_i) begin
@@ -113,8 +126,8 @@ module pushmem_divider #(
     endgenerate
 
     // Parameters that make no sense end the elaboration.
-    if (Width == 0 || Width % 2 == 1) begin : gen_bad_width
-        $error("pushmem_divider: Width is even");
+    if (Width == 0 || BitsPerStage == 0 || Width % BitsPerStage != 0) begin : gen_bad_width
+        $error("pushmem_divider: BitsPerStage divides Width");
     end
 
 endmodule

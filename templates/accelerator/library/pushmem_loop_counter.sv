@@ -28,10 +28,12 @@ module pushmem_loop_counter #(
     // Iterations are left; cycles to wait for the next one.
     logic               active_q;
     logic [GapBits-1:0] wait_q;
+    // Whether there is one now. It comes from a register, since streams and all that waits for them depend on it.
+    logic               steps_q;
     logic               advance;
 
-    always_comb steps_o = active_q && wait_q == '0;
-    always_comb advance = steps_o && step_i;
+    always_comb steps_o = steps_q;
+    always_comb advance = steps_q && step_i;
 
     // Levels at their last index; levels inside which all are, which the next iteration changes.
     logic [Levels-1:0]  at_last;
@@ -73,14 +75,17 @@ module pushmem_loop_counter #(
         end
     end
 
-    // Only this bit needs a reset: the counters mean nothing until the flush that sets it.
+    // Only these bits need a reset: the counters mean nothing until the flush that sets the first.
     always_ff @(posedge clk_i, negedge rst_ni) begin
         if (!rst_ni) begin
             active_q <= 1'b0;
+            steps_q  <= 1'b0;
         end else if (flush_i) begin
             active_q <= 1'b1;
-        end else if (advance && all_last) begin
-            active_q <= 1'b0;
+            steps_q  <= Start == '0;
+        end else if (step_i) begin
+            active_q <= active_q && !(steps_q && all_last);
+            steps_q  <= steps_q ? !all_last && gap == '0 : active_q && wait_q == GapBits'(1);
         end
     end
 

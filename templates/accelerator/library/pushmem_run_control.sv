@@ -29,10 +29,12 @@ module pushmem_run_control #(
     logic                 busy_q;
     logic                 wanted_q;
     logic [CycleBits-1:0] cycle_q;
+    // Whether it is the last. It comes from a register, as all that a flush clears depends on it.
+    logic                 is_last_q;
 
     always_comb busy_o  = busy_q;
     always_comb step_o  = busy_q && (due_i & ~ready_i) == '0;
-    always_comb done_o  = step_o && cycle_q == CycleBits'(Length - 1);
+    always_comb done_o  = step_o && is_last_q;
     always_comb flush_o = (start_i || wanted_q) && (!busy_q || done_o);
 
     always_ff @(posedge clk_i, negedge rst_ni) begin
@@ -48,9 +50,11 @@ module pushmem_run_control #(
 
     always_ff @(posedge clk_i) begin
         if (flush_o) begin
-            cycle_q <= '0;
+            cycle_q   <= '0;
+            is_last_q <= Length == 1;
         end else if (step_o) begin
-            cycle_q <= cycle_q + 1'b1;
+            cycle_q   <= cycle_q + 1'b1;
+            is_last_q <= cycle_q == CycleBits'(Length - 2);
         end
     end
 

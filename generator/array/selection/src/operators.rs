@@ -21,6 +21,10 @@ impl Operators for PeOperators<'_> {
         1
     }
 
+    fn of_recurrences(&self) -> &dyn Operators {
+        self
+    }
+
     /// A multiplication by a constant takes one processing element, as an addition does.
     fn adders_per_multiplier(&self) -> usize {
         0

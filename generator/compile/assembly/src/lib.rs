@@ -23,5 +23,5 @@ pub use application::{Delivery, Tiles, application_graph};
 pub use constraints::Constraints;
 pub use inputs::check_inputs;
 pub use shortage::{Shortage, Unserved};
-pub use storage::{TileSharing, carried, results, storage, wanted_delays};
+pub use storage::{TileSharing, carried, least_storage, results, storage, wanted_delays};
 pub use waiting::{LOAD, Waits};

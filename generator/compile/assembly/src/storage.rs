@@ -3,20 +3,23 @@
 //! A back end connects the tiles and makes the other delays: this pass knows no wires.
 
 mod delays;
+mod fixed;
 mod sharing;
 mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::MappedBuffer;
 use pushmem_graph::{
-    ApplicationGraph, ArrayId, ArrayMemory, ArrayNode, DelayTiles, Edge, KernelId, MemoryTile, Storage, TileId,
-    TileInput, WordDriver, WordId,
+    ApplicationGraph, ArrayId, ArrayMemory, ArrayNode, DelayTiles, Edge, KernelId, Memories, MemoryTile, Storage,
+    TileId, TileInput, WordDriver, WordId, earlier,
 };
 use pushmem_mapping::Source;
 use pushmem_nest::Level;
+use pushmem_tile::TileSpec;
 
 use crate::application::Tiles;
 use crate::array_mapping::map_in_time;
@@ -47,12 +50,34 @@ pub fn storage(
         add_array(&mut storage, number, node, tiles)?;
     }
     let memory = tiles.target.memory();
-    let mut delays = delays::delays(graph, memory, constraints)?;
-    if sharing == TileSharing::Shared {
-        delays = sharing::shared(delays, memory);
-    }
-    delays.into_iter().for_each(|delays| add_delays(&mut storage, graph, delays));
+    let delays = match tiles.target.memories {
+        Memories::Fixed => delays::of_words(graph, memory, constraints),
+        Memories::Tiles => {
+            let delays = delays::delays(graph, memory, constraints)?;
+            if sharing == TileSharing::Shared { sharing::shared(delays, memory) } else { delays }
+        }
+    };
+    let spec = Arc::new(memory.clone());
+    delays.into_iter().for_each(|delays| add_delays(&mut storage, graph, delays, &spec));
     Ok(storage)
+}
+
+/// The same memories, each as large as its words need, where they are made for the program.
+pub fn least_storage(graph: &ApplicationGraph, storage: &Storage) -> Storage {
+    let mut least = Storage::default();
+    for (node, memory) in graph.arrays.iter().zip(&storage.arrays) {
+        let ArrayNode { level, buffer, writes, .. } = node;
+        let largest = &storage.tiles[memory.first_tile].spec;
+        let (mapped, spec) = fixed::least(&earlier(buffer, memory.begin), &memory.mapped, largest);
+        let place = Place { name: &buffer.name, level: *level, spec: &spec, begin: memory.begin };
+        let first_tile = add_tiles(&mut least, &mapped, place, |port| writes[port]);
+        least.arrays.push(ArrayMemory { begin: memory.begin, mapped, first_tile });
+    }
+    for delays in &storage.delays {
+        let (mapped, spec) = fixed::least(&delays.buffer, &delays.mapped, &storage.tiles[delays.first_tile].spec);
+        add_delays(&mut least, graph, DelayTiles { mapped, ..delays.clone() }, &spec);
+    }
+    least
 }
 
 fn add_array(storage: &mut Storage, number: ArrayId, node: &ArrayNode, tiles: Tiles) -> Result<(), Shortage> {
@@ -64,28 +89,37 @@ fn add_array(storage: &mut Storage, number: ArrayId, node: &ArrayNode, tiles: Ti
         error: Box::new(error),
         others: Vec::new(),
     })?;
-    let first_tile = add_tiles(storage, &mapped, (&buffer.name, *level, begin), |port| writes[port]);
+    let place = Place { name: &buffer.name, level: *level, spec: &Arc::new(spec.clone()), begin };
+    let first_tile = add_tiles(storage, &mapped, place, |port| writes[port]);
     let added = storage.arrays.push(ArrayMemory { begin, mapped, first_tile });
     debug_assert_eq!(added, number, "arrays are added in their order");
     Ok(())
 }
 
-fn add_delays(storage: &mut Storage, graph: &ApplicationGraph, delays: DelayTiles) {
+fn add_delays(storage: &mut Storage, graph: &ApplicationGraph, delays: DelayTiles, spec: &Arc<TileSpec>) {
     let Edge::Net { net, delay } = delays.written(0) else { unreachable!("nets are delayed") };
     let name = match delay {
         0 => graph.words[net].name.clone(),
         _ => format!("{}_{delay}_ago", graph.words[net].name),
     };
-    let first_tile = add_tiles(storage, &delays.mapped, (&name, Level::Memory, 0), |port| delays.written(port));
+    let place = Place { name: &name, level: Level::Memory, spec, begin: 0 };
+    let first_tile = add_tiles(storage, &delays.mapped, place, |port| delays.written(port));
     storage.delays.push(DelayTiles { first_tile, ..delays });
 }
 
-/// Adds the tiles of a mapped buffer with these edges at its write ports. They keep what has this name, at a level, and their time
-/// begins in a cycle. Returns the first of them.
+/// What tiles keep, where, and the cycle in which their time begins.
+struct Place<'a> {
+    name: &'a str,
+    level: Level,
+    spec: &'a Arc<TileSpec>,
+    begin: u64,
+}
+
+/// Adds the tiles of a mapped buffer with these edges at its write ports. Returns the first of them.
 fn add_tiles(
     storage: &mut Storage,
     mapped: &MappedBuffer,
-    (name, level, begin): (&str, Level, u64),
+    Place { name, level, spec, begin }: Place,
     written: impl Fn(usize) -> Edge,
 ) -> TileId {
     let first_tile = storage.tiles.next_idx();
@@ -98,6 +132,7 @@ fn add_tiles(
         storage.tiles.push(MemoryTile {
             name: if several { format!("{name}_memory_{number}") } else { format!("{name}_memory") },
             level,
+            spec: spec.clone(),
             begin,
             configuration: tile.configuration.clone(),
             inputs: tile.inputs.iter().map(|source| source.as_ref().map(input)).collect(),

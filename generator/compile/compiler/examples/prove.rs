@@ -1,4 +1,5 @@
-//! Compiles programs and prints the result of each proof: `prove [--run] TILE PROGRAM …`.
+//! Compiles programs and prints the result of each proof: `prove [--run] TILE PROGRAM …`, where TILE is `fixed` for memories that are
+//! made for the program.
 //!
 //! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, a proven program is
 //! also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are
@@ -21,6 +22,15 @@ fn spec(tile: &str) -> Result<TileSpec, Diagnostic> {
     TileSpec::read(&Path::new("constraints/tiles").join(tile).with_extension("yaml"))
 }
 
+fn target(tile: &str) -> Result<Target, Diagnostic> {
+    if tile == "fixed" {
+        let made = |name: &str| TileSpec::read(&Path::new("constraints/memories").join(name).with_extension("yaml"));
+        return Ok(Target::fixed(made("memory")?, made("table")?));
+    }
+    let target = Target::new(spec(tile)?, spec("rom")?).with_level(Level::GlobalBuffer, Some(spec("global_buffer")?));
+    Ok(target.with_level(Level::RegisterFile, Some(spec("pond")?)))
+}
+
 /// Whether the model agrees with the interpreter.
 fn computes(compiled: &Dedicated) -> Result<bool, Diagnostic> {
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
@@ -32,10 +42,7 @@ fn computes(compiled: &Dedicated) -> Result<bool, Diagnostic> {
 
 fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
     let program = Program::read(path)?.program;
-    let target = Target::new(spec(tile)?, spec("rom")?)
-        .with_level(Level::GlobalBuffer, Some(spec("global_buffer")?))
-        .with_level(Level::RegisterFile, Some(spec("pond")?));
-    Ok(match build(program, &target, &Constraints::default(), &|_| {}) {
+    Ok(match build(program, &target(tile)?, &Constraints::default(), &|_| {}) {
         Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
         Ok(_) => "proven".to_owned(),
         Err(CompileError::Fault(fault)) => format!("caught: {fault}"),

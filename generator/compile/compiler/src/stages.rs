@@ -259,7 +259,9 @@ fn datapaths(program: &Program, recurrences: &Recurrences, hardware: Hardware) -
         // does a result that comes back: all of its way but the delays is part of the kernel.
         let comes_back = operation.updates() || come_back[number];
         let distance = if comes_back { delivery.transport } else { 0 };
-        let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, &loads[number]);
+        let operators = tiles.target.operators.as_ref();
+        let operators = if comes_back { operators.of_recurrences() } else { operators };
+        let datapath = graph.pipelined_around(operators, memories, &loads[number]);
         let datapath = datapath.map(|datapath| datapath.later(distance).behind_reads());
         // A random-access memory shows what comes to it in the same cycle, so that this comes out of a register.
         let writes_ram = program.arrays[operation.target.array].random_access;

@@ -43,6 +43,9 @@ pub trait Operators: fmt::Debug + Send + Sync {
     /// The delay that fits between two registers, in units. A unit is about the delay of one gate; only ratios matter.
     fn units_per_stage(&self) -> u32;
 
+    /// The same operators for operations whose results come back to them: the stages of these decide how often they begin.
+    fn of_recurrences(&self) -> &dyn Operators;
+
     /// The cost of a multiplier, in adders of its width: a multiplication by a constant with more signed digits than this
     /// and one is left to a multiplier.
     fn adders_per_multiplier(&self) -> usize;
@@ -70,12 +73,30 @@ pub trait Operators: fmt::Debug + Send + Sync {
 
 /// The operators of the SystemVerilog that [`Datapath::module`](crate::Datapath::module) prints: all of the nest language.
 ///
-/// Between two registers fits a multiplication, or three additions one after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DedicatedOperators;
+/// Between two registers fits a multiplication, and some additions one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DedicatedOperators {
+    /// The additions.
+    additions: u32,
+}
 
-/// Quotient bits that a stage of the divider computes, each a subtraction and a selection.
-const QUOTIENT_BITS_PER_STAGE: u32 = 2;
+impl DedicatedOperators {
+    /// Those of cell libraries.
+    pub const LONG_STAGES: Self = DedicatedOperators { additions: 3 };
+
+    /// Those of FPGAs, which have a register behind each adder anyway.
+    pub const SHORT_STAGES: Self = DedicatedOperators { additions: 1 };
+
+    /// Quotient bits that a stage of the divider computes, each a subtraction and a selection.
+    fn quotient_bits_per_stage(self) -> u32 {
+        if self.additions > 1 { 2 } else { 1 }
+    }
+
+    /// The stages of the divider `pushmem_divider` for operands of this type.
+    fn divider_stages(self, operands: Type) -> u64 {
+        u64::from(operands.bits().div_ceil(self.quotient_bits_per_stage())) + sign_stages(operands)
+    }
+}
 
 const ADD: u32 = 4;
 const COMPARE: u32 = 4;
@@ -100,7 +121,11 @@ impl Operators for DedicatedOperators {
     }
 
     fn units_per_stage(&self) -> u32 {
-        MULTIPLY
+        self.additions * ADD
+    }
+
+    fn of_recurrences(&self) -> &dyn Operators {
+        &Self::LONG_STAGES
     }
 
     fn adders_per_multiplier(&self) -> usize {
@@ -139,7 +164,7 @@ impl Operators for DedicatedOperators {
             NodeKind::Binary { operator, .. } => match operator {
                 Binary::Add | Binary::Subtract => ADD,
                 Binary::Multiply => MULTIPLY,
-                Binary::Divide | Binary::Modulo => return Delay::Stages(divider_stages(operand)),
+                Binary::Divide | Binary::Modulo => return Delay::Stages(self.divider_stages(operand)),
                 Binary::ShiftLeft | Binary::ShiftRight if constant => 0,
                 // The sign of the amount selects the direction.
                 Binary::ShiftLeft | Binary::ShiftRight if operand.is_signed() => SHIFT + SELECT,
@@ -157,7 +182,8 @@ impl Operators for DedicatedOperators {
                 _ => COMPARE,
             },
         };
-        Delay::Units(units)
+        // What is longer than a stage has one to itself.
+        Delay::Units(units.min(self.units_per_stage()))
     }
 
     /// Operators take their operands from the ports.
@@ -193,9 +219,12 @@ impl Operators for DedicatedOperators {
     }
 }
 
-/// The stages of the divider `pushmem_divider` for operands of this type. Signed ones have a stage that takes the signs
-/// off and one that puts them on again.
-fn divider_stages(operands: Type) -> u64 {
-    let signs = if operands.is_signed() { 2 } else { 0 };
-    u64::from(operands.bits().div_ceil(QUOTIENT_BITS_PER_STAGE)) + signs
+/// The stages of a divider that take the signs off and put them on again.
+fn sign_stages(operands: Type) -> u64 {
+    if operands.is_signed() { 2 } else { 0 }
+}
+
+/// The quotient bits that a stage of a divider with so many stages computes.
+pub(crate) fn quotient_bits_per_stage(operands: Type, stages: u64) -> u64 {
+    u64::from(operands.bits()).div_ceil(stages - sign_stages(operands))
 }

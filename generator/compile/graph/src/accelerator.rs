@@ -11,8 +11,10 @@ use pushmem_tile::TileSpec;
 use serde::Deserialize;
 
 use crate::ids::{CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId};
-use crate::target::Target;
-pub use memories::{Configured, DelayMemory, Delayed, Ram, RamRead, RamWrite, Rom, StoredArray, Tile, earlier};
+use crate::target::{Memories, Target};
+pub use memories::{
+    Configured, DelayLine, DelayMemory, Delayed, Ram, RamRead, RamWrite, Rom, StoredArray, Tile, earlier,
+};
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type; those of 32 bits are two words on two
 /// wires.
@@ -54,6 +56,8 @@ pub struct Accelerator {
     pub arrays: Vec<StoredArray>,
     /// Memories: words delayed in memory tiles.
     pub memories: Vec<DelayMemory>,
+    /// The shift registers that are memories, where these are made for the program.
+    pub delay_lines: Vec<DelayLine>,
     /// The ROM tiles, one for each look-up in a large table.
     pub roms: Vec<Rom>,
     /// The random-access memories, one for each array whose elements data choose.
@@ -381,14 +385,18 @@ impl Accelerator {
             tiles: IndexVec::new(),
             arrays: Vec::new(),
             memories: Vec::new(),
+            delay_lines: Vec::new(),
             roms: Vec::new(),
             rams: IndexVec::new(),
         }
     }
 
-    /// All that is configured: the memory tiles, then the ROM tiles.
+    /// All that is configured: the memory tiles, then the ROM tiles. Nothing where memories are made for the program.
     pub fn configured(&self) -> Vec<Configured<'_>> {
-        let tiles = self.tiles.iter().map(|tile| (&tile.name, self.spec_at(tile.level), &tile.configuration));
+        if self.target.memories == Memories::Fixed {
+            return Vec::new();
+        }
+        let tiles = self.tiles.iter().map(|tile| (&tile.name, &*tile.spec, &tile.configuration));
         let roms = self.roms.iter().map(|rom| (&rom.name, self.target.rom(), &rom.configuration));
         tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
     }
@@ -409,12 +417,13 @@ impl Accelerator {
         levels.into_iter().filter(|level| self.count_at(*level) > 0).collect()
     }
 
-    /// The specifications of all tiles but ROMs, each once.
+    /// The specifications of all tiles but ROMs, each once, those of memory tiles first.
     pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
+        let of_level = |level: Level| self.tiles.iter().filter(move |tile| tile.level == level);
         let mut specs: Vec<&TileSpec> = Vec::new();
-        for spec in self.levels_in_use().into_iter().map(|level| self.spec_at(level)) {
-            if !specs.contains(&spec) {
-                specs.push(spec);
+        for tile in self.levels_in_use().into_iter().flat_map(of_level) {
+            if specs.iter().rev().all(|spec| *spec != &*tile.spec) {
+                specs.push(&tile.spec);
             }
         }
         specs.into_iter()
@@ -471,10 +480,15 @@ impl Accelerator {
         words.sum()
     }
 
-    /// Words in shift registers.
+    /// Words in shift registers that are no memories.
     pub fn shift_register_words(&self) -> u64 {
         let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };
-        self.wires.iter().map(length).sum()
+        self.wires.iter().map(length).sum::<u64>() - self.delay_line_words()
+    }
+
+    /// Words in shift registers that are memories.
+    pub fn delay_line_words(&self) -> u64 {
+        self.delay_lines.iter().map(|line| line.length * line.wires.len() as u64).sum()
     }
 
     /// Hold registers, each of a word.
@@ -482,10 +496,15 @@ impl Accelerator {
         self.wires.iter().filter(|wire| matches!(wire.driver, Driver::Hold { .. })).count()
     }
 
-    /// Words that are live in SRAM at most.
+    /// Words that memories made for the program have room for.
+    pub fn made_words(&self) -> u64 {
+        self.tiles.iter().map(|tile| tile.spec.words()).sum::<u64>() + self.delay_line_words()
+    }
+
+    /// Words that are live in memories at most.
     pub fn memory_words(&self) -> u64 {
         let delayed = self.memories.iter().map(|memory| memory.mapped.live_words);
         let stored = self.arrays.iter().map(|array| array.mapped.live_words);
-        delayed.chain(stored).sum()
+        delayed.chain(stored).sum::<u64>() + self.delay_line_words()
     }
 }

@@ -11,6 +11,7 @@ mod accelerator;
 mod addresses;
 mod application;
 mod arrivals;
+mod collisions;
 mod ids;
 mod lanes;
 mod ram;
@@ -20,18 +21,19 @@ mod stream_elements;
 mod target;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, DelayMemory, Delayed, Driver, Kernel, Lane,
-    OperationDatapath, Ram, RamRead, RamWrite, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable,
-    WORD_BITS, Wire, counted_levels, earlier,
+    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, DelayLine, DelayMemory, Delayed, Driver,
+    Kernel, Lane, OperationDatapath, Ram, RamRead, RamWrite, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn,
+    Variable, WORD_BITS, Wire, counted_levels, earlier,
 };
 pub use application::{
     ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
     KernelFunction, KernelNode, NetWord, OutputLane, OutputNode, ProgramNames, RamNode, RamReadNode, RamWriteNode,
     StageResult, UnitNode, WordDriver, WordNet,
 };
+pub use collisions::reads_apart;
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Run};
 pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
 pub use stream_elements::StreamElements;
-pub use target::{Target, TileKind, TileUse};
+pub use target::{Memories, Target, TileKind, TileUse};

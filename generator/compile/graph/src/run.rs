@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
         });
         let mut tiles: IndexVec<TileId, TileModel> = IndexVec::new();
         for content in &accelerator.tiles {
-            let mut tile = TileModel::without_stale_reads(accelerator.spec_at(content.level));
+            let mut tile = TileModel::without_stale_reads(&content.spec);
             tile.configure(&content.configuration);
             if content.begin == 0 {
                 tile.clock(&Inputs { flush: true, ..Inputs::default() });

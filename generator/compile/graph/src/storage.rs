@@ -1,11 +1,13 @@
 //! The memories of an application graph: its arrays and its long delays on tiles.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use index_vec::IndexVec;
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
 use pushmem_configuration::Configuration;
 use pushmem_nest::Level;
+use pushmem_tile::TileSpec;
 
 use crate::application::Edge;
 use crate::ids::{ArrayId, TileId, WordId};
@@ -26,8 +28,10 @@ pub struct Storage {
 pub struct MemoryTile {
     /// A unique name, an identifier.
     pub name: String,
-    /// The level of the memory hierarchy, which determines its specification.
+    /// The level of the memory hierarchy.
     pub level: Level,
+    /// Its specification.
+    pub spec: Arc<TileSpec>,
     /// The cycle of the run in which its own time begins.
     pub begin: u64,
     /// Its configuration, in its own time.

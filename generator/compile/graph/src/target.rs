@@ -15,6 +15,19 @@ pub struct Target {
     pub kinds: Vec<TileKind>,
     /// The operators that kernels are made of.
     pub operators: Arc<dyn Operators>,
+    /// How memories are made.
+    pub memories: Memories,
+}
+
+/// How memories are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memories {
+    /// Of tiles, whose controllers are configured.
+    #[default]
+    Tiles,
+    /// For one program: each as large as its words need, with controllers of constants. The kinds of tiles say how large they may be, and
+    /// how they are timed.
+    Fixed,
 }
 
 /// A kind of tile. How many there are is [`TileSpec::count`].
@@ -40,7 +53,17 @@ impl Target {
     pub fn new(memory: TileSpec, rom: TileSpec) -> Self {
         let store = TileKind { spec: memory, modes: vec![TileUse::Store(Level::Memory)] };
         let table = TileKind { spec: rom, modes: vec![TileUse::Table] };
-        Target { kinds: vec![store, table], operators: Arc::new(DedicatedOperators) }
+        Target {
+            kinds: vec![store, table],
+            operators: Arc::new(DedicatedOperators::LONG_STAGES),
+            memories: Memories::Tiles,
+        }
+    }
+
+    /// A dedicated accelerator whose memories, of at most these sizes, are made for its program.
+    pub fn fixed(memory: TileSpec, rom: TileSpec) -> Self {
+        let operators = Arc::new(DedicatedOperators::SHORT_STAGES);
+        Target { memories: Memories::Fixed, operators, ..Self::new(memory, rom) }
     }
 
     /// The same with tiles of this specification at a level of the memory hierarchy, or with none there.

@@ -131,7 +131,7 @@ impl<'a> DatapathGraph<'a> {
 
     /// The datapath of dedicated operators, with all tables in its logic.
     pub fn dedicated(&self) -> Datapath {
-        let datapath = self.pipelined(&DedicatedOperators, TableMemories::NONE);
+        let datapath = self.pipelined(&DedicatedOperators::LONG_STAGES, TableMemories::NONE);
         datapath.expect("there is a dedicated operator of each kind")
     }
 

@@ -11,6 +11,7 @@ mod instance;
 mod loops;
 mod modules;
 mod names;
+mod tables;
 mod testbench;
 mod text;
 mod top;
@@ -147,13 +148,15 @@ pub fn compose(
     let mut modules = Names::with(taken.chain(modules::names()));
     let top_module = modules.claim(&accelerator.name, "accelerator");
     let kernels = modules::kernels(accelerator, program, &top_module, &mut modules);
-    let top = top::print(accelerator, program, &kernels, window, &top_module)?;
+    let tables = tables::modules(accelerator, program, &top_module, &mut modules);
+    let top = top::print(accelerator, program, (&kernels, &tables), window, &top_module)?;
 
     let file = |name: &str| format!("{name}.sv");
     let mut rtl = tile_files;
     let library = modules::library(accelerator);
     rtl.extend(library.into_iter().map(|(name, text)| (file(&name), text)));
     rtl.extend(kernels.into_iter().map(|kernel| (file(&kernel.name), kernel.text)));
+    rtl.extend(tables.into_iter().map(|table| (file(&table.name), table.text)));
     rtl.push((file(&top_module), accelerator.target.memory().reset.of_system_verilog(&top.text)));
 
     let run_cycles = top::run_cycles(accelerator);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use index_vec::IndexVec;
 use pushmem_datapaths::{DIVIDER, FetchPorts};
 use pushmem_files::replace_identifiers;
-use pushmem_graph::{Accelerator, DatapathId};
+use pushmem_graph::{Accelerator, DatapathId, Memories};
 use pushmem_nest::Program;
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -23,6 +23,11 @@ pub(crate) const SKID_BUFFER: &str = "pushmem_skid_buffer";
 
 /// The name of the module that shifts words.
 pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
+/// The module of long delays, where memories are made for the program. It has a reset.
+pub(crate) const DELAY_LINE: &str = "pushmem_delay_line";
+/// The module of a memory that is made for the program, and that of the accesses of its ports. The latter has a reset.
+pub(crate) const FIXED_MEMORY: &str = "pushmem_fixed_memory";
+pub(crate) const ACCESS_SEQUENCE: &str = "pushmem_access_sequence";
 /// The name of the module that holds a word.
 pub(crate) const HOLD_REGISTER: &str = "pushmem_hold_register";
 /// The name of the module of arrays whose elements data choose. It has a reset.
@@ -35,7 +40,7 @@ macro_rules! library {
 }
 
 /// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
-pub const LIBRARY: [(&str, &str); 10] = [
+pub const LIBRARY: [(&str, &str); 13] = [
     (RUN_CONTROL, library!("run_control")),
     (STALL_PIPELINE, library!("stall_pipeline")),
     (LATE_FLUSH, library!("late_flush")),
@@ -43,6 +48,9 @@ pub const LIBRARY: [(&str, &str); 10] = [
     (STREAM_BUFFER, library!("stream_buffer")),
     (SKID_BUFFER, library!("skid_buffer")),
     (SHIFT_REGISTER, library!("shift_register")),
+    (DELAY_LINE, library!("delay_line")),
+    (FIXED_MEMORY, library!("fixed_memory")),
+    (ACCESS_SEQUENCE, library!("access_sequence")),
     (HOLD_REGISTER, library!("hold_register")),
     (RANDOM_ACCESS_MEMORY, library!("random_access_memory")),
     DIVIDER,
@@ -96,10 +104,13 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
 pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
     let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
+    let is_fixed = accelerator.target.memories == Memories::Fixed;
     let stalls_late = accelerator.stall_latency > 0;
     let shifts = accelerator.shift_register_words() > 0 || stalls_late && !accelerator.inputs.is_empty();
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         SHIFT_REGISTER => shifts,
+        DELAY_LINE => !accelerator.delay_lines.is_empty(),
+        FIXED_MEMORY | ACCESS_SEQUENCE => is_fixed && !accelerator.tiles.is_empty(),
         HOLD_REGISTER => accelerator.hold_registers() > 0,
         RANDOM_ACCESS_MEMORY => !accelerator.rams.is_empty(),
         LATE_FLUSH => late,

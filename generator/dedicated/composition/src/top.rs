@@ -1,6 +1,7 @@
 //! The top module of an accelerator.
 
 mod bus;
+mod fixed;
 mod memory;
 mod ports;
 mod promises;
@@ -15,13 +16,14 @@ mod words;
 use askama::Template;
 use index_vec::IndexSlice;
 use pushmem_files::counted;
-use pushmem_graph::{Accelerator, DatapathId};
+use pushmem_graph::{Accelerator, DatapathId, Memories};
 use pushmem_nest::{Level, Program};
 use pushmem_systemverilog::asserts;
 use pushmem_waves::View;
 
 use crate::error::CompositionError;
 use crate::modules::KernelModule;
+use crate::tables::TableModule;
 use crate::text::{aligned, lines};
 use crate::window::Window;
 use signals::Signals;
@@ -73,6 +75,7 @@ struct Context<'a> {
     accelerator: &'a Accelerator,
     program: &'a Program,
     kernels: &'a IndexSlice<DatapathId, [KernelModule]>,
+    tables: &'a [TableModule],
     window: Window,
     signals: Signals<'a>,
 }
@@ -84,11 +87,11 @@ struct Context<'a> {
 pub(crate) fn print(
     accelerator: &Accelerator,
     program: &Program,
-    kernels: &IndexSlice<DatapathId, [KernelModule]>,
+    (kernels, tables): (&IndexSlice<DatapathId, [KernelModule]>, &[TableModule]),
     window: Window,
     name: &str,
 ) -> Result<Top, CompositionError> {
-    let context = Context { accelerator, program, kernels, window, signals: Signals::of(accelerator) };
+    let context = Context { accelerator, program, kernels, tables, window, signals: Signals::of(accelerator) };
     let mut sections = vec![context.run_control()];
     sections.extend(context.late_flushes());
     sections.extend(context.loop_counters()?);
@@ -114,11 +117,12 @@ pub(crate) fn run_cycles(accelerator: &Accelerator) -> u64 {
 }
 
 /// The name of a level's tiles in comments.
-fn tile_of(level: Level) -> &'static str {
-    match level {
-        Level::GlobalBuffer => "global-buffer bank",
-        Level::Memory => "memory tile",
-        Level::RegisterFile => "register file",
+fn tile_of(accelerator: &Accelerator, level: Level) -> &'static str {
+    match (accelerator.target.memories, level) {
+        (Memories::Fixed, _) => "memory bank",
+        (Memories::Tiles, Level::GlobalBuffer) => "global-buffer bank",
+        (Memories::Tiles, Level::Memory) => "memory tile",
+        (Memories::Tiles, Level::RegisterFile) => "register file",
     }
 }
 
@@ -132,8 +136,14 @@ impl Context<'_> {
         let accelerator = self.accelerator;
         let mut parts = vec![counted(accelerator.instances().count(), "kernel")];
         for level in accelerator.levels_in_use() {
-            let tiles = counted(accelerator.count_at(level), tile_of(level));
-            parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
+            let tiles = counted(accelerator.count_at(level), tile_of(accelerator, level));
+            parts.push(match accelerator.target.memories {
+                Memories::Fixed => tiles,
+                Memories::Tiles => format!("{tiles} `{}`", accelerator.spec_at(level).name),
+            });
+        }
+        if !accelerator.delay_lines.is_empty() {
+            parts.push(format!("{} in delay lines", counted(accelerator.delay_line_words(), "word")));
         }
         if !accelerator.roms.is_empty() {
             parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name));

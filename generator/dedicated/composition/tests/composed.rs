@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use index_vec::{IndexVec, index_vec};
 use pushmem_affine::{Affine, Domain};
@@ -243,6 +244,7 @@ fn with_tiles() -> (Program, Accelerator) {
     let tile = |name: &str, chain_from| Tile {
         name: name.to_owned(),
         level: Level::Memory,
+        spec: Arc::new(accelerator.target.memory().clone()),
         begin: 0,
         configuration: Configuration { tile: accelerator.target.memory().name.clone(), ..Configuration::default() },
         inputs: vec![Some(w(0)), None],
@@ -252,6 +254,12 @@ fn with_tiles() -> (Program, Accelerator) {
     accelerator.tiles = index_vec![tile("input_memory_0", None), tile("input_memory_1", Some(w(4)))];
     accelerator.wires.push(wire("input_64_ago", Driver::Tile { tile: TileId::new(1), output: 0 }));
     (program, accelerator)
+}
+
+/// Changes the specification of the memory tiles.
+fn change(accelerator: &mut Accelerator, change: impl Fn(&mut TileSpec)) {
+    change(accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap());
+    accelerator.tiles.iter_mut().for_each(|tile| change(Arc::make_mut(&mut tile.spec)));
 }
 
 /// A kernel that looks up two entries in each cycle, in ROMs with this latency.
@@ -272,7 +280,8 @@ nest:
     );
     let operation = program.operations()[0].1;
     let memories = TableMemories { logic_words: 4, latency: u64::from(latency) };
-    let datapath = DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators, memories).unwrap();
+    let datapath =
+        DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators::LONG_STAGES, memories).unwrap();
     let fetches = datapath.fetches();
     let rom = |name: &str, table: usize, contents: Vec<u64>| Rom {
         name: name.to_owned(),
@@ -586,8 +595,8 @@ fn the_memory_tile_decides_on_resets() {
     let (program, mut accelerator) = with_tiles();
     let asynchronous = composed(&program, &accelerator);
     assert!(asynchronous.rtl.iter().any(|(_, text)| text.contains("negedge rst_ni")));
-    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
-    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().clock_gating = true;
+    change(&mut accelerator, |memory| memory.reset = Reset::Synchronous);
+    change(&mut accelerator, |memory| memory.clock_gating = true);
     let synchronous = composed(&program, &accelerator);
     let own = synchronous.rtl.iter().filter(|(path, _)| !path.contains("tile"));
     assert!(own.clone().all(|(_, text)| !text.contains("negedge")));
@@ -596,7 +605,7 @@ fn the_memory_tile_decides_on_resets() {
     assert!(top.contains(".test_enable_i "), "{top}");
 
     let (program, mut accelerator) = lookup(1);
-    accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
+    change(&mut accelerator, |memory| memory.reset = Reset::Synchronous);
     let (inputs, expected) = beats(&program, &accelerator);
     let error = compose(&accelerator, &program, &[], &inputs, &expected).unwrap_err();
     assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
@@ -611,7 +620,7 @@ fn the_testbench_writes_registers_during_runs_if_all_have_a_shadow() {
     };
     for (with_rom, (program, mut accelerator)) in [(false, with_tiles()), (true, lookup(1))] {
         assert!(!ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
-        accelerator.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().shadow_registers = true;
+        change(&mut accelerator, |memory| memory.shadow_registers = true);
         accelerator.target.spec_mut(TileUse::Table).unwrap().shadow_registers = true;
         assert_eq!(ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"), !with_rom);
     }
@@ -711,6 +720,6 @@ fn what_hardware_cannot_do_is_an_error() {
     let message = error(&accelerator, &short).to_string();
     assert_eq!(message, "the beats of the stream output have 40 words, but 39 are given");
     let (_, mut narrow) = with_tiles();
-    narrow.target.spec_mut(TileUse::Store(Level::Memory)).unwrap().word_bits = 8;
+    change(&mut narrow, |memory| memory.word_bits = 8);
     assert!(matches!(error(&narrow, &expected), CompositionError::NarrowWords { .. }));
 }

@@ -135,14 +135,13 @@ impl Dedicated {
     fn replay(&self) -> Result<Proof, CompileError> {
         let accelerator = &self.accelerator;
         let of_memory = |memory: &DelayMemory| {
-            replay(&memory.buffer, &memory.mapped, accelerator.target.memory()).map_err(|error| {
+            replay(&memory.buffer, &memory.mapped, &accelerator.tiles[memory.first_tile].spec).map_err(|error| {
                 let wires = memory.streams.iter().map(|stream| accelerator.wires[stream.of].name.as_str());
                 CompileError::wrong(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
             })
         };
         let of_array = |array: &StoredArray| {
-            let level = accelerator.tiles[array.first_tile].level;
-            replay(&array.buffer_of_tiles(), &array.mapped, accelerator.spec_at(level))
+            replay(&array.buffer_of_tiles(), &array.mapped, &accelerator.tiles[array.first_tile].spec)
                 .map_err(|error| CompileError::wrong(&format!("{}: {error}", array.buffer.name)))
         };
         let memories: Vec<Result<ReplayReport, CompileError>> =

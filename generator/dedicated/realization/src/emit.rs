@@ -4,7 +4,8 @@ use itertools::Itertools;
 use pushmem_compiler::CompileStage;
 use pushmem_files::counted;
 use pushmem_graph::{
-    Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Ram, RamWrite, Rom, Source, StoredArray,
+    Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Memories, Ram, RamWrite, Rom, Source,
+    StoredArray,
 };
 use pushmem_nest::{Level, Word};
 
@@ -49,7 +50,9 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
     match driver {
         Driver::Input { stream, lane } => format!("input stream {}, lane {lane}", accelerator.inputs[*stream].name),
         Driver::ShiftRegister { of, length } => {
-            format!("shift register of {length} on {}", accelerator.wires[*of].name)
+            let is_line = accelerator.delay_lines.iter().any(|line| line.length == *length);
+            let kind = if is_line { "delay line" } else { "shift register" };
+            format!("{kind} of {length} on {}", accelerator.wires[*of].name)
         }
         Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
         Driver::Kernel { kernel, word: Word::High } => {
@@ -85,6 +88,14 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
     }
 }
 
+/// What memories are made of.
+fn memory_of(accelerator: &Accelerator) -> &'static str {
+    match accelerator.target.memories {
+        Memories::Tiles => "tile",
+        Memories::Fixed => "bank",
+    }
+}
+
 fn stored_array(accelerator: &Accelerator, array: &StoredArray) -> String {
     let level = match accelerator.tiles[array.first_tile].level {
         Level::Memory => String::new(),
@@ -94,7 +105,8 @@ fn stored_array(accelerator: &Accelerator, array: &StoredArray) -> String {
         0 => String::new(),
         begin => format!(", from cycle {begin}"),
     };
-    let (tiles, words) = (counted(array.mapped.tiles.len(), "tile"), counted(array.mapped.live_words, "word"));
+    let (tiles, words) =
+        (counted(array.mapped.tiles.len(), memory_of(accelerator)), counted(array.mapped.live_words, "word"));
     format!("array {} in {tiles}{level}{begin}, {words} live\n", array.buffer.name)
 }
 
@@ -103,7 +115,8 @@ fn delays(accelerator: &Accelerator, memory: &DelayMemory) -> String {
         format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().format(", "))
     };
     let streams = memory.streams.iter().map(stream).join(" and of ");
-    let (tiles, words) = (counted(memory.mapped.tiles.len(), "tile"), counted(memory.mapped.live_words, "word"));
+    let (tiles, words) =
+        (counted(memory.mapped.tiles.len(), memory_of(accelerator)), counted(memory.mapped.live_words, "word"));
     format!("memory of {streams} in {tiles}, {words} live\n")
 }
 

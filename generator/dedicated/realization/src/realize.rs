@@ -9,13 +9,13 @@ mod selections;
 use std::collections::{BTreeMap, BTreeSet};
 
 use index_vec::IndexVec;
-use pushmem_assembly::{carried, results, wanted_delays};
+use pushmem_assembly::{carried, least_storage, results, wanted_delays};
 use pushmem_compiler::Compiled;
 use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
-    OperationDatapath, Source, Storage, Stream, TileOutput, Wire, WireId, WordDriver, WordId,
+    Memories, OperationDatapath, Source, Storage, Stream, TileOutput, Wire, WireId, WordDriver, WordId,
 };
 use pushmem_nest::{Loop, Operation, Program};
 
@@ -28,6 +28,10 @@ use self::roms::add_roms;
 pub fn realize(compiled: &Compiled) -> Result<Accelerator, Diagnostic> {
     let Compiled { program, extraction, datapaths, graph, storage, target, constraints, .. } = compiled;
     let operations = program.operations();
+    let storage = &match target.memories {
+        Memories::Tiles => storage.clone(),
+        Memories::Fixed => least_storage(graph, storage),
+    };
     let mut realizer = Realizer {
         program,
         operations: &operations,
@@ -81,6 +85,9 @@ pub fn realize(compiled: &Compiled) -> Result<Accelerator, Diagnostic> {
     realizer.add_outputs()?;
     realizer.add_copies()?;
     let Realizer { mut accelerator, .. } = realizer;
+    if target.memories == Memories::Fixed {
+        accelerator.delay_lines = delays::lines(&accelerator.wires, constraints.shift_register_threshold);
+    }
     add_roms(&mut accelerator, program, extraction, graph)?;
     Ok(accelerator)
 }

@@ -6,7 +6,7 @@ use pushmem_arithmetic::certainty;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Bottleneck, InitiationInterval, OccupancyComparison};
 use pushmem_files::counted;
-use pushmem_graph::Stream;
+use pushmem_graph::{Memories, Stream};
 use pushmem_nest::Level;
 use serde::Serialize;
 
@@ -32,11 +32,17 @@ pub struct Report {
     pub bottleneck: Option<Bottleneck>,
     /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,
-    /// Words that are live in SRAM at most.
+    /// Words that are live in memories at most.
     pub sram_words: u64,
+    /// Words that memories made for the program have room for; left out if memories are tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_words: Option<u64>,
+    /// Memories of delays that are made for the program; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub delay_lines: usize,
     /// Words of all arrays between stages, which the sequential schedule keeps.
     pub sequential_words: u64,
-    /// Memory tiles.
+    /// Memory tiles, or memories that are made for arrays of the program.
     pub memory_tiles: usize,
     /// The bank of the global buffer, if it is used.
     pub global_buffer: Option<String>,
@@ -115,6 +121,8 @@ impl Report {
             bottleneck: Bottleneck::of(compiled),
             in_sequence: compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none()),
             sram_words: accelerator.memory_words(),
+            made_words: (accelerator.target.memories == Memories::Fixed).then(|| accelerator.made_words()),
+            delay_lines: accelerator.delay_lines.len(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
             memory_tiles: accelerator.count_at(Level::Memory),
             global_buffer: name_of(Level::GlobalBuffer),
@@ -166,8 +174,23 @@ impl fmt::Display for Report {
         ];
         let used = others.into_iter().filter(|(count, _)| *count > 0);
         let others: String = used.filter_map(|(count, name)| Some(format!(", {count} of `{}`", name?))).collect();
-        line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
-        line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
+        match self.made_words {
+            None => {
+                line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
+                line(
+                    "SRAM words",
+                    format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words),
+                )?;
+            }
+            Some(words) => {
+                let tables = counted(self.rom_tiles, "table");
+                let tables = if self.rom_tiles == 0 { String::new() } else { format!(", {tables}") };
+                let lines = counted(self.delay_lines, "delay line");
+                line("memories", format!("{}, {lines}{tables}", counted(self.memory_tiles, "bank")))?;
+                let live = format!("{words} for {} that are live", self.sram_words);
+                line("words of memories", format!("{live} ({} one stage after the other)", self.sequential_words))?;
+            }
+        }
         line("shift-register words", self.shift_register_words.to_string())?;
         if self.hold_registers > 0 {
             line("hold registers", self.hold_registers.to_string())?;

@@ -52,7 +52,7 @@ pub struct Build {
     fit: Fit,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "stall_latency"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["memories", "tile", "wave", "prefix", "stall_latency"])]
     pub array: Option<PathBuf>,
     /// Clock period in picoseconds that the array is to have: refused where its timing model has a longer path.
     #[arg(long, value_name = "PS", requires = "array")]

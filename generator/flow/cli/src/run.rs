@@ -35,7 +35,7 @@ pub struct Run {
     #[arg(long)]
     rtl: bool,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "stall_latency"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["memories", "tile", "stall_latency"])]
     array: Option<PathBuf>,
     #[command(flatten)]
     choices: Choices,

@@ -201,7 +201,7 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[MemoryRow]) -> (Vec<T
             outputs: wires(&tile.outputs),
             chain_from: tile.chain_from.map(|other| accelerator.tiles[other].name.clone()),
         };
-        let own = accelerator.spec_at(tile.level);
+        let own = &tile.spec;
         let keeps = |memory: &MemoryRow| (memory.tiles.0..memory.tiles.0 + memory.tiles.1).contains(&number);
         let configured = tile.configuration.controllers.iter().map(|(name, controller)| {
             let number = *numbers.entry(controller).or_insert_with(|| {

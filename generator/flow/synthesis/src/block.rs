@@ -26,6 +26,8 @@ pushmem_files::named! {
         Kernels = "kernels",
         /// Shift registers of an accelerator.
         ShiftRegisters = "shift_registers",
+        /// Memories that are made for the program of an accelerator.
+        Memories = "memories",
         /// Loops, stream buffers and the control of runs of an accelerator.
         Streams = "streams",
         /// Processing elements of an array, with the registers of their operands.
@@ -70,6 +72,8 @@ impl BlockKind {
             "pushmem_operand" | "pushmem_held_operand" | "pushmem_accumulator" => BlockKind::ProcessingElements,
             "pushmem_hop" => BlockKind::SwitchBoxes,
             "pushmem_shift_register" | "pushmem_hold_register" => BlockKind::ShiftRegisters,
+            "pushmem_delay_line" | "pushmem_fixed_memory" => BlockKind::Memories,
+            "pushmem_access_sequence" => BlockKind::Controllers,
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,

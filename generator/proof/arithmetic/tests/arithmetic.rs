@@ -27,7 +27,7 @@ fn programs(folder: &str) -> Vec<Program> {
 
 fn datapaths(program: &Program) -> Vec<Datapath> {
     let memories = TableMemories { logic_words: 64, latency: 1 };
-    let all = DatapathGraph::all(program).map(|graph| graph.pipelined(&DedicatedOperators, memories));
+    let all = DatapathGraph::all(program).map(|graph| graph.pipelined(&DedicatedOperators::LONG_STAGES, memories));
     all.collect::<Result<_, _>>().unwrap()
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn check(compilation: Compilation, sequence: &Sequence) -> Result<(),
     checker.counters()?;
     checker.wires()?;
     checker.tiles()?;
+    checker.delay_lines()?;
     checker.stages()?;
     checker.streams()?;
     checker.kernels()?;
@@ -163,7 +164,7 @@ impl Checker<'_> {
     fn tiles(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         for (number, tile) in accelerator.tiles.iter_enumerated() {
-            let spec = accelerator.spec_at(tile.level);
+            let spec = &tile.spec;
             let outputs = tile.outputs.iter().enumerate();
             let right = tile.inputs.len() == spec.inputs as usize
                 && tile.outputs.len() == spec.outputs as usize
@@ -174,6 +175,21 @@ impl Checker<'_> {
                     wire.is_none_or(|wire| self.is_wire(wire) && accelerator.wires[wire].driver == driver)
                 });
             require(right, || tile.name.clone(), "it is connected to what does not exist")?;
+        }
+        Ok(())
+    }
+
+    /// Checks that delay lines are shift registers of their lengths, each in one.
+    fn delay_lines(&self) -> Result<(), PartError> {
+        let accelerator = self.accelerator();
+        let mut known = HashSet::new();
+        for line in &accelerator.delay_lines {
+            let is_of_line = |wire: &WireId| match accelerator.wires.get(*wire).map(|wire| &wire.driver) {
+                Some(Driver::ShiftRegister { length, .. }) => *length == line.length && known.insert(*wire),
+                _ => false,
+            };
+            let right = !line.wires.is_empty() && line.wires.iter().all(is_of_line);
+            require(right, || format!("the delay line of {} cycles", line.length), "it has other words")?;
         }
         Ok(())
     }

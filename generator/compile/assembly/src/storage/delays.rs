@@ -43,6 +43,30 @@ pub(super) fn delays(
     Ok(found)
 }
 
+/// An access sequence of a memory that is made for the program, in words of the memory that cost as much.
+const SEQUENCE: u64 = 128;
+
+/// The memories of delays that keep the words alone, where memories are made for the program. A delay line keeps what comes in each cycle, but
+/// needs a counter only.
+pub(super) fn of_words(graph: &ApplicationGraph, spec: &TileSpec, constraints: &Constraints) -> Vec<DelayTiles> {
+    let wanted = wanted_delays(graph);
+    let planner = Planner { graph, spec, threshold: constraints.shift_register_threshold };
+    let mut found = Vec::new();
+    for (_, net) in results(graph) {
+        let Some(result) = &graph.words[net].result else { continue };
+        let steps = std::iter::once(0).chain(wanted[net].iter().copied()).tuple_windows();
+        let in_lines: u64 = steps.map(|(from, to)| to - from).filter(|step| *step >= planner.threshold).sum();
+        let mut memories = Vec::new();
+        if planner.add_memories(net, result, &wanted[net], &mut memories).is_ok() {
+            let cost = |of: &DelayTiles| of.mapped.live_words + SEQUENCE * of.buffer.ports.len() as u64;
+            if memories.iter().map(cost).sum::<u64>() < in_lines {
+                found.extend(memories);
+            }
+        }
+    }
+    found
+}
+
 struct Planner<'a> {
     graph: &'a ApplicationGraph,
     /// The memory tiles.

@@ -50,9 +50,19 @@ pub fn target(memory: TileSpec) -> Target {
     target.with_level(Level::RegisterFile, Some(spec("pond")))
 }
 
-/// Compiles a program for a tile, with large tables in `rom` tiles.
+/// The name of memories that are made for the program, in place of that of a tile.
+pub const FIXED: &str = "fixed";
+
+/// Memories that are made for the program.
+pub fn fixed() -> Target {
+    let [memory, table] = ["memory", "table"].map(|name| TileSpec::read(&file("constraints/memories", name)).unwrap());
+    Target::fixed(memory, table)
+}
+
+/// Compiles a program for a tile, with large tables in `rom` tiles, or for memories that are made for it.
 pub fn try_compile(program: Program, tile: &str) -> Result<Dedicated, CompileError> {
-    build(program, &target(spec(tile)), &Constraints::default(), &|_| {})
+    let target = if tile == FIXED { fixed() } else { target(spec(tile)) };
+    build(program, &target, &Constraints::default(), &|_| {})
 }
 
 /// As [`try_compile`], of a program that must be accepted.

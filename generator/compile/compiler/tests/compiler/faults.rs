@@ -20,7 +20,7 @@ use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, program, try_compile};
+use crate::common::{FIXED, app, program, try_compile};
 
 /// Programs that together have all kinds of parts.
 const APPLICATIONS: [&str; 13] = [
@@ -40,7 +40,7 @@ const APPLICATIONS: [&str; 13] = [
 ];
 
 /// Tiles that random programs are built for, in rotation.
-const TILES: [&str; 5] = ["amber", "dual_port", "fetch8", "quad_port", "small"];
+const TILES: [&str; 6] = ["amber", "dual_port", "fetch8", "quad_port", "small", FIXED];
 
 const RANDOM_PROGRAMS: u64 = 20;
 

@@ -5,6 +5,7 @@ mod common;
 mod copies;
 mod edges;
 mod faults;
+mod fixed;
 mod graph;
 mod inner_reductions;
 mod levels;

@@ -5,13 +5,15 @@ use pushmem_programs::{
     random_program_with_parameters, random_program_with_recurrences, random_reductions, random_reductions_of_numbers,
 };
 
+use crate::common::FIXED;
 use crate::outcome::{Outcome, check, outcome};
 
 /// Tiles that programs are built for, in rotation.
-const TILES: [&str; 8] = ["amber", "dual_port", "fetch2", "fetch8", "onyx", "quad_port", "small", "one_in_three_out"];
+const TILES: [&str; 9] =
+    ["amber", "dual_port", "fetch2", "fetch8", "onyx", "quad_port", "small", "one_in_three_out", FIXED];
 
 /// Those among them with a port for the first values of sums and one for their updates.
-const TWO_INPUTS: [&str; 6] = ["amber", "dual_port", "fetch8", "onyx", "quad_port", "small"];
+const TWO_INPUTS: [&str; 7] = ["amber", "dual_port", "fetch8", "onyx", "quad_port", "small", FIXED];
 
 /// Programs of a normal run, and of a long one.
 const PROGRAMS: u64 = 150;

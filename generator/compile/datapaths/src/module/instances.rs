@@ -7,6 +7,7 @@ use pushmem_nest::{Binary, Type, Unary};
 use super::{FetchPorts, Writer, declaration, is_port, mask};
 use crate::datapath::Datapath;
 use crate::node::NodeKind;
+use crate::operators::quotient_bits_per_stage;
 
 /// How a module of the library computes an operator of numbers with a fraction.
 pub(super) struct Instance {
@@ -139,8 +140,9 @@ impl<'a> Writer<'a> {
         let operand = |node: usize| self.read(node, self.datapath.nodes[number].stage);
         lines.extend([
             "pushmem_divider #(".to_owned(),
-            format!("    .Width  ({}),", node.value.bits()),
-            format!("    .Signed (1'b{})", u8::from(node.value.is_signed())),
+            format!("    .Width        ({}),", node.value.bits()),
+            format!("    .Signed       (1'b{}),", u8::from(node.value.is_signed())),
+            format!("    .BitsPerStage ({})", quotient_bits_per_stage(node.value, node.latency)),
             format!(") u_{name} ("),
             "    .clk_i       (clk_i),".to_owned(),
             "    .step_i      (step_i),".to_owned(),

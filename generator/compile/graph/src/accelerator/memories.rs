@@ -1,5 +1,7 @@
 //! Memories: the buffers of arrays and of delays, tables, and memories with random access.
 
+use std::sync::Arc;
+
 use pushmem_configuration::Configuration;
 use pushmem_nest::{Level, Word};
 use pushmem_tile::TileSpec;
@@ -81,8 +83,10 @@ pub fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_
 pub struct Tile {
     /// A unique name, an identifier.
     pub name: String,
-    /// The level of the memory hierarchy, which determines its specification.
+    /// The level of the memory hierarchy.
     pub level: Level,
+    /// Its specification.
+    pub spec: Arc<TileSpec>,
     /// The cycle of the run in which its own time begins: it is flushed one before.
     pub begin: u64,
     /// Its configuration.
@@ -165,6 +169,15 @@ impl Ram {
     pub fn reads_of(&self, port: usize) -> impl Iterator<Item = usize> {
         (0..self.reads.len()).filter(move |&read| self.reads[read].port == port)
     }
+}
+
+/// Shift registers of one length that are one memory: a circular buffer of the words of all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayLine {
+    /// Their length in words, which is the delay in cycles.
+    pub length: u64,
+    /// The wires that they drive, each by a [shift register](crate::Driver::ShiftRegister).
+    pub wires: Vec<WireId>,
 }
 
 /// A tile with its configuration.

@@ -16,7 +16,8 @@ fn datapaths_compute_functions_of_every_number() {
         let program = read(&program(&format!("{}({array}[x, y])", function.name()), Type::of_format(format)));
         let operation = program.operations()[0].1;
         for memories in [TableMemories::NONE, TableMemories { logic_words: 0, latency: 2 }] {
-            let datapath = DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators, memories).unwrap();
+            let datapath =
+                DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators::LONG_STAGES, memories).unwrap();
             let mut evaluator = Evaluator::new(&datapath, &program.tables);
             for number in 0..=u16::MAX {
                 let (found, expected) = (evaluator.evaluate(&[number.into()], &[0, 0]), function.apply(format, number));

@@ -24,6 +24,10 @@ impl Operators for Elements {
         1
     }
 
+    fn of_recurrences(&self) -> &dyn Operators {
+        self
+    }
+
     fn adders_per_multiplier(&self) -> usize {
         0
     }
@@ -61,7 +65,9 @@ fn operators_decide_on_stages_and_cost() {
     let elements = DatapathGraph::of(&program, operation).pipelined(&Elements, TableMemories::NONE).unwrap();
     // The product and a sum at the same time, then their sum.
     assert_eq!((elements.latency(), elements.processing_elements(), elements.multipliers()), (2, 3, 1));
-    let dedicated = DatapathGraph::of(&program, operation).pipelined(&DedicatedOperators, TableMemories::NONE).unwrap();
+    let dedicated = DatapathGraph::of(&program, operation)
+        .pipelined(&DedicatedOperators::LONG_STAGES, TableMemories::NONE)
+        .unwrap();
     assert_eq!((dedicated.latency(), dedicated.multipliers()), (1, 0));
     assert_eq!([&elements, &dedicated].map(|datapath| datapath.operand_latency(0)), [2, 0]);
     for (a, b) in [(0, 0), (7, 65535), (65535, 1)] {

@@ -95,7 +95,9 @@ fn large_tables_are_beside_the_datapath() {
     let entries = program.tables.iter().find(|table| table.name == "t").unwrap().values.len();
     let of = |logic_words: usize, latency: u64| {
         let memories = TableMemories { logic_words, latency };
-        DatapathGraph::of(&program, program.operations()[0].1).pipelined(&DedicatedOperators, memories).unwrap()
+        DatapathGraph::of(&program, program.operations()[0].1)
+            .pipelined(&DedicatedOperators::LONG_STAGES, memories)
+            .unwrap()
     };
     assert_eq!(of(entries, 1), of(usize::MAX, 1));
     assert!(of(entries, 1).fetches().is_empty());

@@ -124,7 +124,8 @@ impl Kernel {
 
     fn with_memories(program: &Program, number: usize, name: String, memories: TableMemories) -> Self {
         let operation = program.operations()[number].1;
-        let datapath = DatapathGraph::of(program, operation).pipelined(&DedicatedOperators, memories).unwrap();
+        let datapath =
+            DatapathGraph::of(program, operation).pipelined(&DedicatedOperators::LONG_STAGES, memories).unwrap();
         let text = datapath.module(program, operation, &name);
         let ports = datapath.ports(program, operation);
         Self { name, text, datapath, ports, program: program.clone() }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{DelayMemory, Delayed, StoredArray, TileId, WORD_BITS, WireId};
+use pushmem_graph::{DelayMemory, Delayed, Memories, StoredArray, TileId, WORD_BITS, WireId};
 use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
@@ -14,6 +14,9 @@ use crate::text::{listing, literal, range, vector};
 
 impl Context<'_> {
     pub(super) fn memory(&self, tiles: &[TileId], early: &BTreeSet<WireId>) -> Section {
+        if self.accelerator.target.memories == Memories::Fixed {
+            return self.fixed_memories(tiles, early);
+        }
         let outputs = || tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]);
         let spec = self.spec_of(tiles[0]);
         let upper = spec.word_bits - WORD_BITS;
@@ -37,7 +40,7 @@ impl Context<'_> {
     }
 
     /// The comment on the contents of a memory's tiles.
-    fn tiles_comment(&self, tiles: &[TileId]) -> String {
+    pub(super) fn tiles_comment(&self, tiles: &[TileId]) -> String {
         let accelerator = self.accelerator;
         if let Some(array) = accelerator.arrays.iter().find(|array| array.first_tile == tiles[0]) {
             return self.array_comment(array, tiles.len());
@@ -53,7 +56,7 @@ impl Context<'_> {
             "The array `{}`, written by {}: {} with {}.",
             array.buffer.name,
             listing(&names.unique().collect_vec()),
-            counted(tiles, tile_of(self.accelerator.tiles[array.first_tile].level)),
+            counted(tiles, tile_of(self.accelerator, self.accelerator.tiles[array.first_tile].level)),
             counted(array.mapped.live_words, "live word")
         )
     }
@@ -74,7 +77,7 @@ impl Context<'_> {
 
     /// The specification of a tile.
     fn spec_of(&self, tile: TileId) -> &TileSpec {
-        self.accelerator.spec_at(self.accelerator.tiles[tile].level)
+        &self.accelerator.tiles[tile].spec
     }
 
     /// The name of an unconnected signal of a tile.

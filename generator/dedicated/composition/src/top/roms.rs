@@ -1,7 +1,7 @@
 //! ROM tiles: the large tables of kernels.
 
 use itertools::Itertools;
-use pushmem_graph::KernelId;
+use pushmem_graph::{KernelId, Memories};
 
 use super::Context;
 use crate::instance::{Instance, tile_module};
@@ -59,7 +59,15 @@ impl Context<'_> {
         if spec.stencil_valid {
             signals.push((String::new(), unused("stencil_valid")));
         }
+        if self.accelerator.target.memories == Memories::Fixed {
+            signals.truncate(2);
+        }
         let declared: String = signals.into_iter().map(|(range, name)| format!("    logic{range} {name};\n")).collect();
+        if let Some(module) = self.tables.iter().find(|of| of.roms.contains(&number)) {
+            let instance = Instance::new(module.name.as_str(), format!("u_{name}")).same(&["clk_i"]);
+            let instance = instance.port("step_i", "step").port("address_i", address).port("word_o", word);
+            return declared + &instance.print();
+        }
 
         let place = self.accelerator.tiles.len() + number;
         let instance = Instance::new(tile_module(spec), format!("u_{name}"));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_graph::{
-    Accelerator, CounterId, Driver, Kernel, KernelId, Ram, RamId, Source, Stream, TileId, Wire, WireId,
+    Accelerator, CounterId, Driver, Kernel, KernelId, Memories, Ram, RamId, Source, Stream, TileId, Wire, WireId,
 };
 use pushmem_tile::TEST_ENABLE;
 
@@ -236,7 +236,11 @@ fn stream_ports(accelerator: &Accelerator, names: &mut Names) -> StreamPorts {
 /// The names of tiles and of ROMs, whose instances have them with `u_` before.
 fn tiles_and_roms(accelerator: &Accelerator, names: &mut Names) -> (IndexVec<TileId, String>, Vec<String>) {
     let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
-    let suffixes = tile_suffixes(outputs);
+    let mut suffixes = tile_suffixes(outputs);
+    if accelerator.target.memories == Memories::Fixed {
+        let inputs = accelerator.specs_in_use().map(|spec| spec.inputs).max().unwrap_or(0);
+        suffixes.extend(fixed_suffixes(inputs, outputs));
+    }
     let suffixes = suffixes.iter().map(String::as_str).collect_vec();
     let tiles: IndexVec<TileId, String> =
         accelerator.tiles.iter().map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
@@ -453,6 +457,16 @@ fn tile_suffixes(outputs: u32) -> Vec<String> {
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
 
+/// The same of those that only memories made for the program have.
+fn fixed_suffixes(inputs: u32, outputs: u32) -> impl Iterator<Item = String> {
+    let of_port = |(kind, port): (&str, u32)| {
+        ["access", "address", "accessed_unused"].map(|signal| format!("_{kind}_{port}_{signal}"))
+    };
+    let writes = (0..inputs).map(|port| ("write", port));
+    let ports = writes.chain((0..outputs).map(|port| ("read", port)));
+    ports.flat_map(of_port).chain(["_word".to_owned()]).collect_vec().into_iter()
+}
+
 fn tile_outputs(accelerator: &Accelerator, tile: TileId, name: &str) -> Vec<TileOutput> {
     let chained = accelerator.tiles.iter().any(|other| other.chain_from == Some(tile));
     let output = |output: usize| {
@@ -463,6 +477,5 @@ fn tile_outputs(accelerator: &Accelerator, tile: TileId, name: &str) -> Vec<Tile
             None => TileOutput::Unused(format!("{name}_out_{output}_unused")),
         }
     };
-    let spec = accelerator.spec_at(accelerator.tiles[tile].level);
-    (0..spec.outputs as usize).map(output).collect()
+    (0..accelerator.tiles[tile].spec.outputs as usize).map(output).collect()
 }

@@ -6,7 +6,7 @@ use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_datapaths::Datapath;
 use pushmem_graph::{
-    Counter, Delayed, Driver, Kernel, KernelId, Source as Wired, Stream, Tile, TileId, WORD_BITS, WireId,
+    Counter, Delayed, Driver, Kernel, KernelId, Memories, Source as Wired, Stream, Tile, TileId, WORD_BITS, WireId,
 };
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
 use pushmem_nest::Operation;
@@ -46,7 +46,9 @@ impl Context<'_> {
         for kernel in self.accelerator.kernels.indices() {
             operations.groups.push(self.operation(kernel, &mut names, module)?);
         }
-        for (number, name) in self.signals.tiles.iter_enumerated() {
+        // Memories that are made for the program are no blocks with controllers.
+        let has_controllers = self.accelerator.target.memories == Memories::Tiles;
+        for (number, name) in self.signals.tiles.iter_enumerated().filter(|_| has_controllers) {
             let tile = &self.accelerator.tiles[number];
             let loops = |controller: &Controller| {
                 let configured = tile.configuration.controllers.get(&controller.name)?;
@@ -59,9 +61,9 @@ impl Context<'_> {
                 inputs: tile.inputs.iter().map(is_signed).collect(),
                 outputs: tile.outputs.iter().map(is_signed).collect(),
             };
-            memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, &signed, loops));
+            memories.groups.push(tile_group(&tile.spec, &name, &path, &signed, loops));
         }
-        for (rom, name) in self.accelerator.roms.iter().zip(&self.signals.roms) {
+        for (rom, name) in self.accelerator.roms.iter().zip(&self.signals.roms).filter(|_| has_controllers) {
             // It is read once in each iteration of its kernel, by loops of the same strides.
             let words = Words::of_iterations(&self.accelerator.kernels[rom.kernel].iterations);
             let loops = |controller: &Controller| {
@@ -240,11 +242,11 @@ impl Context<'_> {
     /// The cycle of the run in which the first word passes the port that a controller serves. Rows are called by their first
     /// word, so those who move them take over from those who take or show words.
     fn first_word(&self, tile: TileId, controller: &Controller) -> Option<i64> {
-        let Tile { begin, level, ref configuration, .. } = self.accelerator.tiles[tile];
+        let Tile { begin, spec, configuration, .. } = &self.accelerator.tiles[tile];
         let (role, shows) = match controller.role {
             Role::Agg2Sram => (Role::In2Agg, 0),
             Role::Sram2Tb => (Role::Tb2Out, 0),
-            Role::Sram2Out => (Role::Sram2Out, timing::sram_to_output(self.accelerator.spec_at(level).sram_latency)),
+            Role::Sram2Out => (Role::Sram2Out, timing::sram_to_output(spec.sram_latency)),
             role => (role, 0),
         };
         let of_words = configuration.controllers.get(&format!("{}_{}", role.name(), controller.port))?;

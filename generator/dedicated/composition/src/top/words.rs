@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_datapaths::Datapath;
 use pushmem_files::counted;
-use pushmem_graph::{Case, DatapathId, Driver, Kernel, KernelId, RamId, Source, TileId, Turn, WORD_BITS, WireId};
+use pushmem_graph::{
+    Case, DatapathId, DelayLine, Driver, Kernel, KernelId, RamId, Source, TileId, Turn, WORD_BITS, WireId,
+};
 use pushmem_nest::{Printer, Word};
 
 use super::signals::{HoldSignals, TileOutput};
@@ -28,6 +30,8 @@ enum Part {
     Unit(usize),
     /// These tiles.
     Memory(Vec<TileId>),
+    /// These shift registers of one length, as a memory.
+    DelayLine(usize),
     /// A random-access memory.
     Ram(RamId),
 }
@@ -46,6 +50,7 @@ impl Context<'_> {
                 Part::Turns(wire) => self.turns(*wire, &early),
                 Part::Unit(unit) => self.unit(*unit, &early),
                 Part::Memory(tiles) => self.memory(tiles, &early),
+                Part::DelayLine(line) => self.delay_line(*line, &early),
                 Part::Ram(ram) => self.ram(*ram, &early),
             };
             match sections.last_mut() {
@@ -71,10 +76,20 @@ impl Context<'_> {
     fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut memories = BTreeSet::new();
+        // By wire, its delay line and its place there.
+        let lines = self.accelerator.delay_lines.iter().enumerate();
+        let places = |(line, of): (usize, &DelayLine)| {
+            of.wires.iter().enumerate().map(move |(place, wire)| (*wire, (line, place))).collect_vec()
+        };
+        let lines: BTreeMap<WireId, (usize, usize)> = lines.flat_map(places).collect();
         for (number, wire) in self.accelerator.wires.iter_enumerated() {
             match wire.driver {
                 Driver::Input { .. } => {}
-                Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
+                Driver::ShiftRegister { .. } => match lines.get(&number) {
+                    None => parts.push(Part::ShiftRegister(number)),
+                    Some((line, 0)) => parts.push(Part::DelayLine(*line)),
+                    Some(_) => {}
+                },
                 Driver::Select { .. } => parts.push(Part::Selection(number)),
                 Driver::Hold { .. } => parts.push(Part::HoldRegister(number)),
                 Driver::Kernel { kernel, .. } if self.accelerator.unit_of(kernel).is_some() => {}
@@ -132,6 +147,10 @@ impl Context<'_> {
                 let tiles = tiles.iter().map(|&tile| &self.accelerator.tiles[tile]);
                 tiles.flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
+            Part::DelayLine(line) => {
+                let wires = self.accelerator.delay_lines[*line].wires.iter();
+                wires.flat_map(|&wire| self.accelerator.wires[wire].driver.wires()).collect()
+            }
             Part::Ram(ram) => {
                 let writes = self.accelerator.rams[*ram].writes.iter();
                 writes.flat_map(|write| [write.element, write.address]).filter_map(|source| source.wire()).collect()
@@ -155,6 +174,7 @@ impl Context<'_> {
                 };
                 outputs.filter_map(wire).collect()
             }
+            Part::DelayLine(line) => self.accelerator.delay_lines[*line].wires.clone(),
             Part::Ram(ram) => self.accelerator.rams[*ram].reads.iter().map(|read| read.wire).collect(),
             Part::Unit(unit) => {
                 self.results(&self.accelerator.units[*unit].kernels).into_iter().map(|(wire, _)| wire).collect()

@@ -14,6 +14,7 @@ impl Realizer<'_> {
         let tile = |tile: &MemoryTile| Tile {
             name: tile.name.clone(),
             level: tile.level,
+            spec: tile.spec.clone(),
             begin: tile.begin,
             configuration: tile.configuration.clone(),
             inputs: vec![None; tile.inputs.len()],

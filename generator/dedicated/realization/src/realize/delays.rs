@@ -1,9 +1,31 @@
 //! Delays: chains of shift registers and memories.
 
+use std::collections::BTreeMap;
+
+use index_vec::IndexSlice;
 use pushmem_files::Diagnostic;
-use pushmem_graph::{DelayMemory, DelayTiles, Delayed, Driver, Edge, TileId, TileInput, TileOutput, WireId, WordId};
+use pushmem_graph::{
+    DelayLine, DelayMemory, DelayTiles, Delayed, Driver, Edge, TileId, TileInput, TileOutput, Wire, WireId, WordId,
+};
 
 use super::Realizer;
+
+/// The shortest delay that a memory with registers around it makes, in cycles.
+const SHORTEST_LINE: u64 = 3;
+
+/// The shift registers of this length or more as memories: those of one length are one, with one counter of addresses.
+pub(super) fn lines(wires: &IndexSlice<WireId, [Wire]>, threshold: u64) -> Vec<DelayLine> {
+    let mut lines: BTreeMap<u64, Vec<WireId>> = BTreeMap::new();
+    for (number, wire) in wires.iter_enumerated() {
+        match wire.driver {
+            Driver::ShiftRegister { length, .. } if length >= threshold.max(SHORTEST_LINE) => {
+                lines.entry(length).or_default().push(number);
+            }
+            _ => {}
+        }
+    }
+    lines.into_iter().map(|(length, wires)| DelayLine { length, wires }).collect()
+}
 
 impl Realizer<'_> {
     /// Adds the memories of delays, whose wires come with the nets.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Delivery};
 use pushmem_blocking::Capacity;
@@ -32,8 +32,21 @@ const MOST_SCHEDULED: usize = 200;
 /// The most registers of a stall: each is one more beat of room in each stream.
 const MOST_STALL_LATENCY: i64 = 16;
 
+/// How memories are made.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum MadeOf {
+    /// Of tiles, whose controllers are configured before a run.
+    #[default]
+    Tiles,
+    /// For the program: each as large as its words need, with controllers of constants.
+    Fixed,
+}
+
 #[derive(Args, Clone)]
 pub struct Choices {
+    /// How memories are made.
+    #[arg(long, value_name = "KIND", value_enum, default_value_t)]
+    memories: MadeOf,
     /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
     /// `amber` is.
     #[arg(long, value_name = "SPEC")]
@@ -79,6 +92,7 @@ impl Choices {
     pub fn given(&self) -> Option<&'static str> {
         let default = Constraints::default();
         let options = [
+            ("--memories", self.memories != MadeOf::default()),
             ("--tile", self.tile.is_some()),
             ("--rom-tile", self.rom_tile.is_some()),
             ("--global-buffer", self.global_buffer.is_some()),
@@ -93,19 +107,42 @@ impl Choices {
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
+    /// The target whose memories are made for the program.
+    ///
+    /// # Errors
+    /// When a tile is named.
+    fn fixed(&self) -> Result<Target, Diagnostic> {
+        let named = [
+            ("--tile", &self.tile),
+            ("--rom-tile", &self.rom_tile),
+            ("--global-buffer", &self.global_buffer),
+            ("--register-file", &self.register_file),
+        ];
+        match named.into_iter().find(|(_, named)| named.is_some()) {
+            None => tiles::fixed(),
+            Some((option, _)) => {
+                let message = format!("`{option}` names a tile, but `--memories fixed` has none");
+                Err(Diagnostic::new(message).with_help("leave one of both out"))
+            }
+        }
+    }
+
     /// Reads the specifications.
     ///
     /// # Errors
     /// As [`tiles::read`].
     pub fn read(&self) -> Result<Chosen, Diagnostic> {
-        let memory = tiles::read(self.tile.as_deref())?;
         let named = Named {
             rom: self.rom_tile.as_deref(),
             global_buffer: self.global_buffer.as_deref(),
             register_file: self.register_file.as_deref(),
         };
+        let target = match self.memories {
+            MadeOf::Fixed => self.fixed()?,
+            MadeOf::Tiles => tiles::target(&tiles::read(self.tile.as_deref())?, named)?,
+        };
         Ok(Chosen {
-            target: tiles::target(&memory, named)?,
+            target,
             constraints: Constraints {
                 shift_register_threshold: self.shift_register_threshold.max(1),
                 table_logic_words: self.table_logic_words,

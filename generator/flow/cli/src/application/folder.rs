@@ -7,7 +7,7 @@ use pushmem_bus::{BusError, Elements, INTERFACE, Manager, Memory, Shell, Traffic
 use pushmem_compiler::CompileStage;
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
-use pushmem_graph::{Accelerator, Beats, Configured, Stream};
+use pushmem_graph::{Accelerator, Beats, Configured, Memories, Stream};
 use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::AddressBlock;
@@ -24,9 +24,12 @@ use crate::application::array_shell::first_word;
 use crate::origin::Origin;
 use crate::package;
 
-/// The specifications of the tiles that there are instances of.
+/// The specifications of the tiles that there are instances of: none where memories are made for the program.
 pub fn tiles(compiled: &Dedicated) -> Vec<&TileSpec> {
     let accelerator = &compiled.accelerator;
+    if accelerator.target.memories == Memories::Fixed {
+        return Vec::new();
+    }
     let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     accelerator.specs_in_use().chain(rom).collect()
 }
@@ -211,12 +214,15 @@ pub fn contents(files: &Files, compiled: &Dedicated, report: &Report, told: Stri
     let mut folder = OutputFolder::new();
     folder.add_all(files.all().cloned());
     folder.add("program.yaml", compiled.program.to_string());
-    folder.add("tile.yaml", compiled.accelerator.target.memory().to_yaml());
-    if !compiled.accelerator.roms.is_empty() {
+    let has_tiles = compiled.accelerator.target.memories == Memories::Tiles;
+    if has_tiles {
+        folder.add("tile.yaml", compiled.accelerator.target.memory().to_yaml());
+    }
+    if has_tiles && !compiled.accelerator.roms.is_empty() {
         folder.add(ROM_TILE, compiled.accelerator.target.rom().to_yaml());
     }
     for (level, file) in LEVELS {
-        if compiled.accelerator.count_at(level) > 0 {
+        if has_tiles && compiled.accelerator.count_at(level) > 0 {
             folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
         }
     }

@@ -42,6 +42,19 @@ const TILES: Shipped = shipped![
     "word32",
 ];
 
+/// The largest memories that are made for a program: of words, and of the entries of a table.
+const MEMORIES: Shipped = shipped![
+    "memory", Specification in "constraints/memories":
+    "memory",
+    "table",
+];
+
+/// The target whose memories are made for the program.
+pub fn fixed() -> Result<Target, Diagnostic> {
+    let read = |name: &str| TileSpec::from_document(&MEMORIES.by_name(name)?);
+    Ok(Target::fixed(read("memory")?, read("table")?))
+}
+
 /// The tile that memories are made of, for those who name none.
 const MEMORY: &str = "amber";
 

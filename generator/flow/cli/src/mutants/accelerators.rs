@@ -37,7 +37,8 @@ struct MutantFile {
     name: String,
     fault: String,
     program: PathBuf,
-    tile: PathBuf,
+    /// Without, memories are made for the program.
+    tile: Option<PathBuf>,
     /// Registers of the stall.
     #[serde(default)]
     stall_latency: u32,
@@ -96,7 +97,7 @@ impl AcceleratorList {
         let file: ListFile = document.deserialize()?;
         let mut list = AcceleratorList { mutants: Vec::new(), built: Vec::new(), document };
         let list_folder = path.parent().unwrap_or(Path::new("."));
-        let mut places: BTreeMap<(PathBuf, PathBuf, u32), usize> = BTreeMap::new();
+        let mut places: BTreeMap<(PathBuf, Option<PathBuf>, u32), usize> = BTreeMap::new();
         for (index, mutant) in file.accelerator_mutants.into_iter().enumerate() {
             let path = FieldPath::root().key("accelerator_mutants").index(index);
             if list.mutants.iter().any(|other| other.file.name == mutant.name) {
@@ -106,12 +107,13 @@ impl AcceleratorList {
             if !choice.takes(index, &mutant.name) {
                 continue;
             }
-            let (program, tile) = (list_folder.join(&mutant.program), list_folder.join(&mutant.tile));
+            let tile = mutant.tile.as_ref().map(|tile| list_folder.join(tile));
+            let program = list_folder.join(&mutant.program);
             let place = (program, tile, mutant.stall_latency);
             let of = match places.get(&place) {
                 Some(&of) => of,
                 None => {
-                    list.built.push(Built::new(&place.0, &place.1, place.2)?);
+                    list.built.push(Built::new(&place.0, place.1.as_deref(), place.2)?);
                     places.insert(place, list.built.len() - 1);
                     list.built.len() - 1
                 }
@@ -161,11 +163,14 @@ impl AcceleratorList {
 }
 
 impl Built {
-    fn new(program: &Path, tile: &Path, stall_latency: u32) -> Result<Self, Diagnostic> {
+    fn new(program: &Path, tile: Option<&Path>, stall_latency: u32) -> Result<Self, Diagnostic> {
         let program = Program::from_document(&Document::read(program)?)?.program;
-        let spec = TileSpec::read(tile)?;
+        let target = match tile {
+            Some(tile) => tiles::target(&TileSpec::read(tile)?, Named::default())?,
+            None => tiles::fixed()?,
+        };
         let constraints = Constraints { stall_latency, ..Constraints::default() };
-        let compiled = build(program, &tiles::target(&spec, Named::default())?, &constraints, &|_| {})?;
+        let compiled = build(program, &target, &constraints, &|_| {})?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;

@@ -128,7 +128,7 @@ pub struct FpgaReport {
     pub family: Family,
     /// The device.
     pub device: String,
-    /// Whether the configuration is constants.
+    /// Whether the configuration is constants, or there is none.
     pub constant_configuration: bool,
     /// LUTs of four inputs, those in carry chains and memories included.
     pub luts: Utilization,
@@ -197,7 +197,7 @@ impl FpgaReport {
             design: design.package.top.clone(),
             family: design.family,
             device: design.family.device().to_owned(),
-            constant_configuration: !design.writes.is_empty(),
+            constant_configuration: !design.writes.is_empty() || design.package.tiles.is_empty(),
             luts: weighted(LUTS[family], luts),
             flip_flops: Utilization { used: registers.map(|(_, count)| count).sum(), available: available(flip_flops) },
             block_rams: weighted(BLOCK_RAMS[family], block_rams),

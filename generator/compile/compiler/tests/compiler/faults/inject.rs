@@ -537,6 +537,16 @@ fn counters(accelerator: &Accelerator, faults: &mut Faults) {
 }
 
 fn others(accelerator: &Accelerator, faults: &mut Faults) {
+    for (number, line) in accelerator.delay_lines.iter().enumerate() {
+        let place = format!("the delay line of {} cycles", line.length);
+        faults.count_off_by_one("length of a delay line", &place, move |accelerator| {
+            &mut accelerator.delay_lines[number].length
+        });
+        faults.add("wire in two delay lines", &place, move |accelerator| {
+            let again = accelerator.delay_lines[number].clone();
+            accelerator.delay_lines.push(again);
+        });
+    }
     faults.count_off_by_one("length of the run", &accelerator.name, |accelerator| &mut accelerator.length);
     for number in 0..accelerator.constants.len() {
         faults.add("word of a constant", number, move |accelerator| {

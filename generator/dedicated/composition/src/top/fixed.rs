@@ -1,0 +1,179 @@
+//! Memories that are made for the program: their controllers are constants.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use pushmem_configuration::ControllerConfiguration;
+use pushmem_files::counted;
+use pushmem_graph::{Driver, TileId, WORD_BITS, WireId, reads_apart};
+use pushmem_tile::{Controller, Memory};
+
+use super::signals::TileOutput;
+use super::{Context, Section};
+use crate::instance::Instance;
+use crate::modules::{ACCESS_SEQUENCE, DELAY_LINE, FIXED_MEMORY};
+use crate::text::{bits_for, concatenation, literal, vector};
+
+/// The accesses of a port of a memory, and the names of their signals.
+struct Accesses<'a> {
+    /// The input or output of the memory.
+    port: usize,
+    configured: &'a ControllerConfiguration,
+    /// The stem of the names.
+    name: String,
+    /// The signal that is high in the cycle behind each access.
+    accessed: String,
+}
+
+impl Accesses<'_> {
+    fn access(&self) -> String {
+        format!("{}_access", self.name)
+    }
+
+    fn address(&self) -> String {
+        format!("{}_address", self.name)
+    }
+}
+
+impl Context<'_> {
+    /// The shift registers of one length, as one memory.
+    pub(super) fn delay_line(&self, line: usize, early: &BTreeSet<WireId>) -> Section {
+        let line = &self.accelerator.delay_lines[line];
+        let declared = line.wires.iter().map(|&wire| self.declared(wire, early)).join("");
+        let of = |wire: &WireId| match self.accelerator.wires[*wire].driver {
+            Driver::ShiftRegister { of, .. } => self.signals.wires[of].clone(),
+            _ => unreachable!("the wires of a delay line are those of shift registers"),
+        };
+        let instance = Instance::new(self.library(DELAY_LINE), self.signals.shift_registers[&line.wires[0]].as_str())
+            .parameter("Width", WORD_BITS * line.wires.len() as u32)
+            .parameter("Length", line.length)
+            .same(&["clk_i", "rst_ni"])
+            .port("step_i", "step")
+            .port("in_data_i", concatenation(line.wires.iter().map(of)))
+            .port("out_data_o", concatenation(line.wires.iter().map(|&wire| self.signals.wires[wire].clone())));
+        let words = counted(line.wires.len(), "word");
+        Section::new(
+            format!("Delays of {} cycles: a memory of {words} a row.", line.length),
+            declared + &instance.print(),
+        )
+    }
+
+    /// The memories of an array.
+    pub(super) fn fixed_memories(&self, tiles: &[TileId], early: &BTreeSet<WireId>) -> Section {
+        let memories = tiles.iter().map(|&tile| self.fixed_memory(tile, early)).join("\n");
+        let wires = tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]).filter_map(|output| match output {
+            TileOutput::Wire(wire) => Some(*wire),
+            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+        });
+        Section::new(self.tiles_comment(tiles), memories + &self.promises(wires))
+    }
+
+    fn fixed_memory(&self, tile: TileId, early: &BTreeSet<WireId>) -> String {
+        let content = &self.accelerator.tiles[tile];
+        let name = &self.signals.tiles[tile];
+        let rows = content.spec.rows;
+        let (writes, reads) = (self.accesses(tile, true), self.accesses(tile, false));
+        let outputs = self.signals.tile_outputs[tile].iter();
+        let shown = outputs.filter_map(|output| match output {
+            TileOutput::Wire(wire) => Some(*wire),
+            // No output is chained, and what nothing reads is not there.
+            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+        });
+        let shown = shown.collect_vec();
+        let mut lines: Vec<String> = shown.iter().map(|&wire| self.declared(wire, early)).collect();
+        let bits = bits_for(u64::from(rows) - 1);
+        for accesses in writes.iter().chain(&reads) {
+            let [access, address] = [accesses.access(), accesses.address()];
+            lines.push(format!(
+                "    logic {access};\n    logic{} {address};\n    logic {};\n",
+                vector(bits),
+                accesses.accessed
+            ));
+        }
+        lines.push(format!("    logic{} {name}_word;\n", vector(WORD_BITS)));
+        for accesses in writes.iter().chain(&reads) {
+            lines.push(self.access_sequence(accesses, tile) + "\n");
+        }
+        let data = |accesses: &Accesses| match content.inputs[accesses.port] {
+            Some(wire) => self.signals.wires[wire].clone(),
+            None => "'0".to_owned(),
+        };
+        let any = |all: &[Accesses]| all.iter().map(Accesses::access).join(" || ");
+        let memory = Instance::new(FIXED_MEMORY, format!("u_{name}"))
+            .parameter("Width", WORD_BITS)
+            .parameter("Words", rows)
+            .parameter("Apart", format!("1'b{}", u8::from(reads_apart(&content.configuration, &content.spec))))
+            .same(&["clk_i"])
+            .port("step_i", "step")
+            .port("write_i", any(&writes))
+            .port("write_address_i", chosen(&writes, |of| of.address()))
+            .port("write_data_i", chosen(&writes, data))
+            .port("read_i", any(&reads))
+            .port("read_address_i", chosen(&reads, |of| of.address()))
+            .port("read_data_o", format!("{name}_word"));
+        lines.push(memory.print());
+        lines.extend(shown.iter().map(|&wire| format!("\n    assign {} = {name}_word;", self.signals.wires[wire])));
+        lines.concat()
+    }
+
+    /// The accesses of the write port of a memory, or of its read port.
+    fn accesses(&self, tile: TileId, write: bool) -> Vec<Accesses<'_>> {
+        let content = &self.accelerator.tiles[tile];
+        let name = &self.signals.tiles[tile];
+        let controllers = content.spec.controllers().into_iter().filter(|of| of.role.takes_input() == write);
+        let accesses = |of: Controller| {
+            let (port, kind) = (of.port as usize, if write { "write" } else { "read" });
+            let name = format!("{name}_{kind}_{port}");
+            let accessed = if write { format!("{name}_accessed_unused") } else { self.signals.valid(tile, port) };
+            Some(Accesses { port, configured: content.configuration.controllers.get(&of.name)?, name, accessed })
+        };
+        controllers.filter_map(accesses).collect()
+    }
+
+    fn access_sequence(&self, accesses: &Accesses, tile: TileId) -> String {
+        let content = &self.accelerator.tiles[tile];
+        let ControllerConfiguration { extent, cycle, .. } = accesses.configured;
+        let address = accesses.configured.address(Memory::Sram).expect("a port has addresses");
+        let (words, bits) = (i128::from(content.spec.rows), bits_for(u64::from(content.spec.rows) - 1));
+        let range = extent.range(address);
+        let wraps = *range.start() < 0 || *range.end() >= words;
+        // Counters hold one less: a gap has at least a cycle. No loops are a loop of one iteration.
+        let levels = extent.depth().max(1);
+        let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect_vec();
+        let gaps = padded(extent.deltas(&cycle.stride).into_iter().map(|gap| (gap - 1) as u64).collect());
+        // Without wrapping, the adder drops what its sums carry beyond its bits.
+        let modulus = if wraps { words } else { 1 << bits };
+        let deltas = extent.deltas(&address.stride).into_iter().map(|delta| delta.rem_euclid(modulus) as u64);
+        let deltas = padded(deltas.collect());
+        let extents = padded(extent.iter().map(|extent| extent - 1).collect());
+        let start = cycle.start as u64;
+        let count_bits = bits_for(extents.iter().copied().max().unwrap_or(0));
+        let gap_bits = bits_for(gaps.iter().copied().chain([start]).max().unwrap_or(0));
+        let literals = |bits: u32, values: &[u64]| concatenation(values.iter().map(|value| literal(bits, *value)));
+        let flush = self.signals.late_flushes.get(&content.begin).map_or("flush", |(flush, _)| flush.as_str());
+        let first = i128::from(address.start).rem_euclid(words) as u64;
+        Instance::new(self.library(ACCESS_SEQUENCE), format!("u_{}", accesses.name))
+            .parameter("Levels", levels)
+            .parameter("CountBits", count_bits)
+            .parameter("GapBits", gap_bits)
+            .parameter("Words", words)
+            .parameter("Extents", literals(count_bits, &extents))
+            .parameter("Start", literal(gap_bits, start))
+            .parameter("Gaps", literals(gap_bits, &gaps))
+            .parameter("First", literal(bits, first))
+            .parameter("Deltas", literals(bits, &deltas))
+            .parameter("Wraps", format!("1'b{}", u8::from(wraps)))
+            .same(&["clk_i", "rst_ni"])
+            .to(&[("flush_i", flush), ("step_i", "step")])
+            .port("access_o", accesses.access())
+            .port("address_o", accesses.address())
+            .port("accessed_o", &accesses.accessed)
+            .print()
+    }
+}
+
+/// The value of the accesses of a port in whose cycle it is; in other cycles that of the last.
+fn chosen(accesses: &[Accesses], value: impl Fn(&Accesses) -> String) -> String {
+    let Some((last, others)) = accesses.split_last() else { return "'0".to_owned() };
+    others.iter().map(|of| format!("{} ? {} : ", of.access(), value(of))).join("") + &value(last)
+}
