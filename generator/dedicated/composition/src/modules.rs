@@ -121,9 +121,11 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
         _ => true,
     });
     let reset = accelerator.target.memory().reset;
+    // A module may have instances of others.
+    let has_reset = |word: &str| LIBRARY.iter().any(|(name, text)| *name == word && Reset::is_in(text));
     let named = |(name, text): (&str, &str)| match Reset::is_in(text) {
         true => {
-            let text = replace_identifiers(text, |word| (word == name).then(|| reset.module_name(name)));
+            let text = replace_identifiers(text, |word| has_reset(word).then(|| reset.module_name(word)));
             (reset.module_name(name), reset.of_system_verilog(&text))
         }
         false => (name.to_owned(), text.to_owned()),
