@@ -51,7 +51,11 @@ pub fn storage(
     }
     let memory = tiles.target.memory();
     let delays = match tiles.target.memories {
-        Memories::Fixed => delays::of_words(graph, memory, constraints),
+        Memories::Fixed => {
+            let (delays, line_words) = delays::of_words(graph, memory, constraints);
+            storage.line_words = line_words;
+            delays
+        }
         Memories::Tiles => {
             let delays = delays::delays(graph, memory, constraints)?;
             if sharing == TileSharing::Shared { sharing::shared(delays, memory) } else { delays }
@@ -64,7 +68,7 @@ pub fn storage(
 
 /// The same memories, each as large as its words need, where they are made for the program.
 pub fn least_storage(graph: &ApplicationGraph, storage: &Storage) -> Storage {
-    let mut least = Storage::default();
+    let mut least = Storage { line_words: storage.line_words, ..Storage::default() };
     for (node, memory) in graph.arrays.iter().zip(&storage.arrays) {
         let ArrayNode { level, buffer, writes, .. } = node;
         let largest = &storage.tiles[memory.first_tile].spec;

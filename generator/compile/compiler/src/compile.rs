@@ -5,7 +5,7 @@ use pushmem_assembly::{Constraints, Delivery, TileSharing, Tiles, storage};
 use pushmem_datapaths::Datapath;
 use pushmem_extraction::Extraction;
 use pushmem_files::{Code, Diagnostic, Document};
-use pushmem_graph::{ApplicationGraph, ProgramNames, Storage, Target, WORD_BITS};
+use pushmem_graph::{ApplicationGraph, Memories, ProgramNames, Storage, Target, WORD_BITS};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_rewritten};
@@ -111,13 +111,16 @@ pub fn plan_as(
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }
 
-/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason.
+/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason. Memories that are made for
+/// the program have no levels.
 fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, String)>) {
     let mut without = Vec::new();
     for (number, array) in program.arrays.iter_mut().enumerate() {
         if let Some(level) = array.level.filter(|level| target.at(*level).is_none()) {
             array.level = Some(Level::Memory);
-            without.push((number, format!("there is no {}", level.name().replace('_', " "))));
+            if target.memories == Memories::Tiles {
+                without.push((number, format!("there is no {}", level.name().replace('_', " "))));
+            }
         }
     }
     (program, without)
@@ -208,7 +211,7 @@ impl Compiled {
 
     /// Whether it costs less than another program: fewer cycles, or fewer tiles that make up for more cycles.
     pub fn is_cheaper(&self, other: &Compiled) -> bool {
-        let [own, other] = [self, other].map(|of| cost(&of.graph, &of.storage));
+        let [own, other] = [self, other].map(|of| cost(&of.graph, &of.storage, &of.target));
         own.is_less(other)
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use itertools::Itertools;
 use pushmem_assembly::{LOAD, Shortage, TileSharing, Unserved, Waits, application_graph, storage};
 use pushmem_files::Diagnostic;
-use pushmem_graph::{ApplicationGraph, Storage};
+use pushmem_graph::{ApplicationGraph, Storage, Target};
 use pushmem_nest::Policy;
 use pushmem_schedule::{CoarseOptions, Options, Pipeline, Recurrence, Schedule, recurrence, sequential, stencil};
 use pushmem_search::{Cost, Relieved, Search, Space};
@@ -63,6 +63,10 @@ pub(crate) struct Found<'a> {
 }
 
 impl Found<'_> {
+    fn cost(&self) -> Cost {
+        cost(&self.graph, &self.storage, self.stages.hardware.tiles.target)
+    }
+
     /// Whether others cost hardly less.
     pub fn is_least(&self) -> bool {
         let Stages { extraction, hardware, .. } = &*self.stages;
@@ -112,8 +116,8 @@ impl Tried<'_> {
 }
 
 /// The cost of a graph, with the tiles of its memories.
-pub(crate) fn cost(graph: &ApplicationGraph, storage: &Storage) -> Cost {
-    Cost { cycles: graph.length, tiles: storage.tiles.len() as u64 }
+pub(crate) fn cost(graph: &ApplicationGraph, storage: &Storage, target: &Target) -> Cost {
+    Cost { cycles: graph.length, tiles: storage.cost(target.memories) }
 }
 
 /// The words of streams that come and leave in a cycle, at most.
@@ -177,7 +181,7 @@ impl<'a> Space for Schedules<'a> {
     }
 
     fn may_be_cheaper(&self, plan: &Plan<'a>, best: &Found<'a>) -> bool {
-        let (cycles, best) = (plan.cycles(), cost(&best.graph, &best.storage));
+        let (cycles, best) = (plan.cycles(), best.cost());
         let is_wanted = cycles < best.cycles || plan.saves_tiles() && Cost { cycles, tiles: 0 }.is_less(best);
         let is_served = |tried: &Tried| tried.refused.is_none() && tried.is_of(plan);
         is_wanted && !self.tried.borrow().iter().any(is_served)
@@ -211,8 +215,7 @@ impl<'a> Space for Schedules<'a> {
         // Nests that read words of a stream again take more of them a cycle than a scan, which keeps them.
         let is_wider =
             other.coarse.is_none() && one.coarse.is_some() && stream_words(&one.graph) > stream_words(&other.graph);
-        let [one, other] = [one, other].map(|found| cost(&found.graph, &found.storage));
-        !is_wider && one.is_less(other)
+        !is_wider && one.cost().is_less(other.cost())
     }
 
     fn is_short(&self, refusal: &Unserved) -> bool {

@@ -34,6 +34,6 @@ pub use collisions::reads_apart;
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Run};
-pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput};
+pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput, WORDS_OF_SEQUENCE};
 pub use stream_elements::StreamElements;
 pub use target::{Memories, Target, TileKind, TileUse};

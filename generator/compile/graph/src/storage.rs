@@ -11,6 +11,7 @@ use pushmem_tile::TileSpec;
 
 use crate::application::Edge;
 use crate::ids::{ArrayId, TileId, WordId};
+use crate::target::Memories;
 
 /// The arrays and the long delays of an application graph on memory tiles. All other delays are registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,12 @@ pub struct Storage {
     pub arrays: IndexVec<ArrayId, ArrayMemory>,
     /// The memories of delays.
     pub delays: Vec<DelayTiles>,
+    /// Words of long delays that no tile has: those of delay lines, where memories are made for the program.
+    pub line_words: u64,
 }
+
+/// Words of a memory that is made for the program that cost as much as the access sequence of a port.
+pub const WORDS_OF_SEQUENCE: u64 = 128;
 
 /// A memory tile, with its place among the edges of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +112,18 @@ impl Storage {
     /// The output that shows each delayed net, by the net and its delay.
     pub fn delayed(&self) -> BTreeMap<(WordId, u64), TileOutput> {
         self.delays.iter().flat_map(DelayTiles::places).collect()
+    }
+
+    /// The cost of the memories: tiles, or where they are made for the program, banks, the access sequences of their ports, and words of as
+    /// much cost.
+    pub fn cost(&self, memories: Memories) -> u64 {
+        let delayed = self.delays.iter().map(|delay| delay.mapped.live_words);
+        let kept = delayed.chain(self.arrays.iter().map(|array| array.mapped.live_words)).sum::<u64>();
+        let sequences = self.tiles.iter().map(|tile| tile.configuration.controllers.len() as u64).sum::<u64>();
+        match memories {
+            Memories::Tiles => self.tiles.len() as u64,
+            Memories::Fixed => self.tiles.len() as u64 + sequences + (kept + self.line_words) / WORDS_OF_SEQUENCE,
+        }
     }
 
     /// How many tiles of a level there are.

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
-use pushmem_graph::{ApplicationGraph, DelayTiles, DelayedNet, StageResult, TileId, WordDriver, WordId};
+use pushmem_graph::{
+    ApplicationGraph, DelayTiles, DelayedNet, StageResult, TileId, WORDS_OF_SEQUENCE, WordDriver, WordId,
+};
 use pushmem_tile::TileSpec;
 
 use super::stream::stream_of;
@@ -43,28 +45,26 @@ pub(super) fn delays(
     Ok(found)
 }
 
-/// An access sequence of a memory that is made for the program, in words of the memory that cost as much.
-const SEQUENCE: u64 = 128;
-
-/// The memories of delays that keep the words alone, where memories are made for the program. A delay line keeps what comes in each cycle, but
-/// needs a counter only.
-pub(super) fn of_words(graph: &ApplicationGraph, spec: &TileSpec, constraints: &Constraints) -> Vec<DelayTiles> {
+/// The memories of delays that keep the words alone, where memories are made for the program, and the words of the other delays. A delay line
+/// keeps what comes in each cycle, but needs a counter only.
+pub(super) fn of_words(graph: &ApplicationGraph, spec: &TileSpec, constraints: &Constraints) -> (Vec<DelayTiles>, u64) {
     let wanted = wanted_delays(graph);
     let planner = Planner { graph, spec, threshold: constraints.shift_register_threshold };
-    let mut found = Vec::new();
+    let (mut found, mut line_words) = (Vec::new(), 0);
     for (_, net) in results(graph) {
         let Some(result) = &graph.words[net].result else { continue };
         let steps = std::iter::once(0).chain(wanted[net].iter().copied()).tuple_windows();
         let in_lines: u64 = steps.map(|(from, to)| to - from).filter(|step| *step >= planner.threshold).sum();
         let mut memories = Vec::new();
-        if planner.add_memories(net, result, &wanted[net], &mut memories).is_ok() {
-            let cost = |of: &DelayTiles| of.mapped.live_words + SEQUENCE * of.buffer.ports.len() as u64;
-            if memories.iter().map(cost).sum::<u64>() < in_lines {
-                found.extend(memories);
-            }
+        let cost = |of: &DelayTiles| of.mapped.live_words + WORDS_OF_SEQUENCE * of.buffer.ports.len() as u64;
+        let is_mapped = planner.add_memories(net, result, &wanted[net], &mut memories).is_ok();
+        if is_mapped && memories.iter().map(cost).sum::<u64>() < in_lines {
+            found.extend(memories);
+        } else {
+            line_words += in_lines;
         }
     }
-    found
+    (found, line_words)
 }
 
 struct Planner<'a> {

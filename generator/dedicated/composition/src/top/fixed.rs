@@ -12,7 +12,7 @@ use super::signals::TileOutput;
 use super::{Context, Section};
 use crate::instance::Instance;
 use crate::modules::{ACCESS_SEQUENCE, DELAY_LINE, FIXED_MEMORY};
-use crate::text::{bits_for, concatenation, literal, vector};
+use crate::text::{bits_for, concatenation, lines, literal, vector};
 
 /// The accesses of a port of a memory, and the names of their signals.
 struct Accesses<'a> {
@@ -26,6 +26,17 @@ struct Accesses<'a> {
 }
 
 impl Accesses<'_> {
+    /// When and where they are, as lines of a comment.
+    fn comment(&self) -> String {
+        let ControllerConfiguration { extent, cycle, .. } = self.configured;
+        let names = (0..extent.depth()).map(|level| format!("i{level}")).collect_vec();
+        let address = self.configured.address(Memory::Sram).map_or_else(String::new, |address| address.text(&names));
+        let loops = names.iter().zip(extent).map(|(name, extent)| format!("{name} < {extent}")).join(", ");
+        let loops = if loops.is_empty() { ", once".to_owned() } else { format!(", for {loops}") };
+        let text = format!("In cycle {}, at address {address}{loops}.", cycle.text(&names));
+        lines(&text).into_iter().map(|line| format!("    // {line}\n")).collect()
+    }
+
     fn access(&self) -> String {
         format!("{}_access", self.name)
     }
@@ -80,19 +91,19 @@ impl Context<'_> {
             TileOutput::Chain(_) | TileOutput::Unused(_) => None,
         });
         let shown = shown.collect_vec();
-        let mut lines: Vec<String> = shown.iter().map(|&wire| self.declared(wire, early)).collect();
+        let mut parts: Vec<String> = shown.iter().map(|&wire| self.declared(wire, early)).collect();
         let bits = bits_for(u64::from(rows) - 1);
         for accesses in writes.iter().chain(&reads) {
             let [access, address] = [accesses.access(), accesses.address()];
-            lines.push(format!(
+            parts.push(format!(
                 "    logic {access};\n    logic{} {address};\n    logic {};\n",
                 vector(bits),
                 accesses.accessed
             ));
         }
-        lines.push(format!("    logic{} {name}_word;\n", vector(WORD_BITS)));
+        parts.push(format!("    logic{} {name}_word;\n", vector(WORD_BITS)));
         for accesses in writes.iter().chain(&reads) {
-            lines.push(self.access_sequence(accesses, tile) + "\n");
+            parts.push(accesses.comment() + &self.access_sequence(accesses, tile) + "\n");
         }
         let data = |accesses: &Accesses| match content.inputs[accesses.port] {
             Some(wire) => self.signals.wires[wire].clone(),
@@ -111,9 +122,9 @@ impl Context<'_> {
             .port("read_i", any(&reads))
             .port("read_address_i", chosen(&reads, |of| of.address()))
             .port("read_data_o", format!("{name}_word"));
-        lines.push(memory.print());
-        lines.extend(shown.iter().map(|&wire| format!("\n    assign {} = {name}_word;", self.signals.wires[wire])));
-        lines.concat()
+        parts.push(memory.print());
+        parts.extend(shown.iter().map(|&wire| format!("\n    assign {} = {name}_word;", self.signals.wires[wire])));
+        parts.concat()
     }
 
     /// The accesses of the write port of a memory, or of its read port.
