@@ -6,7 +6,8 @@
 // and remainder 0. The quotient wraps: the least number divided by -1 is the least number.
 //
 // Timing: the results of the operands of a cycle show Width / BitsPerStage cycles later, of signed operands 2 more.
-// Only cycles in which `step_i` is high count. There is no reset: before the first operands are through, the results are anything.
+// Only cycles in which `step_i` is high count. There is no reset: before the first operands are through, the results
+// are anything.
 module pushmem_divider #(
     parameter int unsigned Width        = 16,
     parameter bit          Signed       = 1'b0,

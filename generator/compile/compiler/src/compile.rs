@@ -111,8 +111,8 @@ pub fn plan_as(
     Ok(Compiled { without_level, ..compiled.of_source(&written) })
 }
 
-/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason. Memories that are made for
-/// the program have no levels.
+/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that reason. Memories that are
+/// made for the program have no levels.
 fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, String)>) {
     let mut without = Vec::new();
     for (number, array) in program.arrays.iter_mut().enumerate() {

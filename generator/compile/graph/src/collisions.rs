@@ -9,8 +9,8 @@ use pushmem_tile::{Memory, TileSpec};
 /// Most accesses that are looked at.
 const MOST_ACCESSES: u128 = 1 << 22;
 
-/// Whether no word of the main memory of a tile is read in a cycle in which it is written, so that no port has to know of the other. Not known
-/// of configurations with many accesses.
+/// Whether no word of the main memory of a tile is read in a cycle in which it is written, so that no port has to know of the other. Not
+/// known of configurations with many accesses.
 pub fn reads_apart(configuration: &Configuration, spec: &TileSpec) -> bool {
     let of_role = |wanted: bool| {
         let controllers = spec.controllers().into_iter().filter(move |of| of.role.takes_input() == wanted);
@@ -48,8 +48,8 @@ impl Accesses {
     }
 }
 
-/// The first rounds of the outermost loops of two controllers, where later ones repeat them: both move on by as many cycles and addresses, so
-/// that only the rounds between the two matter.
+/// The first rounds of the outermost loops of two controllers, where later ones repeat them: both move on by as many cycles and
+/// addresses, so that only the rounds between the two matter.
 fn first_rounds(write: &Accesses, read: &Accesses, rows: i64) -> (Accesses, Accesses) {
     let (mut write, mut read) = (write.clone(), read.clone());
     if let (Some(one), Some(other)) = (write.extent.depth().checked_sub(1), read.extent.depth().checked_sub(1)) {

@@ -146,7 +146,12 @@ impl Context<'_> {
             parts.push(format!("{} in delay lines", counted(accelerator.delay_line_words(), "word")));
         }
         if !accelerator.roms.is_empty() {
-            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name));
+            parts.push(match accelerator.target.memories {
+                Memories::Fixed => counted(accelerator.roms.len(), "table"),
+                Memories::Tiles => {
+                    format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name)
+                }
+            });
         }
         if !accelerator.rams.is_empty() {
             let memories = if accelerator.rams.len() == 1 { "memory" } else { "memories" };

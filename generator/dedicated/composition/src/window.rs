@@ -1,5 +1,6 @@
 //! Where the registers of each tile are on the configuration bus.
 
+use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, encode};
 use pushmem_graph::{Accelerator, Configured};
 use pushmem_registers::RegisterMap;
@@ -21,10 +22,10 @@ impl Window {
     /// # Errors
     /// When 32 bits are not enough.
     pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
-        let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
-        let bytes = accelerator.specs_in_use().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
+        let configured = accelerator.configured();
+        let bytes = configured.iter().map(|tile| tile.spec).dedup().map(|spec| RegisterMap::of(spec).bytes());
         let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
-        let tiles = accelerator.tiles.len() + accelerator.roms.len();
+        let tiles = configured.len();
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };
         let window = Window { offset_bits, tile_bits };
         let bits = window.bits();

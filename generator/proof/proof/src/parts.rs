@@ -17,7 +17,10 @@ use pushmem_stages::{Schedule, Stage};
 use crate::error::{PartError, require};
 use crate::sequence::Sequence;
 use crate::{counters, units};
-use pushmem_graph::{Accelerator, Counter, CounterId, Driver, Kernel, Source, Stream, Turn, Variable, WireId};
+use pushmem_graph::{
+    Accelerator, Counter, CounterId, Driver, Kernel, Memories, Source, Stream, Tile, Turn, Variable, WireId,
+};
+use pushmem_tile::TileSpec;
 
 /// The program and the results of the passes.
 #[derive(Clone, Copy)]
@@ -166,7 +169,8 @@ impl Checker<'_> {
         for (number, tile) in accelerator.tiles.iter_enumerated() {
             let spec = &tile.spec;
             let outputs = tile.outputs.iter().enumerate();
-            let right = tile.inputs.len() == spec.inputs as usize
+            let right = self.is_specified(tile)
+                && tile.inputs.len() == spec.inputs as usize
                 && tile.outputs.len() == spec.outputs as usize
                 && tile.inputs.iter().flatten().all(|&wire| self.is_wire(wire))
                 && tile.chain_from.is_none_or(|other| other < number)
@@ -177,6 +181,18 @@ impl Checker<'_> {
             require(right, || tile.name.clone(), "it is connected to what does not exist")?;
         }
         Ok(())
+    }
+
+    /// Whether a tile is of the target: the tile of its level, or a memory that is made for the program, of any rows.
+    fn is_specified(&self, tile: &Tile) -> bool {
+        let accelerator = self.accelerator();
+        match accelerator.target.memories {
+            Memories::Tiles => *tile.spec == *accelerator.spec_at(tile.level),
+            Memories::Fixed => {
+                let TileSpec { name, rows, .. } = &*tile.spec;
+                *tile.spec == TileSpec { name: name.clone(), rows: *rows, ..accelerator.target.memory().clone() }
+            }
+        }
     }
 
     /// Checks that delay lines are shift registers of their lengths, each in one.

@@ -39,7 +39,10 @@ impl Mapped<'_> {
             }
             _ => false,
         };
+        // All are replayed as the first is specified.
+        let first = self.accelerator.tiles.get(self.first_tile).map(|first| &first.spec);
         (tile.level, tile.begin) == (self.level, self.begin)
+            && first == Some(&tile.spec)
             && tile.configuration == mapped.configuration
             && tile.chain_from == mapped.chain_from.map(|other| self.first_tile + other)
             && tile.inputs.len() == mapped.inputs.len()

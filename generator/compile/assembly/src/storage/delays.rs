@@ -45,8 +45,8 @@ pub(super) fn delays(
     Ok(found)
 }
 
-/// The memories of delays that keep the words alone, where memories are made for the program, and the words of the other delays. A delay line
-/// keeps what comes in each cycle, but needs a counter only.
+/// The memories of delays that keep the words alone, where memories are made for the program, and the words of the other delays. A delay
+/// line keeps what comes in each cycle, but needs a counter only.
 pub(super) fn of_words(graph: &ApplicationGraph, spec: &TileSpec, constraints: &Constraints) -> (Vec<DelayTiles>, u64) {
     let wanted = wanted_delays(graph);
     let planner = Planner { graph, spec, threshold: constraints.shift_register_threshold };

@@ -284,8 +284,9 @@ fn random_networks_with_levels_compute_what_they_say() {
 /// A constant beyond the edges of an array is one beyond those of its copy in the global buffer, too: random program 24 with parameters.
 #[test]
 fn arrays_with_edges_are_copied_between_levels() {
-    let text = "name: edges\ninputs: {input: {type: u16, shape: [40, 9], level: global_buffer}}\noutputs: {output: {type: u16, shape: [40, 9]}}\n\
-                nest:\n  - for y in 0..9:\n    - for x in 0..40:\n      - output[x, y] = outside(input[x - 1, y - 1], 7) + input[x, 8 - y]\n";
+    let text = "name: edges\ninputs: {input: {type: u16, shape: [40, 9], level: global_buffer}}\n\
+                outputs: {output: {type: u16, shape: [40, 9]}}\nnest:\n  - for y in 0..9:\n    - for x in 0..40:\n      \
+                - output[x, y] = outside(input[x - 1, y - 1], 7) + input[x, 8 - y]\n";
     let compiled = compile_with(text, &target(spec("amber"))).unwrap();
     assert!(compiled.accelerator.count_at(Level::GlobalBuffer) > 0);
     compare(&compiled);

@@ -109,7 +109,10 @@ impl Context<'_> {
             Some(wire) => self.signals.wires[wire].clone(),
             None => "'0".to_owned(),
         };
-        let any = |all: &[Accesses]| all.iter().map(Accesses::access).join(" || ");
+        let any = |all: &[Accesses]| match all {
+            [] => "1'b0".to_owned(),
+            _ => all.iter().map(Accesses::access).join(" || "),
+        };
         let memory = Instance::new(FIXED_MEMORY, format!("u_{name}"))
             .parameter("Width", WORD_BITS)
             .parameter("Words", rows)

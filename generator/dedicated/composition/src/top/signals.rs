@@ -249,6 +249,12 @@ fn tiles_and_roms(accelerator: &Accelerator, names: &mut Names) -> (IndexVec<Til
     for tile in tiles.iter().chain(&roms) {
         names.claim(&format!("u_{tile}"), "tile");
     }
+    if accelerator.target.memories == Memories::Fixed {
+        let ports = ["write", "read"].into_iter().cartesian_product(0..outputs);
+        for (tile, (kind, port)) in tiles.iter().cartesian_product(ports) {
+            names.claim(&format!("u_{tile}_{kind}_{port}"), "port");
+        }
+    }
     (tiles, roms)
 }
 
@@ -458,13 +464,13 @@ fn tile_suffixes(outputs: u32) -> Vec<String> {
 }
 
 /// The same of those that only memories made for the program have.
-fn fixed_suffixes(inputs: u32, outputs: u32) -> impl Iterator<Item = String> {
+fn fixed_suffixes(inputs: u32, outputs: u32) -> Vec<String> {
     let of_port = |(kind, port): (&str, u32)| {
         ["access", "address", "accessed_unused"].map(|signal| format!("_{kind}_{port}_{signal}"))
     };
     let writes = (0..inputs).map(|port| ("write", port));
     let ports = writes.chain((0..outputs).map(|port| ("read", port)));
-    ports.flat_map(of_port).chain(["_word".to_owned()]).collect_vec().into_iter()
+    ports.flat_map(of_port).chain(["_word".to_owned()]).collect()
 }
 
 fn tile_outputs(accelerator: &Accelerator, tile: TileId, name: &str) -> Vec<TileOutput> {

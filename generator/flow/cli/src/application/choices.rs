@@ -10,7 +10,7 @@ use pushmem_blocking::Capacity;
 use pushmem_compiler::{CompileError, Compiled, Trial, plan};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
-use pushmem_graph::Target;
+use pushmem_graph::{Memories, Target};
 use pushmem_halide::Loops;
 use pushmem_mapper::{
     ArrayTarget, Edited, Mapped, Refused, SideBySide, compile_for, compile_side_by_side, compile_unplaced,
@@ -122,7 +122,7 @@ impl Choices {
             None => tiles::fixed(),
             Some((option, _)) => {
                 let message = format!("`{option}` names a tile, but `--memories fixed` has none");
-                Err(Diagnostic::new(message).with_help("leave one of both out"))
+                Err(Diagnostic::new(message).with_help("leave out one of the two"))
             }
         }
     }
@@ -187,7 +187,12 @@ impl Chosen {
     /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
     fn explained(&self, programs: &[Program], error: CompileError) -> Diagnostic {
         let is_unmapped = matches!(error, CompileError::Unmapped { .. });
+        let is_of_memories = is_unmapped || matches!(error, CompileError::Unordered { .. });
         let refused = Diagnostic::from(error);
+        if is_of_memories && self.target.memories == Memories::Fixed {
+            let help = "divide the work into smaller blocks of the array, or unroll less: there is no larger memory";
+            return refused.with_help(help);
+        }
         match is_unmapped.then(|| self.suitable(programs)).flatten() {
             Some(name) => {
                 let help = refused.help().unwrap_or_default().to_owned();

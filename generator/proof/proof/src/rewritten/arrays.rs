@@ -187,10 +187,11 @@ impl Held<'_> {
         if meanwhile.any(uses_others) { Err("the array that it goes to is used meanwhile") } else { Ok(()) }
     }
 
-    /// Whether all elements of it that a statement accesses are there. Data may choose them, and there may be a constant beyond them, if it is
-    /// as large as the array of the program, and elements have the same indices there.
+    /// Whether all elements of it that a statement accesses are there. Data may choose them, and there may be a constant beyond them, if
+    /// it is as large as the array of the program, and elements have the same indices there. A word of a constant is another one.
     fn is_plain(&self, statement: &Statement) -> bool {
-        let Holder { array, number, origin: ArrayOrigin { depth, elements, outside, .. }, held, .. } = self.holder;
+        let Holder { array, number, origin: ArrayOrigin { depth, elements, outside, word, .. }, held, .. } =
+            self.holder;
         let rank = array.shape.len();
         let is_alike = (*depth..depth + rank).map(AffineIndex::variable).eq(elements.iter().cloned())
             && (&array.min, &array.shape) == (&held.min, &held.shape);
@@ -201,7 +202,7 @@ impl Held<'_> {
         };
         let mut own = statement.places().filter(|place| place.array == *number);
         own.all(|place| match place.computed {
-            _ if place.outside.is_some() => is_alike && outside.is_none(),
+            _ if place.outside.is_some() => is_alike && outside.is_none() && word.is_none(),
             Some(_) => is_alike,
             None => place.indices.iter().enumerate().all(is_inside),
         })

@@ -1,5 +1,7 @@
 //! Faults of memories: in their tiles, in their wires, and in how they are described.
 
+use std::sync::Arc;
+
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
 use pushmem_configuration::{Configuration, ControllerConfiguration};
@@ -72,6 +74,11 @@ fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: TileId) {
         });
     }
     faults.add("begin of a tile", &tile.name, move |accelerator| accelerator.tiles[number].begin += 1);
+    for rows in [tile.spec.rows - 1, tile.spec.rows + 1] {
+        faults.add("rows of a tile", format!("{}, {rows}", tile.name), move |accelerator| {
+            Arc::make_mut(&mut accelerator.tiles[number].spec).rows = rows;
+        });
+    }
     for (input, wire) in tile.inputs.iter().enumerate() {
         let wrong = wire.iter().flat_map(|&wire| beside(wire, accelerator.wires.len()));
         for wrong in wrong.map(Some).chain(wire.map(|_| None)) {
