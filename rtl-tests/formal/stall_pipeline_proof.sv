@@ -75,6 +75,7 @@ module stall_pipeline_proof #(
             assert (left_q[0] <= Length);
             assert (u_run_control.busy_q == (left_q[0] != '0));
             if (left_q[0] != '0) assert (u_run_control.cycle_q == Length - left_q[0]);
+            if (left_q[0] != '0) assert (u_run_control.is_last_q == (left_q[0] == 1));
             assert (!u_run_control.wanted_q || left_q[0] != '0);
             assert (4'(runs_q) == over + 4'(left_q[0] != '0) + 4'(u_run_control.wanted_q));
             assert (u_pipeline.runs_q == runs_q);
