@@ -54,8 +54,8 @@ const RESERVED: [&str; 34] = [
 ];
 
 /// The same of those whose stall has registers.
-const RESERVED_AHEAD: [&str; 6] =
-    ["flush_ahead", "step_ahead", "done_ahead", "busy_ahead_unused", "start_ahead", "u_stall_pipeline"];
+const RESERVED_AHEAD: [&str; 7] =
+    ["flush_ahead", "flush_unused", "step_ahead", "done_ahead", "busy_ahead_unused", "start_ahead", "u_stall_pipeline"];
 
 /// The names of all signals and instances.
 pub(crate) struct Signals<'a> {

@@ -51,8 +51,13 @@ impl Context<'_> {
             .to(&[("done_i", "done_ahead"), ("flush_o", "flush"), ("step_o", "step")]);
         let bits = ["start_ahead", "busy_ahead_unused", "done_ahead", "flush_ahead", "step_ahead", "flush", "step"];
         let bits = bits.iter().map(|name| format!("    logic {name};\n")).join("");
+        // Delays and kernels know of steps alone.
+        let accelerator = self.accelerator;
+        let is_read =
+            !self.signals.counters.is_empty() || !accelerator.tiles.is_empty() || !accelerator.configured().is_empty();
+        let unread = if is_read { "" } else { "\n    logic flush_unused;\n    assign flush_unused = flush;" };
         let body = format!(
-            "{bits}    logic{vector} due;\n    logic{vector} ready;\n{}\n{}",
+            "{bits}    logic{vector} due;\n    logic{vector} ready;\n{}\n{}{unread}",
             control.print(),
             pipeline.print()
         );
