@@ -73,7 +73,7 @@ module access_sequence_proof #(
         if (rst_ni && !first_q) begin
             assert (access == u_sequence.u_loops.steps_o);
             assert (accessed == accessed_q);
-            // What is inside makes the proof inductive.
+            // Helping invariants make the proof inductive.
             assert (!access || u_sequence.u_loops.active_q);
             if (u_sequence.u_loops.active_q) assert (in_range && 32'(address) == sum % Modulus);
             if (access && Wraps == 0) assert (sum < Words);

@@ -52,7 +52,7 @@ module fixed_memory_proof #(
         if (!started_q) assert (!written_q && !shown_q);
         if (shown_q) assert (read_data == found_q);
     end
-    // What is inside makes the proof inductive.
+    // Helping invariants make the proof inductive.
     if (Apart != 0) begin : gen_apart
         always_comb if (written_q) assert (u_memory.gen_apart.words[watched_i] == word_q);
     end else begin : gen_read_first

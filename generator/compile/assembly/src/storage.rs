@@ -111,7 +111,7 @@ fn add_delays(storage: &mut Storage, graph: &ApplicationGraph, delays: DelayTile
     storage.delays.push(DelayTiles { first_tile, ..delays });
 }
 
-/// What tiles keep, where, and the cycle in which their time begins.
+/// The name, the level, the specification and the first cycle of some tiles.
 struct Place<'a> {
     name: &'a str,
     level: Level,

@@ -289,7 +289,7 @@ impl Compiled {
     pub fn with_tiles(self, sharing: TileSharing) -> Result<Self, CompileError> {
         let tiles = Tiles { target: &self.target, mappings: &Mappings::default() };
         let storage = storage(&self.graph, tiles, &self.constraints, sharing)
-            .map_err(|short| refusal(&self.program, &self.extraction, &short.into(), None))?;
+            .map_err(|short| refusal(&self.program, &self.extraction, &self.target, &short.into(), None))?;
         Ok(Compiled { storage, ..self })
     }
 

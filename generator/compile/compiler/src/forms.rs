@@ -160,7 +160,8 @@ impl<'a> Forms<'_, 'a> {
             };
             let Some(moved) = moved else {
                 let given_up = self.search.given_up();
-                self.refuse(refusal(&of_form.program, &of_form.extraction, refused, given_up))?;
+                let target = of_form.hardware.tiles.target;
+                self.refuse(refusal(&of_form.program, &of_form.extraction, target, refused, given_up))?;
                 return Ok(Some(of_form));
             };
             stages = moved;

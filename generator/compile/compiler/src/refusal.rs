@@ -4,6 +4,7 @@ use itertools::Itertools;
 use pushmem_assembly::{Shortage, Unserved};
 use pushmem_extraction::{Extraction, unrolling};
 use pushmem_files::Diagnostic;
+use pushmem_graph::{Memories, Target};
 use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program, Span};
 
@@ -17,6 +18,7 @@ const MOST_REASONS: usize = 4;
 pub(crate) fn refusal(
     program: &Program,
     extraction: &Extraction,
+    target: &Target,
     refused: &Unserved,
     given_up: Option<usize>,
 ) -> CompileError {
@@ -46,6 +48,12 @@ pub(crate) fn refusal(
             // An image pipeline keeps rows, not arrays, and is as long as the image.
             let help = unrolling(program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
             (*array, program.arrays[*array].span, format!("cannot be kept in {tiles}"), help, error, *level)
+        }
+    };
+    let help = match target.memories {
+        Memories::Tiles => help,
+        Memories::Fixed => {
+            "divide the work into smaller blocks of the array, or unroll less: there is no larger memory".to_owned()
         }
     };
     let mut reasons = words.reasons(&error.tried);

@@ -136,9 +136,7 @@ pub(crate) fn is_least(graph: &ApplicationGraph, storage: &Storage, stages: &Pip
         ready[stage.write.array] = ready[stage.write.array].max(begin + stage.latency);
     }
     let least = busiest.max().unwrap_or(0) + ready.into_iter().max().unwrap_or(0);
-    let delayed = storage.delays.iter().map(|delay| delay.mapped.live_words);
-    let words: u64 = delayed.chain(storage.arrays.iter().map(|array| array.mapped.live_words)).sum();
-    let filled = words.div_ceil(memory.words().max(1));
+    let filled = storage.live_words().div_ceil(memory.words().max(1));
     graph.length <= least + least / LEAST_GAIN && storage.tiles.len() as u64 <= MOST_LOOSE * filled
 }
 

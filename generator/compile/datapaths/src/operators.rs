@@ -182,7 +182,7 @@ impl Operators for DedicatedOperators {
                 _ => COMPARE,
             },
         };
-        // What is longer than a stage has one to itself.
+        // An operator that takes longer than a stage has a stage to itself.
         Delay::Units(units.min(self.units_per_stage()))
     }
 

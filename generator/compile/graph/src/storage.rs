@@ -114,15 +114,21 @@ impl Storage {
         self.delays.iter().flat_map(DelayTiles::places).collect()
     }
 
+    /// Words of tiles that are live at most.
+    pub fn live_words(&self) -> u64 {
+        let delayed = self.delays.iter().map(|delay| delay.mapped.live_words);
+        delayed.chain(self.arrays.iter().map(|array| array.mapped.live_words)).sum()
+    }
+
     /// The cost of the memories: tiles, or where they are made for the program, banks, the access sequences of their ports, and words of as
     /// much cost.
     pub fn cost(&self, memories: Memories) -> u64 {
-        let delayed = self.delays.iter().map(|delay| delay.mapped.live_words);
-        let kept = delayed.chain(self.arrays.iter().map(|array| array.mapped.live_words)).sum::<u64>();
         let sequences = self.tiles.iter().map(|tile| tile.configuration.controllers.len() as u64).sum::<u64>();
         match memories {
             Memories::Tiles => self.tiles.len() as u64,
-            Memories::Fixed => self.tiles.len() as u64 + sequences + (kept + self.line_words) / WORDS_OF_SEQUENCE,
+            Memories::Fixed => {
+                self.tiles.len() as u64 + sequences + (self.live_words() + self.line_words) / WORDS_OF_SEQUENCE
+            }
         }
     }
 

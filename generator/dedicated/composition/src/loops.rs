@@ -1,6 +1,7 @@
 //! Loop counters and functions of their indices: conditions, selections and loop variables.
 
 use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
 use pushmem_files::counted;
 use pushmem_graph::{Condition, Counter, Variable};
 
@@ -66,34 +67,45 @@ impl LoopCounter<'_> {
     /// # Errors
     /// When the schedule is none that hardware could follow.
     pub fn print(&self, clock: &str, reset: &str) -> Result<String, CompositionError> {
-        let impossible = || CompositionError::Schedule { loops: self.counter.loops.clone() };
-        let start = u64::try_from(self.counter.cycle.start).map_err(|_| impossible())?;
-        // Counters hold one less: a gap has at least a cycle. No loops are a loop of one iteration.
-        let gaps = self.counter.gaps().into_iter().map(|gap| u64::try_from(gap - 1).map_err(|_| impossible()));
-        let mut gaps: Vec<u64> = gaps.try_collect()?;
-        let mut extents = self.counter.extent.iter().map(|extent| extent - 1).collect_vec();
-        if extents.is_empty() {
-            (gaps, extents) = (vec![0], vec![0]);
-        }
-        let count_bits = index_bits(self.counter);
-        let gap_bits = bits_for(gaps.iter().copied().chain([start]).max().unwrap_or(0));
-        let literals = |bits: u32, values: &[u64]| concatenation(values.iter().map(|value| literal(bits, *value)));
-        let steps = range(1);
-        let mut lines = vec![format!("    logic{steps} {};", self.steps)];
-        lines.extend(self.indices.iter().rev().map(|index| format!("    logic{} {index};", range(count_bits))));
-        let counter = Instance::new(self.module.as_str(), self.instance.as_str())
-            .parameter("Levels", extents.len())
-            .parameter("CountBits", count_bits)
-            .parameter("GapBits", gap_bits)
-            .parameter("Extents", literals(count_bits, &extents))
-            .parameter("Start", literal(gap_bits, start))
-            .parameter("Gaps", literals(gap_bits, &gaps))
+        let Counter { loops, extent, cycle } = self.counter;
+        let counter = with_loops(Instance::new(self.module.as_str(), self.instance.as_str()), extent, cycle);
+        let counter = counter.ok_or_else(|| CompositionError::Schedule { loops: loops.clone() })?;
+        let mut lines = vec![format!("    logic{} {};", range(1), self.steps)];
+        let bits = range(index_bits(self.counter));
+        lines.extend(self.indices.iter().rev().map(|index| format!("    logic{bits} {index};")));
+        let counter = counter
             .to(&[("clk_i", clock), ("rst_ni", reset), ("flush_i", self.time.flush), ("step_i", self.time.step)])
             .port("steps_o", &self.steps)
             .port("indices_o", concatenation(self.indices.iter().cloned()));
         lines.push(counter.print());
         Ok(lines.join("\n"))
     }
+}
+
+/// An instance with the parameters of a loop counter; nothing if the schedule is none that hardware could follow.
+pub(crate) fn with_loops(instance: Instance, extent: &Domain, cycle: &Affine) -> Option<Instance> {
+    let start = u64::try_from(cycle.start).ok()?;
+    // Counters hold one less: a gap has at least a cycle. No loops are a loop of one iteration.
+    let gaps = extent.deltas(&cycle.stride).into_iter().map(|gap| u64::try_from(gap - 1).ok());
+    let gaps = gaps.collect::<Option<Vec<_>>>()?;
+    let extents = extent.iter().map(|extent| extent - 1).collect_vec();
+    let levels = extents.len().max(1);
+    let count_bits = bits_for(extents.iter().copied().max().unwrap_or(0));
+    let gap_bits = bits_for(gaps.iter().copied().chain([start]).max().unwrap_or(0));
+    let instance = instance
+        .parameter("Levels", levels)
+        .parameter("CountBits", count_bits)
+        .parameter("GapBits", gap_bits)
+        .parameter("Extents", literals(count_bits, &extents, levels))
+        .parameter("Start", literal(gap_bits, start))
+        .parameter("Gaps", literals(gap_bits, &gaps, levels));
+    Some(instance)
+}
+
+/// A number for each of so many loops: those that are given, then zeros.
+pub(crate) fn literals(bits: u32, values: &[u64], levels: usize) -> String {
+    let values = values.iter().copied().chain(std::iter::repeat(0)).take(levels);
+    concatenation(values.map(|value| literal(bits, value)))
 }
 
 /// Parts of a condition that not every index meets anyway.

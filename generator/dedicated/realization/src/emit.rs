@@ -88,7 +88,7 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
     }
 }
 
-/// What memories are made of.
+/// The name of a part of a memory: a tile, or a bank.
 fn memory_of(accelerator: &Accelerator) -> &'static str {
     match accelerator.target.memories {
         Memories::Tiles => "tile",

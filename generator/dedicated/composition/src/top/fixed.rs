@@ -11,6 +11,7 @@ use pushmem_tile::{Controller, Memory};
 use super::signals::TileOutput;
 use super::{Context, Section};
 use crate::instance::Instance;
+use crate::loops::{literals, with_loops};
 use crate::modules::{ACCESS_SEQUENCE, DELAY_LINE, FIXED_MEMORY};
 use crate::text::{bits_for, concatenation, lines, literal, vector};
 
@@ -72,10 +73,7 @@ impl Context<'_> {
     /// The memories of an array.
     pub(super) fn fixed_memories(&self, tiles: &[TileId], early: &BTreeSet<WireId>) -> Section {
         let memories = tiles.iter().map(|&tile| self.fixed_memory(tile, early)).join("\n");
-        let wires = tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]).filter_map(|output| match output {
-            TileOutput::Wire(wire) => Some(*wire),
-            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
-        });
+        let wires = tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]).filter_map(TileOutput::wire);
         Section::new(self.tiles_comment(tiles), memories + &self.promises(wires))
     }
 
@@ -84,13 +82,8 @@ impl Context<'_> {
         let name = &self.signals.tiles[tile];
         let rows = content.spec.rows;
         let (writes, reads) = (self.accesses(tile, true), self.accesses(tile, false));
-        let outputs = self.signals.tile_outputs[tile].iter();
-        let shown = outputs.filter_map(|output| match output {
-            TileOutput::Wire(wire) => Some(*wire),
-            // No output is chained, and what nothing reads is not there.
-            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
-        });
-        let shown = shown.collect_vec();
+        // No output is chained, and what nothing reads is not there.
+        let shown = self.signals.tile_outputs[tile].iter().filter_map(TileOutput::wire).collect_vec();
         let mut parts: Vec<String> = shown.iter().map(|&wire| self.declared(wire, early)).collect();
         let bits = bits_for(u64::from(rows) - 1);
         for accesses in writes.iter().chain(&reads) {
@@ -151,31 +144,17 @@ impl Context<'_> {
         let (words, bits) = (i128::from(content.spec.rows), bits_for(u64::from(content.spec.rows) - 1));
         let range = extent.range(address);
         let wraps = *range.start() < 0 || *range.end() >= words;
-        // Counters hold one less: a gap has at least a cycle. No loops are a loop of one iteration.
-        let levels = extent.depth().max(1);
-        let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect_vec();
-        let gaps = padded(extent.deltas(&cycle.stride).into_iter().map(|gap| (gap - 1) as u64).collect());
         // Without wrapping, the adder drops what its sums carry beyond its bits.
         let modulus = if wraps { words } else { 1 << bits };
         let deltas = extent.deltas(&address.stride).into_iter().map(|delta| delta.rem_euclid(modulus) as u64);
-        let deltas = padded(deltas.collect());
-        let extents = padded(extent.iter().map(|extent| extent - 1).collect());
-        let start = cycle.start as u64;
-        let count_bits = bits_for(extents.iter().copied().max().unwrap_or(0));
-        let gap_bits = bits_for(gaps.iter().copied().chain([start]).max().unwrap_or(0));
-        let literals = |bits: u32, values: &[u64]| concatenation(values.iter().map(|value| literal(bits, *value)));
         let flush = self.signals.late_flushes.get(&content.begin).map_or("flush", |(flush, _)| flush.as_str());
         let first = i128::from(address.start).rem_euclid(words) as u64;
-        Instance::new(self.library(ACCESS_SEQUENCE), format!("u_{}", accesses.name))
-            .parameter("Levels", levels)
-            .parameter("CountBits", count_bits)
-            .parameter("GapBits", gap_bits)
+        let sequence = Instance::new(self.library(ACCESS_SEQUENCE), format!("u_{}", accesses.name));
+        with_loops(sequence, extent, cycle)
+            .expect("configurations have accesses in the order of time")
             .parameter("Words", words)
-            .parameter("Extents", literals(count_bits, &extents))
-            .parameter("Start", literal(gap_bits, start))
-            .parameter("Gaps", literals(gap_bits, &gaps))
             .parameter("First", literal(bits, first))
-            .parameter("Deltas", literals(bits, &deltas))
+            .parameter("Deltas", literals(bits, &deltas.collect_vec(), extent.depth().max(1)))
             .parameter("Wraps", format!("1'b{}", u8::from(wraps)))
             .same(&["clk_i", "rst_ni"])
             .to(&[("flush_i", flush), ("step_i", "step")])

@@ -31,11 +31,7 @@ impl Context<'_> {
             body.push_str(&self.declarations(tile, upper));
         }
         body.push_str(&tiles.iter().map(|&tile| self.tile(tile, upper).print()).join("\n"));
-        let wire = |output: &TileOutput| match output {
-            TileOutput::Wire(wire) => Some(*wire),
-            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
-        };
-        body.push_str(&self.promises(outputs().filter_map(wire)));
+        body.push_str(&self.promises(outputs().filter_map(TileOutput::wire)));
         Section::new(self.tiles_comment(tiles), body)
     }
 

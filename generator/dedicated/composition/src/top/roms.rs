@@ -1,7 +1,7 @@
 //! ROM tiles: the large tables of kernels.
 
 use itertools::Itertools;
-use pushmem_graph::{KernelId, Memories};
+use pushmem_graph::KernelId;
 
 use super::Context;
 use crate::instance::{Instance, tile_module};
@@ -44,30 +44,25 @@ impl Context<'_> {
         let name = &self.signals.roms[number];
         let (address, word) = (self.rom_address(number), self.rom_word(number));
         let unused = |what: &str| format!("{name}_{what}_unused");
+        let declare = |(range, name): (String, String)| format!("    logic{range} {name};\n");
+        let of_kernel =
+            [(vector(fetch.address_bits), address.clone()), (range(fetch.value.bits()), word.clone())].map(declare);
+        if let Some(module) = self.tables.iter().find(|of| of.roms.contains(&number)) {
+            let instance = Instance::new(module.name.as_str(), format!("u_{name}")).same(&["clk_i"]);
+            let instance = instance.port("step_i", "step").port("address_i", address).port("word_o", word);
+            return of_kernel.concat() + &instance.print();
+        }
         let upper = spec.word_bits - fetch.value.bits();
         let zeros = pushmem_tile::address_bits_for(spec.rows).max(1).saturating_sub(fetch.address_bits);
 
-        let mut signals = vec![
-            (vector(fetch.address_bits), address.clone()),
-            (range(fetch.value.bits()), word.clone()),
-            (String::new(), unused("taken")),
-            (String::new(), unused("valid")),
-        ];
+        let mut signals = vec![(String::new(), unused("taken")), (String::new(), unused("valid"))];
         if upper > 0 {
             signals.push((range(upper), unused("upper")));
         }
         if spec.stencil_valid {
             signals.push((String::new(), unused("stencil_valid")));
         }
-        if self.accelerator.target.memories == Memories::Fixed {
-            signals.truncate(2);
-        }
-        let declared: String = signals.into_iter().map(|(range, name)| format!("    logic{range} {name};\n")).collect();
-        if let Some(module) = self.tables.iter().find(|of| of.roms.contains(&number)) {
-            let instance = Instance::new(module.name.as_str(), format!("u_{name}")).same(&["clk_i"]);
-            let instance = instance.port("step_i", "step").port("address_i", address).port("word_o", word);
-            return declared + &instance.print();
-        }
+        let declared: String = of_kernel.into_iter().chain(signals.into_iter().map(declare)).collect();
 
         let place = self.accelerator.tiles.len() + number;
         let instance = Instance::new(tile_module(spec), format!("u_{name}"));

@@ -122,6 +122,16 @@ pub(crate) enum TileOutput {
     Unused(String),
 }
 
+impl TileOutput {
+    /// The wire, if it is one.
+    pub fn wire(&self) -> Option<WireId> {
+        match self {
+            TileOutput::Wire(wire) => Some(*wire),
+            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+        }
+    }
+}
+
 impl<'a> Signals<'a> {
     /// All names. Those of ports come first, so that they are as programs say it wherever that is possible.
     pub fn of(accelerator: &'a Accelerator) -> Self {

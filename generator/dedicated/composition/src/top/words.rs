@@ -168,11 +168,7 @@ impl Context<'_> {
         match part {
             Part::Memory(tiles) => {
                 let outputs = tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]);
-                let wire = |output: &TileOutput| match output {
-                    TileOutput::Wire(wire) => Some(*wire),
-                    TileOutput::Chain(_) | TileOutput::Unused(_) => None,
-                };
-                outputs.filter_map(wire).collect()
+                outputs.filter_map(TileOutput::wire).collect()
             }
             Part::DelayLine(line) => self.accelerator.delay_lines[*line].wires.clone(),
             Part::Ram(ram) => self.accelerator.rams[*ram].reads.iter().map(|read| read.wire).collect(),

@@ -187,13 +187,9 @@ impl Chosen {
     /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
     fn explained(&self, programs: &[Program], error: CompileError) -> Diagnostic {
         let is_unmapped = matches!(error, CompileError::Unmapped { .. });
-        let is_of_memories = is_unmapped || matches!(error, CompileError::Unordered { .. });
         let refused = Diagnostic::from(error);
-        if is_of_memories && self.target.memories == Memories::Fixed {
-            let help = "divide the work into smaller blocks of the array, or unroll less: there is no larger memory";
-            return refused.with_help(help);
-        }
-        match is_unmapped.then(|| self.suitable(programs)).flatten() {
+        let takes_tiles = self.target.memories == Memories::Tiles;
+        match (is_unmapped && takes_tiles).then(|| self.suitable(programs)).flatten() {
             Some(name) => {
                 let help = refused.help().unwrap_or_default().to_owned();
                 refused.with_help(format!("`--tile {name}` can; else {help}"))

@@ -214,16 +214,14 @@ pub fn contents(files: &Files, compiled: &Dedicated, report: &Report, told: Stri
     let mut folder = OutputFolder::new();
     folder.add_all(files.all().cloned());
     folder.add("program.yaml", compiled.program.to_string());
-    let has_tiles = compiled.accelerator.target.memories == Memories::Tiles;
-    if has_tiles {
-        folder.add("tile.yaml", compiled.accelerator.target.memory().to_yaml());
-    }
-    if has_tiles && !compiled.accelerator.roms.is_empty() {
-        folder.add(ROM_TILE, compiled.accelerator.target.rom().to_yaml());
-    }
-    for (level, file) in LEVELS {
-        if has_tiles && compiled.accelerator.count_at(level) > 0 {
-            folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
+    let accelerator = &compiled.accelerator;
+    if accelerator.target.memories == Memories::Tiles {
+        folder.add("tile.yaml", accelerator.target.memory().to_yaml());
+        if !accelerator.roms.is_empty() {
+            folder.add(ROM_TILE, accelerator.target.rom().to_yaml());
+        }
+        for (level, file) in LEVELS.into_iter().filter(|(level, _)| accelerator.count_at(*level) > 0) {
+            folder.add(file, accelerator.spec_at(level).to_yaml());
         }
     }
     folder.add("report.json", told);
