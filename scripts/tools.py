@@ -28,6 +28,23 @@ def arguments(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def add_shard(parser: argparse.ArgumentParser) -> None:
+    """The option by which a script does a part of its work, as `pushmem mutants` does."""
+    def shard(text: str) -> tuple[int, int]:
+        number, count = map(int, text.split("/"))
+        if not 1 <= number <= count:
+            raise ValueError
+        return number, count
+
+    parser.add_argument("--shard", type=shard, default=(1, 1), metavar="K/N", help="every Nth from the Kth on")
+
+
+def in_shard(items, shard: tuple[int, int]) -> list:
+    """The items of a shard."""
+    number, count = shard
+    return list(items)[number - 1::count]
+
+
 def stop(message: str):
     """Ends the script: something it needs is missing."""
     sys.exit(f"{Path(sys.argv[0]).name}: {message}")
