@@ -1,5 +1,7 @@
 //! The order of iterations that access one element.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
 use pushmem_nest::{AffineIndex, Index, ranges};
 
@@ -14,7 +16,7 @@ use crate::error::PartError;
 /// The first statement that may come too late, or too early.
 pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
     pairs.iter().filter(|pair| !pair.is_same()).try_for_each(check_alone)?;
-    for [one, two] in pairs.iter().array_combinations() {
+    for (one, two) in dependent(pairs) {
         if one.source.number == two.source.number {
             check_words(one, two)?;
             continue;
@@ -26,12 +28,22 @@ pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
         let same = shared[0].min(shared[1]).min(first.kept).min(second.kept);
         let is_ordered = first.other.number < second.other.number
             && both.iter().all(|(first, second)| come_in_order(first, second, same));
-        if depend(&first.source, &second.source) && !is_ordered {
+        if !is_ordered {
             let reason = format!("it may access an element before `{}` does", first.source.operation.name);
             return Err(second.other.error(&reason));
         }
     }
     Ok(())
+}
+
+/// Any two that access one array that one of them writes: programs of thousands of statements have few.
+fn dependent<'p>(pairs: &'p [Pair]) -> impl Iterator<Item = (&'p Pair<'p>, &'p Pair<'p>)> {
+    let accesses = |number: usize| pairs[number].source.places().map(move |place| (place.array, number));
+    let users = (0..pairs.len()).flat_map(accesses).into_group_map();
+    let with = |number: usize| users[&pairs[number].source.target.array].iter().map(move |user| (number, *user));
+    let found = (0..pairs.len()).flat_map(with).filter(|(writer, user)| writer != user);
+    let found: BTreeSet<(usize, usize)> = found.map(|(one, other)| (one.min(other), one.max(other))).collect();
+    found.into_iter().map(|(one, other)| (&pairs[one], &pairs[other]))
 }
 
 /// Checks that of two statements that each write a word of an element, the second one needs nothing that the first one writes.
@@ -74,10 +86,6 @@ fn common<'s>(first: &'s Statement, second: &'s Statement) -> impl Iterator<Item
         one.array == other.array && (std::ptr::eq(*one, &first.target) || std::ptr::eq(*other, &second.target))
     };
     first.places().cartesian_product(second.places().collect_vec()).filter(is_common)
-}
-
-fn depend(first: &Statement, second: &Statement) -> bool {
-    common(first, second).next().is_some()
 }
 
 /// Whether iterations of two statements that access one element, in the same iteration of so many loops, are in the same iteration of all loops
