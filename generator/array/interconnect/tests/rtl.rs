@@ -11,7 +11,7 @@ use pushmem_interconnect::{
     with_global_buffer_module,
 };
 use pushmem_systemverilog::{files_of, is_header, needed, ports_of};
-use pushmem_testing::verilator;
+use pushmem_testing::{Part, verilator};
 
 fn constraints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
@@ -55,7 +55,7 @@ fn of_two_by_two(more: &str) -> ArraySpec {
 /// Every module as a top, and an array of two columns and rows, with each choice that a specification has.
 #[test]
 fn arrays_are_lint_clean() {
-    for more in [
+    for more in Part::chosen().of([
         "memory: {tile: small, every: 2}",
         "memory: {tile: dual_port, every: 2}\nblock: {columns: 2, rows: 1}\nhop_limit: 2",
         "topology: disjoint\ntracks: {word: 3, bit: 1}\nhop_limit: 4\nblock: {columns: 1, rows: 1}\ncontrol_depth: 1",
@@ -64,7 +64,7 @@ fn arrays_are_lint_clean() {
         "hop_limit: 2\nclock_gating: true",
         "register_file: pond\nclock_gating: true",
         "register_file: pond\nmemory: {tile: small, every: 2}",
-    ] {
+    ]) {
         let spec = of_two_by_two(more);
         let mut tops: Vec<String> = spec.kinds().map(|kind| tile_module(&spec, kind)).collect();
         tops.extend([io_block_module(&spec), block_module(&spec), array_module(&spec)]);
@@ -77,12 +77,12 @@ fn arrays_are_lint_clean() {
 /// Banks of one column and of several, of several words in a row, in few levels and many, and the array with them.
 #[test]
 fn global_buffers_are_lint_clean() {
-    for more in [
+    for more in Part::chosen().of([
         "global_buffer: {banks: 1}\nblock: {columns: 1, rows: 1}",
         "global_buffer: {banks: 2, bank_bytes: 32}",
         "global_buffer: {banks: 1, bank_bytes: 4096, levels: 1, extent_bits: 32, cycle_bits: 1}\ncontrol_depth: 1",
         "global_buffer: {banks: 2}\ncontrol_depth: 4\nmemory: {tile: amber_rom, every: 2}\nclock_gating: true",
-    ] {
+    ]) {
         let spec = of_two_by_two(more);
         lint(&spec, &[bank_module(&spec), with_global_buffer_module(&spec)]);
     }
@@ -130,7 +130,8 @@ fn ports_of_arrays_with_a_global_buffer_are_read() {
 /// Tiles of the arrays that are shipped.
 #[test]
 fn shipped_tiles_are_lint_clean() {
-    for name in ["small", "amber", "amber_long", "tracks_3", "hop_limit_4", "onyx", "bfloat", "float16", "word32"] {
+    let names = ["small", "amber", "amber_long", "tracks_3", "hop_limit_4", "onyx", "bfloat", "float16", "word32"];
+    for name in Part::chosen().of(names) {
         let spec = shipped(name);
         let tops: Vec<String> = TileKind::ALL.into_iter().map(|kind| tile_module(&spec, kind)).collect();
         lint(&spec, &tops);

@@ -9,6 +9,7 @@ use pushmem_files::Document;
 
 use pushmem_pe::{Operation, PeSpec, generate};
 use pushmem_systemverilog::{KEYWORDS, VERYL_KEYWORDS};
+use pushmem_testing::Part;
 
 use support::{Bench, spec};
 
@@ -39,7 +40,7 @@ fn rtl_of_all_operations_is_clean_veryl() {
 /// Each operation alone, and two operations at random, so that parts that only others need are left out right.
 #[test]
 fn every_operation_is_lint_clean_alone() {
-    for operation in Operation::ALL {
+    for operation in Part::chosen().of(Operation::ALL) {
         let needs_product = operation.name().starts_with("multiply_m") || operation.name().starts_with("multiply_h");
         let with = needs_product.then_some(Operation::Multiply);
         // Half a word is no operand.
@@ -67,10 +68,11 @@ fn operations_are_what_they_mean_on_all_words_of_8_bits() {
 /// Every operation on random words and extremes, with operands of every mode: with words that are held and accumulated, and without.
 #[test]
 fn operations_are_what_they_mean_on_random_words() {
-    for spec in [all(16, 1), holding(16, 3, Some('a')), holding(32, 1, None), holding(4, 2, Some('c'))] {
+    let late = late_products(holding(16, 1, Some('c')));
+    let specs = [all(16, 1), holding(16, 3, Some('a')), holding(32, 1, None), holding(4, 2, Some('c')), late];
+    for spec in Part::chosen().of(specs) {
         Bench::new(&spec).random(200_000);
     }
-    Bench::new(&late_products(holding(16, 1, Some('c')))).random(200_000);
 }
 
 #[test]
@@ -79,7 +81,7 @@ fn shipped_specifications_read_back_and_are_lint_clean() {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 6);
-    for file in files {
+    for file in Part::chosen().of(files) {
         let read = PeSpec::from_document(&Document::read(&file).unwrap()).unwrap();
         let again = Document::parse("again.yaml", read.to_yaml()).unwrap();
         assert_eq!(PeSpec::from_document(&again).unwrap(), read);

@@ -1,11 +1,13 @@
-//! The external programs that tests of several crates run.
+//! What tests of several crates share: the external programs that they run, and the part of a long list that a run takes.
 //!
 //! Whoever lacks one runs the tests without it. `scripts/test` installs them all and sets [`ALL_TOOLS`]: there, a test that is
 //! skipped fails.
 
 mod bench;
+mod part;
 
 pub use bench::{Bench, Sources, quiet};
+pub use part::{PART, Part};
 
 use std::env;
 use std::ffi::OsStr;

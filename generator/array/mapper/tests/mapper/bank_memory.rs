@@ -11,6 +11,7 @@ use pushmem_netlist::Netlist;
 use pushmem_programs::random_network;
 use pushmem_resources::{BankMap, BankMeaning};
 use pushmem_routing::Options;
+use pushmem_testing::Part;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -255,7 +256,8 @@ fn images_in_banks_need_no_copy() {
 fn random_networks_keep_arrays_in_banks() {
     let target = ArrayTarget::new(array("amber_buffered"));
     let (mut kept, mut computed) = (0, 0);
-    for seed in 0..NETWORKS {
+    let part = Part::chosen();
+    for seed in part.of(0..NETWORKS) {
         let mut network = program(&random_network(seed));
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         for array in &mut network.arrays {
@@ -273,7 +275,7 @@ fn random_networks_keep_arrays_in_banks() {
         assert_computes(&compiled, &mapped, &target);
     }
     println!("{computed} of {NETWORKS} fit, {kept} of them have arrays in banks");
-    assert!(kept >= NETWORKS as usize / 4, "only {kept} of {computed} have arrays in banks");
+    assert!(!part.is_all() || kept >= NETWORKS as usize / 4, "only {kept} of {computed} have arrays in banks");
 }
 
 /// The netlist says which streams are those of a bank, and reads back.

@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use pushmem_datapaths::{DIVIDER, Datapath, DedicatedOperators, FetchPorts, Ports, TableMemories};
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Operation, Program, Type};
-use pushmem_testing::verilator;
+use pushmem_testing::{Part, verilator};
 use pushmem_veryl::{Reset, SourceFile};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -317,6 +317,7 @@ fn modules_do_what_their_pipelines_do() {
     kernels.extend(fetching_kernels());
     kernels.extend(number_kernels());
     kernels.extend(random_kernels(24));
+    let kernels: Vec<Kernel> = Part::chosen().of(kernels).collect();
     let (bench, words, variables) = bench(&kernels);
     let files = write_modules(folder.path(), &kernels, &bench);
     fs::write(folder.path().join("harness.cpp"), include_str!("harness.cpp")).unwrap();
