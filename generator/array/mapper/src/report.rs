@@ -177,8 +177,8 @@ impl Report {
             banks: bank_images(compiled, mapped, spec),
             arrays_in_banks: bank_arrays(compiled, mapped, spec),
             proven_words: mapped.proof.words,
-            proven_operations: mapped.proof.exhaustive,
-            compared_operations: mapped.proof.operations - mapped.proof.exhaustive,
+            proven_operations: mapped.proof.proven,
+            compared_operations: mapped.proof.operations - mapped.proof.proven,
             seed: mapped.implementation.seed,
         }
     }

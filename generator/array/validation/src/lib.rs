@@ -9,6 +9,7 @@
 
 mod banks;
 mod lift;
+mod meaning;
 mod operations;
 mod tables;
 mod tokens;

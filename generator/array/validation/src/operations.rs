@@ -1,14 +1,16 @@
 //! The cells of operations against their statements.
 
 use itertools::Itertools;
-use pushmem_arithmetic::{Sample, Statement};
+use pushmem_arithmetic::{Ranges, Sample, Statement};
 use pushmem_cells::{CellEvaluator, Cells, Table};
 use pushmem_datapaths::Datapath;
-use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
+use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type, Word as Half};
 use pushmem_pe::Numbers;
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
+
+use crate::meaning::{Meaning, meaning};
 
 /// Random operands for which the cells of an operation are compared, and for which they are if some cells look up what selection
 /// computed before.
@@ -39,12 +41,14 @@ pub(crate) struct Samples<'a> {
     program: &'a Program,
     /// Of arrays that are no inputs, ascending.
     values: Vec<Vec<i64>>,
+    ranges: Ranges,
 }
 
 impl<'a> Samples<'a> {
     /// The samples of a program.
     pub fn of(program: &'a Program, random: &mut ChaCha8Rng) -> Self {
-        let mut samples = Samples { program, values: vec![Vec::new(); program.arrays.len()] };
+        let mut samples =
+            Samples { program, values: vec![Vec::new(); program.arrays.len()], ranges: Ranges::of(program) };
         let nests = program.operations();
         let statements = nests.iter().map(|(loops, operation)| Statement::new(program, loops, operation)).collect_vec();
         let accesses = nests.iter().map(|(_, operation)| Datapath::accesses(program, operation)).collect_vec();
@@ -179,8 +183,8 @@ impl<'a> Samples<'a> {
         (samples.collect(), false)
     }
 
-    /// Whether the cells of an operation in these loops give the words of its statement for all operands: otherwise they were compared for
-    /// some.
+    /// Whether the cells of an operation in these loops are proven to give the words of its statement: otherwise they were compared for some
+    /// operands.
     ///
     /// # Errors
     /// The operands for which they give other words.
@@ -192,6 +196,13 @@ impl<'a> Samples<'a> {
         random: &mut ChaCha8Rng,
     ) -> Result<bool, Vec<i64>> {
         let (program, (loops, operation)) = (self.program, nest);
+        let statement = Statement::within(program, loops, operation, &self.ranges);
+        if word_bits == Half::BITS {
+            let Meaning { code, results, tables } = meaning(program, operation, cells);
+            if statement.is_proven(&code, &results, &tables)? {
+                return Ok(true);
+            }
+        }
         let mut of_cells = CellEvaluator::new(cells, Numbers { word_bits });
         let mask = u32::MAX >> (u32::BITS - word_bits);
         let entry = |table: Table, index: u32| {
@@ -203,7 +214,7 @@ impl<'a> Samples<'a> {
         let types =
             Datapath::accesses(program, operation).iter().map(|of| program.arrays[of.array].element).collect_vec();
         let results = program.arrays[operation.target.array].written().words();
-        let expected = Statement::new(program, loops, operation).results(&samples);
+        let expected = statement.results(&samples);
         let mut differs = |(sample, expected): &(&Sample, Option<i64>)| {
             let Some(expected) = *expected else { return false };
             let words = types.iter().zip(&sample.loads);

@@ -93,8 +93,8 @@ pub(crate) fn streams(graph: &ApplicationGraph) -> [Vec<StreamElements<'_>>; 2] 
 pub struct Proof {
     /// Operations of the loop nest whose cells were compared with their statements.
     pub operations: usize,
-    /// Of these, those that were compared for all operands.
-    pub exhaustive: usize,
+    /// Of these, those that are proven for all operands.
+    pub proven: usize,
     /// Words that left the array and were compared, in all runs.
     pub words: usize,
 }
@@ -182,20 +182,20 @@ pub fn validate(
     let nests = program.operations();
     let samples = Samples::of(program, &mut random);
     let operations = reference.operations();
-    let mut exhaustive = 0;
+    let mut proven = 0;
     for &operation in &operations {
         // The operations of a unit have the datapath of the first.
         let first = nests[operation].1;
         let computes = |(number, nest): &(usize, &(_, &Operation))| *number == operation || nest.1.shares_unit(first);
-        let mut are_all = true;
+        let mut is_proven = true;
         for (_, nest) in nests.iter().enumerate().filter(computes) {
             let compared = samples.compare(nest, &cells[operation], spec.word_bits(), &mut random);
-            are_all &= compared.map_err(|operands| {
+            is_proven &= compared.map_err(|operands| {
                 let operation = first.unit().unwrap_or(&first.name).to_owned();
                 Invalid::Operation { operation, operands }
             })?;
         }
-        exhaustive += usize::from(are_all);
+        proven += usize::from(is_proven);
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
     check_banks(reference, &configuration, spec, site)?;
@@ -241,5 +241,5 @@ pub fn validate(
     // The first difference of the first run that has one, whichever ends first.
     let words: Vec<Result<usize, Invalid>> = (0..runs).into_par_iter().map(|seed| parts.compared(seed)).collect();
     let words = words.into_iter().sum::<Result<usize, Invalid>>()?;
-    Ok(Proof { operations: operations.len(), exhaustive, words })
+    Ok(Proof { operations: operations.len(), proven, words })
 }

@@ -66,14 +66,14 @@ pub(crate) struct Address {
     pub bits: u32,
 }
 
-/// Steps, what they result in, and when.
+/// A computation in steps: each has a number, and operands are the numbers of earlier steps. Operators are those of loop nests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Code {
-    pub steps: Vec<Step>,
-    pub result: usize,
-    pub addresses: Vec<Address>,
+pub struct Code {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) result: usize,
+    pub(crate) addresses: Vec<Address>,
     /// Steps that are between two numbers wherever the program runs without an error.
-    pub bounded: Vec<(usize, i64, i64)>,
+    pub(crate) bounded: Vec<(usize, i64, i64)>,
 }
 
 impl Code {
@@ -82,18 +82,75 @@ impl Code {
         self.steps.len() - 1
     }
 
-    fn binary(&mut self, operator: Binary, left: usize, right: usize) -> usize {
-        let value = operator.result(self.steps[left].value);
+    /// A number.
+    pub fn constant(&mut self, number: i64, value: Type) -> usize {
+        self.step(Kind::Constant(number), value)
+    }
+
+    /// A load of a statement, in the order of [`Datapath::loads`].
+    pub fn load(&mut self, load: usize, value: Type) -> usize {
+        self.step(Kind::Load(load), value)
+    }
+
+    /// The value of a loop variable in the first of the iterations that are executed together.
+    pub fn variable(&mut self, variable: usize) -> usize {
+        self.step(Kind::Variable(variable), Type::I32)
+    }
+
+    /// The entry of a table; 0 outside of it.
+    pub fn lookup(&mut self, table: usize, index: usize, value: Type) -> usize {
+        self.step(Kind::Lookup { table, index, mask: None }, value)
+    }
+
+    /// The result of an operator of one operand.
+    pub fn unary(&mut self, operator: Unary, operand: usize) -> usize {
+        let value = operator.result(self.operand_type(operand));
+        self.step(Kind::Unary { operator, operand }, value)
+    }
+
+    /// The result of an operator of two operands, which have one type.
+    pub fn binary(&mut self, operator: Binary, left: usize, right: usize) -> usize {
+        let value = operator.result(self.operand_type(left));
         self.step(Kind::Binary { operator, left, right }, value)
     }
 
+    /// One of two values, which have one type, by a truth value.
+    pub fn select(&mut self, condition: usize, then: usize, otherwise: usize) -> usize {
+        self.step(Kind::Select { condition, then, otherwise }, self.operand_type(then))
+    }
+
+    /// The conversion of a value to a type.
+    pub fn cast(&mut self, operand: usize, value: Type) -> usize {
+        self.step(Kind::Cast(operand), value)
+    }
+
+    /// The same number as a value of another type: the word of a number with a fraction, or the number that has this word; or a truth
+    /// value that was computed as a number.
+    pub fn bits(&mut self, operand: usize, value: Type) -> usize {
+        self.step(Kind::Bits(operand), value)
+    }
+
+    /// A word of a value of any type, as an integer without sign.
+    pub fn word(&mut self, operand: usize, word: Word) -> usize {
+        match (word, self.operand_type(operand).format()) {
+            (Word::Low, Some(_)) => self.bits(operand, Type::U16),
+            (Word::Low, None) => self.cast(operand, Type::U16),
+            (Word::High, _) => {
+                let all = self.cast(operand, Type::U32);
+                let bits = self.constant(Word::BITS.into(), Type::U32);
+                let high = self.binary(Binary::ShiftRight, all, bits);
+                self.cast(high, Type::U16)
+            }
+        }
+    }
+
     /// The type of the operand of a step.
-    pub fn operand_type(&self, operand: usize) -> Type {
+    pub(crate) fn operand_type(&self, operand: usize) -> Type {
         self.steps[operand].value
     }
 
     /// The computation of a datapath.
-    pub fn of_datapath(datapath: &Datapath) -> Code {
+    pub(crate) fn of_datapath(datapath: &Datapath) -> Code {
         let mut code = Code { result: datapath.result(), ..Code::default() };
         for node in datapath.nodes() {
             let kind = match node.kind {
@@ -121,7 +178,7 @@ impl Code {
     }
 
     /// The computation of the interpreter in the iterations of a statement that are executed together. The last load is the target before.
-    pub fn of_statement(program: &Program, loops: &[&Loop], operation: &Operation) -> Code {
+    pub(crate) fn of_statement(program: &Program, loops: &[&Loop], operation: &Operation) -> Code {
         let lanes = operation.copies_together(loops);
         let mut code = Code::default();
         let mut values = Vec::new();
@@ -153,17 +210,16 @@ impl Code {
     /// Makes the result an element and its address together, the element in the low word.
     fn with_address(&mut self, address: usize) {
         let [element, address] = [self.result, address].map(|of| {
-            let is_number = self.operand_type(of).format().is_some();
-            let word = self.step(if is_number { Kind::Bits(of) } else { Kind::Cast(of) }, Type::U16);
-            self.step(Kind::Cast(word), Type::U32)
+            let word = self.word(of, Word::Low);
+            self.cast(word, Type::U32)
         });
-        let bits = self.step(Kind::Constant(Word::BITS.into()), Type::U32);
+        let bits = self.constant(Word::BITS.into(), Type::U32);
         let address = self.binary(Binary::ShiftLeft, address, bits);
         self.result = self.binary(Binary::Or, address, element);
     }
 
     /// Whether the result, an address or an error depends on each step.
-    pub fn needed(&self) -> Vec<bool> {
+    pub(crate) fn needed(&self) -> Vec<bool> {
         let mut needed = vec![false; self.steps.len()];
         let addresses = self.addresses.iter().map(|address| &address.step);
         for &end in [self.result].iter().chain(addresses).chain(self.bounded.iter().map(|(step, ..)| step)) {

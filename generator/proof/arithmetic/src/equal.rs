@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 use itertools::Itertools;
-use pushmem_nest::Table;
 
 use crate::code::{Address, Code};
 use crate::evaluate::{Columns, evaluate};
@@ -34,7 +33,7 @@ pub(crate) enum Evidence {
     NormalForm,
     /// All values were tried, of the operands or of parts of both.
     Exhaustive,
-    /// Samples agree: no proof.
+    /// Samples agree, if there were any: no proof.
     Samples,
 }
 
@@ -52,8 +51,13 @@ pub(crate) struct Difference {
 pub(crate) struct Pair<'a> {
     pub statement: &'a Code,
     pub datapath: &'a Code,
+    /// The bounds of loads, as far as there are closer ones than those of their types.
+    pub loads: &'a [Bounds],
     pub variables: &'a [Bounds],
-    pub tables: &'a [Table],
+    /// The entries of each table.
+    pub tables: &'a [&'a [i64]],
+    /// Whether samples are compared where nothing is proven.
+    pub has_samples: bool,
 }
 
 impl Pair<'_> {
@@ -62,47 +66,32 @@ impl Pair<'_> {
     /// # Errors
     /// Operands for which they do not.
     pub fn compare(&self) -> Result<Evidence, Difference> {
-        let leaves = leaves([self.statement, self.datapath], self.variables);
-        let bounds = |atom: &Atom| match *atom {
-            Atom::Load(load) => leaves[&Leaf::Load(load)],
-            Atom::Variable(variable) => leaves[&Leaf::Variable(variable)],
-            _ => unreachable!("only leaves have bounds of their own"),
-        };
-        let entries = |table: usize| {
-            let values = &self.tables[table].values;
-            let ends = values.iter().chain([&0]).minmax().into_option().unwrap_or((&0, &0));
-            (Bounds::new(*ends.0, *ends.1), values.clone())
-        };
-        let mut terms = Terms::new(&bounds, &entries);
-        let expected = self.terms_of(&mut terms, self.statement);
-        let found = self.terms_of(&mut terms, self.datapath);
-        if !terms.failed && self.are_equal(&mut terms, &expected, &found) {
+        let leaves = leaves([self.statement, self.datapath], self.loads, self.variables);
+        with_terms(&leaves, self.tables, |terms| self.compare_with(terms, &leaves))
+    }
+
+    fn compare_with(&self, terms: &mut Terms, leaves: &BTreeMap<Leaf, Bounds>) -> Result<Evidence, Difference> {
+        let expected = terms.of_code(self.statement);
+        let found = terms.of_code(self.datapath);
+        if !terms.failed && self.are_equal(terms, &expected, &found) {
             return Ok(Evidence::NormalForm);
         }
-        if let Some(outcome) = self.by_all_operands(&leaves) {
+        if let Some(outcome) = self.by_all_operands(leaves) {
             return outcome.map(|()| Evidence::Exhaustive);
         }
-        let mut sampler = Sampler::new([self.statement, self.datapath], &leaves);
+        let mut sampler = Sampler::new([self.statement, self.datapath], leaves);
         if !terms.failed {
             let sweep = Sweep::new(self, sampler.random(SIGNATURE), &expected);
-            if let Some(found) = sweep.found(&mut terms)
-                && self.are_equal(&mut terms, &expected, &found)
+            if let Some(found) = sweep.found(terms)
+                && self.are_equal(terms, &expected, &found)
             {
                 return Ok(Evidence::Exhaustive);
             }
         }
-        self.agree(&sampler.systematic(self.statement, &terms, &expected))?;
-        Ok(Evidence::Samples)
-    }
-
-    fn terms_of(&self, terms: &mut Terms, code: &Code) -> Vec<Term> {
-        let needed = code.needed();
-        let mut known = Vec::with_capacity(code.steps.len());
-        let none = terms.constant(0);
-        for (step, needed) in code.steps.iter().zip(needed) {
-            known.push(if needed { terms.of_step(code, *step, &known) } else { none });
+        if self.has_samples {
+            self.agree(&sampler.systematic(self.statement, terms, &expected))?;
         }
-        known
+        Ok(Evidence::Samples)
     }
 
     /// The pairs of ends whose low bits must be equal: the result, and the addresses.
@@ -158,6 +147,25 @@ impl Pair<'_> {
         }
         Ok(())
     }
+}
+
+/// What terms tell, for leaves with these bounds and tables with these entries.
+pub(crate) fn with_terms<Told>(
+    leaves: &BTreeMap<Leaf, Bounds>,
+    tables: &[&[i64]],
+    tell: impl FnOnce(&mut Terms) -> Told,
+) -> Told {
+    let bounds = |atom: &Atom| match *atom {
+        Atom::Load(load) => leaves[&Leaf::Load(load)],
+        Atom::Variable(variable) => leaves[&Leaf::Variable(variable)],
+        _ => unreachable!("only leaves have bounds of their own"),
+    };
+    let entries = |table: usize| {
+        let values = tables[table];
+        let ends = values.iter().chain([&0]).minmax().into_option().unwrap_or((&0, &0));
+        (Bounds::new(*ends.0, *ends.1), values.to_vec())
+    };
+    tell(&mut Terms::new(&bounds, &entries))
 }
 
 /// The columns of a code of which only leaves are known.

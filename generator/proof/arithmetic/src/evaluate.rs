@@ -1,7 +1,5 @@
 //! Many values of steps at once.
 
-use pushmem_nest::Table;
-
 use crate::code::{Code, Kind};
 
 /// Values of each step that is known, one for each sample.
@@ -18,7 +16,7 @@ impl Columns {
 }
 
 /// Computes these steps, in ascending order, as far as they have no values.
-pub(crate) fn evaluate(code: &Code, tables: &[Table], steps: impl IntoIterator<Item = usize>, values: &mut Columns) {
+pub(crate) fn evaluate(code: &Code, tables: &[&[i64]], steps: impl IntoIterator<Item = usize>, values: &mut Columns) {
     for number in steps {
         if values.of_steps[number].is_none() {
             values.of_steps[number] = Some(column(code, tables, number, values));
@@ -26,7 +24,7 @@ pub(crate) fn evaluate(code: &Code, tables: &[Table], steps: impl IntoIterator<I
     }
 }
 
-fn column(code: &Code, tables: &[Table], number: usize, values: &Columns) -> Vec<i64> {
+fn column(code: &Code, tables: &[&[i64]], number: usize, values: &Columns) -> Vec<i64> {
     let step = code.steps[number];
     let of = |operand: usize| values.column(operand);
     let type_of = |operand: usize| code.operand_type(operand);
@@ -35,8 +33,7 @@ fn column(code: &Code, tables: &[Table], number: usize, values: &Columns) -> Vec
         Kind::Load(_) | Kind::Variable(_) => vec![0; values.samples],
         Kind::Lookup { table, index, mask } => {
             let mask = mask.map_or(-1, i64::from);
-            let entry =
-                |index: &i64| usize::try_from(index & mask).ok().and_then(|entry| tables[table].values.get(entry));
+            let entry = |index: &i64| usize::try_from(index & mask).ok().and_then(|entry| tables[table].get(entry));
             of(index).iter().map(|index| entry(index).copied().unwrap_or(0)).collect()
         }
         Kind::Unary { operator, operand } => {

@@ -33,13 +33,18 @@ pub(crate) fn variables(loops: &[&Loop], operation: &Operation) -> Vec<Bounds> {
     loops.iter().enumerate().map(bounds).collect()
 }
 
-/// The leaves of two codes with their bounds: of loads those of their types.
-pub(crate) fn leaves(codes: [&Code; 2], variables: &[Bounds]) -> BTreeMap<Leaf, Bounds> {
+/// The leaves of codes with their bounds: of loads those that are known, or those of their types.
+pub(crate) fn leaves<const COUNT: usize>(
+    codes: [&Code; COUNT],
+    loads: &[Bounds],
+    variables: &[Bounds],
+) -> BTreeMap<Leaf, Bounds> {
     let mut found = BTreeMap::new();
     for code in codes {
         for (step, _) in code.steps.iter().zip(code.needed()).filter(|(_, needed)| *needed) {
             let bounds = match step.kind {
                 Kind::Variable(variable) => variables[variable],
+                Kind::Load(load) if load < loads.len() => loads[load],
                 _ => Bounds::new(step.value.min(), step.value.max()),
             };
             if let Some(leaf) = Leaf::of(&step.kind) {

@@ -9,6 +9,7 @@ mod code;
 mod equal;
 mod evaluate;
 mod leaves;
+mod ranges;
 mod samples;
 #[cfg(test)]
 mod soundness;
@@ -25,9 +26,10 @@ use pushmem_files::counted;
 use pushmem_nest::{Loop, Operation, Printer, Program};
 use rayon::prelude::*;
 
+pub use code::Code;
+pub use ranges::Ranges;
 pub use statement::{Sample, Statement};
 
-use code::Code;
 use equal::{Difference, Evidence, Pair};
 use leaves::{Leaf, variables};
 use terms::Bounds;
@@ -106,9 +108,10 @@ pub fn prove_arithmetic(program: &Program, datapaths: &[Datapath]) -> Result<Ari
     let numbers: HashMap<&(Code, Code, Vec<Bounds>), usize> =
         pairs.iter().enumerate().rev().map(|(number, pair)| (pair, number)).collect();
     let first = |number: &usize| numbers[&pairs[*number]] == *number;
+    let tables = entries(program);
     let compare = |number: usize| {
         let (statement, datapath, variables) = &pairs[number];
-        Pair { statement, datapath, variables, tables: &program.tables }.compare()
+        Pair { statement, datapath, loads: &[], variables, tables: &tables, has_samples: true }.compare()
     };
     let unlike = (0..pairs.len()).filter(first).collect_vec();
     let results: HashMap<usize, Result<Evidence, Difference>> =
@@ -123,6 +126,11 @@ pub fn prove_arithmetic(program: &Program, datapaths: &[Datapath]) -> Result<Ari
         }
     }
     Ok(arithmetic)
+}
+
+/// The entries of each table of a program.
+fn entries(program: &Program) -> Vec<&[i64]> {
+    program.tables.iter().map(|table| table.values.as_slice()).collect()
 }
 
 fn wrong(program: &Program, loops: &[&Loop], operation: &Operation, difference: &Difference) -> WrongArithmetic {

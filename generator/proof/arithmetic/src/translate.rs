@@ -7,6 +7,17 @@ use crate::code::{Code, Kind, Step};
 use crate::terms::{Atom, Function, Term, Terms};
 
 impl Terms<'_> {
+    /// The terms of the steps that are needed; 0 for others.
+    pub fn of_code(&mut self, code: &Code) -> Vec<Term> {
+        let needed = code.needed();
+        let mut known = Vec::with_capacity(code.steps.len());
+        let none = self.constant(0);
+        for (step, needed) in code.steps.iter().zip(needed) {
+            known.push(if needed { self.of_step(code, *step, &known) } else { none });
+        }
+        known
+    }
+
     /// The term of a step of some code, where those of its operands are known.
     pub fn of_step(&mut self, code: &Code, step: Step, known: &[Term]) -> Term {
         match step.kind {
@@ -89,11 +100,7 @@ impl Terms<'_> {
                 self.wrap(shifted, value)
             }
             Binary::And => self.and(left, right),
-            Binary::Or if value == Type::Bool => {
-                let (left, right) = (self.not(left), self.not(right));
-                let neither = self.multiply(left, right);
-                self.not(neither)
-            }
+            Binary::Or if value == Type::Bool => self.any(left, right),
             Binary::Or => self.or(left, right),
             Binary::Xor => self.xor(left, right),
             Binary::Equal => self.equal(left, right),

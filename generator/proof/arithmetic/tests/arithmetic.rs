@@ -4,12 +4,17 @@ use std::path::{Path, PathBuf};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use pushmem_arithmetic::{Arithmetic, prove_arithmetic};
+use pushmem_arithmetic::{Arithmetic, Ranges, prove_arithmetic};
 use pushmem_datapaths::{Datapath, DedicatedOperators, TableMemories};
 use pushmem_files::Document;
 use pushmem_kernels::DatapathGraph;
-use pushmem_nest::{Program, Type};
+use pushmem_nest::{Observer, Program, Type};
+use pushmem_programs::{
+    random_network, random_program, random_program_of_wide_elements, random_program_with_recurrences,
+};
 use pushmem_rewriting::{with_halves, with_random_access};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 #[expect(dead_code, reason = "its numbers with a fraction are for other tests")]
 #[path = "../../../compile/kernels/tests/kernels/expressions.rs"]
@@ -73,4 +78,54 @@ fn random_statements_are_mostly_proven() {
     }
     println!("{all:?}");
     assert!(all.proven() > 9 * all.compared, "{all:?}");
+}
+
+/// Checks that what operations store is in the ranges of its arrays.
+struct Within<'a> {
+    program: &'a Program,
+    targets: Vec<usize>,
+    ranges: Ranges,
+    /// Arrays whose ranges are closer than their types.
+    close: usize,
+}
+
+impl<'a> Within<'a> {
+    fn of(program: &'a Program) -> Self {
+        let targets: Vec<usize> = program.operations().iter().map(|(_, operation)| operation.target.array).collect();
+        let ranges = Ranges::of(program);
+        let arrays = program.arrays.iter().enumerate();
+        let is_close = |number: usize, of: Type| ranges.of_array(number) != (of.min(), of.max());
+        let close = arrays.filter(|(number, array)| is_close(*number, array.element)).count();
+        Self { program, targets, ranges, close }
+    }
+}
+
+impl Observer for Within<'_> {
+    fn executed(&mut self, operation: usize, _: &[i64], _: &[i64], stored: i64) {
+        let array = self.targets[operation];
+        let (low, high) = self.ranges.of_array(array);
+        let name = &self.program.arrays[array].name;
+        assert!((low..=high).contains(&stored), "`{name}` has {stored}, not of {low} to {high}\n{}", self.program);
+    }
+}
+
+#[test]
+fn elements_are_in_their_ranges() {
+    let texts = (0..60).flat_map(|seed| {
+        [random_program, random_network, random_program_of_wide_elements, random_program_with_recurrences]
+            .map(|draw| draw(seed))
+    });
+    let random =
+        texts.map(|text| Program::from_document(&Document::parse("random.yaml", text).unwrap()).unwrap().program);
+    let mut close = 0;
+    let is_small = |program: &Program| program.arrays.iter().map(|array| array.size()).sum::<usize>() < 50_000;
+    for program in random.chain(programs("apps").into_iter().filter(is_small)) {
+        let mut within = Within::of(&program);
+        close += within.close;
+        for seed in 0..2 {
+            let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
+            program.run_observed(&inputs, &mut within).unwrap();
+        }
+    }
+    assert!(close > 40, "{close}");
 }

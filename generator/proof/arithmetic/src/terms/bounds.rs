@@ -3,9 +3,9 @@
 use itertools::Itertools;
 use pushmem_nest::{Binary, Unary};
 
-use super::{Atom, AtomId, Function, Polynomial, Term, Terms};
+use super::{Atom, AtomId, Function, Monomial, Polynomial, Term, Terms};
 
-/// Beyond all numbers of programs.
+/// An end that is not known: it stays so in sums, products and quotients.
 const FAR: i128 = 1 << 110;
 
 /// How many truth values, and how many quotients, are taken apart for the bounds of a term.
@@ -20,7 +20,7 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub const TRUTH: Bounds = Bounds { low: 0, high: 1 };
-    const ALL: Bounds = Bounds { low: -FAR, high: FAR };
+    pub const ALL: Bounds = Bounds { low: -FAR, high: FAR };
 
     pub fn new(low: i64, high: i64) -> Self {
         Bounds { low: low.into(), high: high.into() }
@@ -36,13 +36,36 @@ impl Bounds {
         ends.map_or(Bounds::ALL, |(low, high)| Bounds { low: low.max(-FAR), high: high.min(FAR) })
     }
 
+    /// An end, if it is known.
+    fn known(end: i128) -> Option<i128> {
+        (end.abs() < FAR).then_some(end)
+    }
+
     fn times(self, other: Bounds) -> Bounds {
+        let are_known =
+            [self.low, self.high, other.low, other.high].into_iter().all(|end| Bounds::known(end).is_some());
+        if !are_known {
+            return Bounds::ALL;
+        }
         let ends = [(self.low, other.low), (self.low, other.high), (self.high, other.low), (self.high, other.high)];
         Bounds::corners(ends.map(|(one, other)| one.checked_mul(other)))
     }
 
     fn plus(self, other: Bounds) -> Bounds {
-        Bounds { low: (self.low + other.low).max(-FAR), high: (self.high + other.high).min(FAR) }
+        let sum = |one: i128, other: i128| Bounds::known(Bounds::known(one)? + Bounds::known(other)?);
+        Bounds { low: sum(self.low, other.low).unwrap_or(-FAR), high: sum(self.high, other.high).unwrap_or(FAR) }
+    }
+
+    /// Those of the quotient by a positive number, rounded down.
+    fn quotient(self, divisor: i128) -> Bounds {
+        let of = |end: i128| Bounds::known(end).map(|end| end.div_euclid(divisor));
+        Bounds { low: of(self.low).unwrap_or(-FAR), high: of(self.high).unwrap_or(FAR) }
+    }
+
+    /// Those of a number of which these are bounds of a positive multiple.
+    fn part(self, factor: i128) -> Bounds {
+        let low = Bounds::known(self.low).map_or(-FAR, |low| -(-low).div_euclid(factor));
+        Bounds { low, ..self.quotient(factor) }
     }
 
     fn scaled(self, factor: i128) -> Bounds {
@@ -53,7 +76,7 @@ impl Bounds {
         Bounds { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
-    fn either(self, other: Bounds) -> Bounds {
+    pub fn either(self, other: Bounds) -> Bounds {
         Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 }
@@ -79,6 +102,10 @@ impl Terms<'_> {
         }
         for (rest, remainder) in self.without_quotients(of) {
             bounds = bounds.both(self.bounds_within(rest, cases - 1).plus(remainder));
+        }
+        if let Some(divisor) = self.divisor_of_several(of) {
+            let multiple = self.scale(of, divisor);
+            bounds = bounds.both(self.bounds_within(multiple, cases).part(divisor));
         }
         bounds
     }
@@ -116,6 +143,23 @@ impl Terms<'_> {
             .map(|(atom, _)| atom)
     }
 
+    /// The least divisor of several quotients in a term, as of a carry, which is the quotient of a sum less those of its parts.
+    fn divisor_of_several(&self, of: Term) -> Option<i128> {
+        let divisor = |(monomial, factor): &(Monomial, i128)| match monomial.as_slice() {
+            [atom] => match self.atoms[*atom as usize] {
+                Atom::Quotient(_, divisor) if factor % divisor != 0 => Some(divisor),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Polynomial { terms, constant } = self.polynomial(of);
+        let divisors = terms.iter().filter_map(divisor).collect_vec();
+        let least = *divisors.iter().min()?;
+        let fits = |factor: i128| factor.checked_mul(least).is_some_and(|product| product.unsigned_abs() < 1 << 99);
+        let all_fit = terms.iter().map(|(_, factor)| *factor).chain([*constant]).all(fits);
+        (divisors.len() > 1 && all_fit).then_some(least)
+    }
+
     /// A term with a multiple of a quotient `q` of `p` by `d`, as one without it: `d·q` is `p` less a remainder from 0 to `d - 1`.
     fn without_quotients(&mut self, of: Term) -> Vec<(Term, Bounds)> {
         let linear = self.polynomial(of).terms.iter().filter_map(|(monomial, factor)| match monomial.as_slice() {
@@ -143,22 +187,21 @@ impl Terms<'_> {
         match atom {
             Atom::Load(_) | Atom::Variable(_) => (self.leaves)(atom),
             Atom::Modulo(_, bits) => Bounds { low: 0, high: (1 << bits) - 1 },
-            Atom::Quotient(of, divisor) => {
-                let Bounds { low, high } = self.bounds(*of);
-                Bounds { low: low.div_euclid(*divisor), high: high.div_euclid(*divisor) }
-            }
+            Atom::Quotient(of, divisor) => self.bounds(*of).quotient(*divisor),
             Atom::IsNegative(_) | Atom::IsZero(_) => Bounds::TRUTH,
             Atom::Least(of) => {
-                let all = of.iter().map(|of| self.bounds(*of)).collect_vec();
-                all.into_iter()
-                    .reduce(|one, other| Bounds { low: one.low.min(other.low), high: one.high.min(other.high) })
-                    .unwrap_or(Bounds::ALL)
+                let middle = self.middle(of);
+                let all = of.iter().map(|of| self.bounds(*of)).chain(middle).collect_vec();
+                let low = all[..of.len()].iter().map(|of| of.low).min();
+                let high = all.iter().map(|of| of.high).min();
+                low.zip(high).map_or(Bounds::ALL, |(low, high)| Bounds { low, high })
             }
             Atom::Greatest(of) => {
-                let all = of.iter().map(|of| self.bounds(*of)).collect_vec();
-                all.into_iter()
-                    .reduce(|one, other| Bounds { low: one.low.max(other.low), high: one.high.max(other.high) })
-                    .unwrap_or(Bounds::ALL)
+                let middle = self.middle(of);
+                let all = of.iter().map(|of| self.bounds(*of)).chain(middle).collect_vec();
+                let low = all.iter().map(|of| of.low).max();
+                let high = all[..of.len()].iter().map(|of| of.high).max();
+                low.zip(high).map_or(Bounds::ALL, |(low, high)| Bounds { low, high })
             }
             Atom::All(of) => {
                 let natural =
@@ -177,6 +220,13 @@ impl Terms<'_> {
             Atom::Product(one, other) => self.bounds(*one).times(self.bounds(*other)),
             Atom::Apply(function, operands) => self.bounds_of_function(*function, operands),
         }
+    }
+
+    /// The middle of two terms: the least is no greater, and the greatest no less.
+    fn middle(&mut self, of: &[Term]) -> Option<Bounds> {
+        let [one, other] = *of else { return None };
+        let sum = self.add(one, other);
+        Some(self.bounds(sum).part(2))
     }
 
     fn bounds_of_function(&mut self, function: Function, operands: &[Term]) -> Bounds {

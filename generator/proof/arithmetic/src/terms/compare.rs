@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use num_integer::Integer;
 
-use super::{Atom, Polynomial, Term, Terms};
+use super::{Atom, Bounds, Polynomial, Term, Terms};
 
 impl Terms<'_> {
     /// 1 if the first is less than the second, else 0.
@@ -13,7 +13,7 @@ impl Terms<'_> {
     }
 
     /// 1 if a term is negative, else 0.
-    fn is_negative(&mut self, of: Term) -> Term {
+    pub(super) fn is_negative(&mut self, of: Term) -> Term {
         let bounds = self.bounds(of);
         if bounds.high < 0 || bounds.low >= 0 {
             return self.constant((bounds.high < 0).into());
@@ -128,14 +128,23 @@ impl Terms<'_> {
         }
         let are_numbers = [then, otherwise].iter().all(|of| self.as_constant(*of).is_some());
         let are_truths = [then, otherwise].iter().all(|of| self.bounds(*of).is_within(0, 1));
+        if are_truths && let Some(joined) = self.joined_truths(condition, then, otherwise) {
+            return joined;
+        }
         if are_numbers || are_truths {
             let step = self.subtract(then, otherwise);
             let step = self.multiply(condition, step);
             return self.add(otherwise, step);
         }
         if let Some(&Atom::IsNegative(of)) = self.as_atom(condition) {
+            let new = [(then, true), (otherwise, false)]
+                .map(|(branch, is_negative)| self.where_sign(branch, of, is_negative));
+            if new != [then, otherwise] {
+                return self.select(condition, new[0], new[1]);
+            }
             let distance = self.subtract(then, otherwise);
-            let opposite = self.subtract(otherwise, then);
+            let distance = self.primitive(distance);
+            let opposite = self.scale(distance, -1);
             let [below, above] = [distance, opposite].map(|of| [of, self.shift(of, -1)]);
             if below.contains(&of) {
                 return self.least(then, otherwise);
@@ -145,5 +154,51 @@ impl Terms<'_> {
             }
         }
         self.atom(Atom::Select(condition, then, otherwise))
+    }
+
+    /// A selection of truth values of which one is a number, as a conjunction.
+    fn joined_truths(&mut self, condition: Term, then: Term, otherwise: Term) -> Option<Term> {
+        let opposite = self.not(condition);
+        Some(match (self.as_constant(then), self.as_constant(otherwise)) {
+            (Some(_), Some(_)) | (None, None) => return None,
+            (_, Some(0)) => self.and(condition, then),
+            (Some(0), _) => self.and(opposite, otherwise),
+            (Some(_), _) => self.any(condition, otherwise),
+            _ => self.any(opposite, then),
+        })
+    }
+
+    /// 1 if one of two truth values is, else 0.
+    pub fn any(&mut self, one: Term, other: Term) -> Term {
+        let (one, other) = (self.not(one), self.not(other));
+        let neither = self.and(one, other);
+        self.not(neither)
+    }
+
+    /// A term divided by the greatest number that leaves whole factors, which does not change its sign.
+    fn primitive(&mut self, of: Term) -> Term {
+        let Polynomial { terms, constant } = self.polynomial(of).clone();
+        let common = terms.iter().fold(constant.abs(), |common, (_, factor)| common.gcd(factor));
+        if common < 2 {
+            return of;
+        }
+        let terms = terms.into_iter().map(|(monomial, factor)| (monomial, factor / common));
+        self.collected(terms, constant / common)
+    }
+
+    /// A term where it is known whether another one is negative: the remainder of that one, or of its opposite, may be itself.
+    fn where_sign(&mut self, term: Term, of: Term, is_negative: bool) -> Term {
+        let Some(&Atom::Modulo(whole, bits)) = self.as_atom(term) else { return term };
+        let Bounds { low, high } = self.bounds(of);
+        let (low, high) = if is_negative { (low, -1) } else { (0, high) };
+        for (factor, low, high) in [(1, low, high), (-1, -high, -low)] {
+            let rest = self.plus(whole, of, -factor);
+            let Some(constant) = self.as_constant(rest) else { continue };
+            let turn = (low + constant).div_euclid(1 << bits) << bits;
+            if high + constant < turn + (1 << bits) {
+                return self.shift(whole, -turn);
+            }
+        }
+        term
     }
 }

@@ -33,6 +33,13 @@ impl Terms<'_> {
         if low == bounds.high.div_euclid(divisor) {
             return self.constant(low);
         }
+        if let Some(apart) = self.quotient_of_remainder(of, divisor) {
+            return apart;
+        }
+        if bounds.is_within(-divisor, divisor - 1) {
+            let negative = self.is_negative(of);
+            return self.scale(negative, -1);
+        }
         if let Some(joined) = self.joined_quotient(of, divisor) {
             return joined;
         }
@@ -43,6 +50,29 @@ impl Terms<'_> {
             return cases;
         }
         self.atom(Atom::Quotient(of, divisor))
+    }
+
+    /// A quotient of a sum with `2^k·(p mod 2^n)`, which is `2^k·p - 2^(k + n)·⌊p/2^n⌋`, where `2^(k + n)` is a multiple of the divisor:
+    /// so are the carries of sums of words.
+    fn quotient_of_remainder(&mut self, of: Term, divisor: i128) -> Option<Term> {
+        let (monomial, factor, whole, radix) =
+            self.polynomial(of).terms.iter().find_map(|(monomial, factor)| match monomial.as_slice() {
+                [atom] => match self.atoms[*atom as usize] {
+                    Atom::Modulo(whole, bits)
+                        if factor.abs().count_ones() == 1 && factor.checked_mul(1 << bits)? % divisor == 0 =>
+                    {
+                        Some((monomial.clone(), *factor, whole, 1_i128 << bits))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            })?;
+        let remainder = self.intern(Polynomial { terms: vec![(monomial, 1)], constant: 0 });
+        let rest = self.plus(of, remainder, -factor);
+        let rest = self.plus(rest, whole, factor);
+        let all = self.quotient(rest, divisor);
+        let multiple = self.quotient(whole, radix);
+        Some(self.plus(all, multiple, -(factor * radix / divisor)))
     }
 
     /// `⌊(p + ⌊q/a⌋)/b⌋` is `⌊(a·p + q)/(a·b)⌋`.

@@ -5,6 +5,9 @@ use pushmem_nest::Type;
 
 use super::{Atom, Monomial, Polynomial, Term, Terms};
 
+/// The most bits of a dividend that are taken for the low bits of a quotient.
+const MOST_BITS: u32 = 96;
+
 impl Terms<'_> {
     /// The value of a type with the same low bits.
     pub fn wrap(&mut self, of: Term, value: Type) -> Term {
@@ -49,9 +52,13 @@ impl Terms<'_> {
             return self.shift(part, constant & ((1 << zeros) - 1));
         }
         // The low bits of high bits are high bits of low bits.
-        if let Some(&Atom::Quotient(dividend, divisor)) = self.as_atom(of)
+        let constant = self.polynomial(of).constant;
+        let part = self.shift(of, -constant);
+        if let Some(&Atom::Quotient(dividend, divisor)) = self.as_atom(part)
             && divisor.count_ones() == 1
+            && bits + divisor.trailing_zeros() <= MOST_BITS
         {
+            let dividend = self.shift(dividend, constant * divisor);
             let dividend = self.modulo(dividend, bits + divisor.trailing_zeros());
             return self.quotient(dividend, divisor);
         }
