@@ -1,5 +1,5 @@
-//! Compiles programs and prints the result of each proof: `prove [--run] TILE PROGRAM …`, where TILE is `fixed` for memories that are
-//! made for the program.
+//! Compiles programs and prints the result of each proof: `prove [--run] TARGET PROGRAM …`, where TARGET is a tile, `fixed` for memories
+//! that are made for the program, or `array:NAME` for an array.
 //!
 //! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, a proven program is
 //! also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are
@@ -10,10 +10,13 @@ use std::process::ExitCode;
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::CompileError;
-use pushmem_files::Diagnostic;
+use pushmem_fabric::{ArraySpec, Folder};
+use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_graph::Target;
+use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
 use pushmem_nest::{Level, Program};
 use pushmem_realization::{Dedicated, build};
+use pushmem_routing::Options;
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -40,8 +43,42 @@ fn computes(compiled: &Dedicated) -> Result<bool, Diagnostic> {
     Ok(expected.iter().all(|(name, image)| run.outputs[name].values() == image.values()))
 }
 
+fn array(name: &str) -> Result<ArrayTarget, Diagnostic> {
+    let file = Path::new("constraints/arrays").join(name).with_extension("yaml");
+    let spec = ArraySpec::from_document(&Document::read(&file)?, &Folder("constraints".into()))?;
+    Ok(ArrayTarget::new(spec))
+}
+
+/// The outcome on an array.
+fn outcome_on_array(array: &ArrayTarget, program: &Program, run: bool) -> Result<String, Diagnostic> {
+    let (beside, edited) = (target("amber")?, Edited::default());
+    let built = compile_for(program, array, &beside, &Constraints::default(), &edited, Options::default(), &|_| {});
+    let (compiled, mapped) = match built.map_err(Diagnostic::from) {
+        Ok(built) => built,
+        Err(error) if error.code() == Some(Code::Fault) => return Ok(format!("caught: {error}")),
+        Err(error) => return Ok(format!("refused: {error}")),
+    };
+    let inputs = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+    let is_wrong = || -> Result<bool, Diagnostic> {
+        let found = execute(&mapped, &mapped.configuration, &compiled, array, &inputs)?;
+        Ok(found.outputs != compiled.source.run(&inputs)?)
+    };
+    let is_proven = mapped.proof.proven == mapped.proof.operations;
+    Ok(if run && is_wrong()? {
+        "wrong"
+    } else if is_proven {
+        "proven"
+    } else {
+        "compared"
+    }
+    .to_owned())
+}
+
 fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
     let program = Program::read(path)?.program;
+    if let Some(name) = tile.strip_prefix("array:") {
+        return outcome_on_array(&array(name)?, &program, run);
+    }
     Ok(match build(program, &target(tile)?, &Constraints::default(), &|_| {}) {
         Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
         Ok(_) => "proven".to_owned(),
@@ -55,7 +92,7 @@ fn main() -> ExitCode {
     let run = arguments.iter().any(|argument| argument == "--run");
     let mut words = arguments.iter().filter(|argument| *argument != "--run");
     let Some(tile) = words.next() else {
-        eprintln!("prove [--run] TILE PROGRAM …");
+        eprintln!("prove [--run] TARGET PROGRAM …");
         return ExitCode::from(2);
     };
     for path in words {
