@@ -74,6 +74,8 @@ pub struct Code {
     pub(crate) addresses: Vec<Address>,
     /// Steps that are between two numbers wherever the program runs without an error.
     pub(crate) bounded: Vec<(usize, i64, i64)>,
+    /// Tables, each with the step of an index that must be within it.
+    pub(crate) lookups: Vec<(usize, usize)>,
 }
 
 impl Code {
@@ -97,8 +99,9 @@ impl Code {
         self.step(Kind::Variable(variable), Type::I32)
     }
 
-    /// The entry of a table; 0 outside of it.
+    /// The entry of a table. An index that may lie outside of it is not proven.
     pub fn lookup(&mut self, table: usize, index: usize, value: Type) -> usize {
+        self.lookups.push((table, index));
         self.step(Kind::Lookup { table, index, mask: None }, value)
     }
 

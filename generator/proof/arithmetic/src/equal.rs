@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt};
 use itertools::Itertools;
+use pushmem_nest::Word;
 
 use crate::code::{Address, Code};
 use crate::evaluate::{Columns, evaluate};
@@ -73,17 +74,20 @@ impl Pair<'_> {
     fn compare_with(&self, terms: &mut Terms, leaves: &BTreeMap<Leaf, Bounds>) -> Result<Evidence, Difference> {
         let expected = terms.of_code(self.statement);
         let found = terms.of_code(self.datapath);
-        if !terms.failed && self.are_equal(terms, &expected, &found) {
+        let are_within = self.are_within_tables(terms, &expected, &found);
+        // What fails on the way makes terms that are equal by chance.
+        if are_within && self.are_equal(terms, &expected, &found) && !terms.failed {
             return Ok(Evidence::NormalForm);
         }
-        if let Some(outcome) = self.by_all_operands(leaves) {
+        if let Some(outcome) = self.by_all_operands(leaves).filter(|_| are_within) {
             return outcome.map(|()| Evidence::Exhaustive);
         }
         let mut sampler = Sampler::new([self.statement, self.datapath], leaves);
-        if !terms.failed {
+        if are_within && !terms.failed {
             let sweep = Sweep::new(self, sampler.random(SIGNATURE), &expected);
             if let Some(found) = sweep.found(terms)
                 && self.are_equal(terms, &expected, &found)
+                && !terms.failed
             {
                 return Ok(Evidence::Exhaustive);
             }
@@ -92,6 +96,19 @@ impl Pair<'_> {
             self.agree(&sampler.systematic(self.statement, terms, &expected))?;
         }
         Ok(Evidence::Samples)
+    }
+
+    /// Whether each index of the datapath that must be in a table is in it: by its bounds, or as the word of an index of the statement, which
+    /// is in its table wherever the program runs without an error.
+    fn are_within_tables(&self, terms: &mut Terms, expected: &[Term], found: &[Term]) -> bool {
+        self.datapath.lookups.iter().all(|&(table, index)| {
+            let last = self.tables[table].len() as i128 - 1;
+            let is_of_statement = |terms: &mut Terms, (step, _, high): &(usize, i64, i64)| {
+                i128::from(*high) == last && terms.modulo(expected[*step], Word::BITS) == found[index]
+            };
+            terms.bounds(found[index]).is_within(0, last)
+                || self.statement.bounded.iter().any(|bounded| is_of_statement(terms, bounded))
+        })
     }
 
     /// The pairs of ends whose low bits must be equal: the result, and the addresses.

@@ -86,7 +86,7 @@ impl Terms<'_> {
         });
         let found: Vec<_> = quotients.collect();
         let [(monomial, dividend, inner)] = found.as_slice() else { return None };
-        if inner * divisor > LARGEST_DIVISOR {
+        if inner.checked_mul(divisor).is_none_or(|product| product > LARGEST_DIVISOR) {
             return None;
         }
         let quotient = self.intern(Polynomial { terms: vec![(monomial.clone(), 1)], constant: 0 });
