@@ -21,6 +21,7 @@ mod node;
 mod output;
 mod path;
 mod print;
+mod shard;
 mod template;
 mod temporary;
 mod words;
@@ -41,5 +42,6 @@ pub use path::FieldPath;
 pub use print::to_yaml;
 #[doc(hidden)]
 pub use serde;
+pub use shard::Shard;
 pub use temporary::TemporaryFolder;
 pub use words::{FixedWords, StreamFile, WordLines, format_words, parse_words, read_words};

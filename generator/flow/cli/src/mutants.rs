@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, Shard};
 use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, Test, run};
 use pushmem_simulation::Verilator;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::progress::Bar;
 use crate::{output, table};
 use accelerators::AcceleratorList;
-use choice::{MutantFilter, Shard};
+use choice::MutantFilter;
 
 /// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "mutants";

@@ -1,4 +1,4 @@
-//! What tests of several crates share: the external programs that they run, and the part of a long list that a run takes.
+//! Helpers for tests of several crates: external programs, and parts of long lists.
 //!
 //! Whoever lacks one runs the tests without it. `scripts/test` installs them all and sets [`ALL_TOOLS`]: there, a test that is
 //! skipped fails.
