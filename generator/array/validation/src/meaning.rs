@@ -1,4 +1,4 @@
-//! What cells compute, in the operators of loop nests: the meaning of the operations of processing elements once more, for the proof.
+//! The meaning of cells in operators of loop nests. The proof takes it in place of the model of processing elements.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,6 @@ use pushmem_cells::{Bit, BitSource, Cell, Cells, Predicate, Sequence, Table, Wor
 use pushmem_datapaths::Datapath;
 use pushmem_nest::{Binary, Operation, Program, Type, Unary, Word as Half};
 use pushmem_pe::{FloatOperation, Operation as Element};
-
-/// The bits of a bit table that each of its three bits chooses.
-const TABLE_BITS: [u32; 3] = [1, 2, 4];
 
 /// Steps of what the cells of an operation compute, where words have [`Half::BITS`].
 pub(crate) struct Meaning {
@@ -29,7 +26,7 @@ fn progression(words: &[u32]) -> Option<[i64; 2]> {
     (0..).zip(words).all(is_next).then_some([first, step])
 }
 
-/// What the cells of an operation of a program compute.
+/// Writes the cells of an operation as steps.
 pub(crate) fn meaning(program: &Program, operation: &Operation, cells: &Cells) -> Meaning {
     let accesses = Datapath::accesses(program, operation);
     let elements = accesses.iter().map(|access| program.arrays[access.array].element).enumerate();
@@ -65,10 +62,6 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn constant(&mut self, number: i64, value: Type) -> usize {
-        self.code.constant(number, value)
-    }
-
     fn word(&mut self, word: Word) -> usize {
         if let Word::Cell(cell) = word {
             return self.outcomes[cell].0;
@@ -77,7 +70,7 @@ impl Reader<'_> {
             return step;
         }
         let step = match word {
-            Word::Constant(constant) => self.constant(constant.into(), Type::U16),
+            Word::Constant(constant) => self.code.constant(constant.into(), Type::U16),
             Word::Load(load) => {
                 let (load, element, half) = self.loads[load];
                 let whole = self.code.load(load, element);
@@ -98,11 +91,11 @@ impl Reader<'_> {
             Word::Sequence(sequence) => {
                 let Sequence { variable, first, words } = self.cells.sequences[sequence].clone();
                 let variable = self.code.variable(variable);
-                let first = self.constant(first, Type::I32);
+                let first = self.code.constant(first, Type::I32);
                 let index = self.code.binary(Binary::Subtract, variable, first);
                 match progression(&words) {
                     Some(progression) => {
-                        let [begin, step] = progression.map(|number| self.constant(number, Type::I32));
+                        let [begin, step] = progression.map(|number| self.code.constant(number, Type::I32));
                         let product = self.code.binary(Binary::Multiply, index, step);
                         let sum = self.code.binary(Binary::Add, begin, product);
                         self.code.word(sum, Half::Low)
@@ -125,7 +118,7 @@ impl Reader<'_> {
 
     fn bit(&mut self, Bit { source, inverted }: Bit) -> usize {
         let bit = match source {
-            BitSource::False => self.constant(0, Type::Bool),
+            BitSource::False => self.code.constant(0, Type::Bool),
             BitSource::Cell(cell) => self.outcomes[cell].1,
             BitSource::Predicate(predicate) => self.predicate(&self.cells.predicates[predicate]),
         };
@@ -133,18 +126,19 @@ impl Reader<'_> {
     }
 
     fn predicate(&mut self, Predicate { variables }: &Predicate) -> usize {
-        let mut holds = self.constant(1, Type::Bool);
+        let mut holds = self.code.constant(1, Type::Bool);
         for (&variable, steps) in variables {
             let variable = self.code.variable(variable);
             let is_one = if steps.last - steps.first <= steps.step {
                 let [is_first, is_last] = [steps.first, steps.last].map(|value| {
-                    let value = self.constant(value, Type::I32);
+                    let value = self.code.constant(value, Type::I32);
                     self.code.binary(Binary::Equal, variable, value)
                 });
                 self.code.binary(Binary::Or, is_first, is_last)
             } else {
-                let [first, last, step] = [steps.first, steps.last, steps.step].map(|of| self.constant(of, Type::I32));
-                let zero = self.constant(0, Type::I32);
+                let [first, last, step] =
+                    [steps.first, steps.last, steps.step].map(|of| self.code.constant(of, Type::I32));
+                let zero = self.code.constant(0, Type::I32);
                 let is_above = self.code.binary(Binary::LessEqual, first, variable);
                 let is_below = self.code.binary(Binary::LessEqual, variable, last);
                 let distance = self.code.binary(Binary::Subtract, variable, first);
@@ -172,8 +166,8 @@ impl Reader<'_> {
 
     /// The bit of a table that these bits choose, the first one the last to decide.
     fn looked_up(&mut self, table: u32, bits: &[usize]) -> usize {
-        let Some((last, others)) = bits.split_last() else { return self.constant((table & 1).into(), Type::Bool) };
-        let [low, high] = [0, TABLE_BITS[others.len()]].map(|from| self.looked_up(table >> from, others));
+        let Some((last, others)) = bits.split_last() else { return self.code.constant((table & 1).into(), Type::Bool) };
+        let [low, high] = [0, 1 << others.len()].map(|from| self.looked_up(table >> from, others));
         self.code.select(*last, high, low)
     }
 

@@ -75,11 +75,11 @@ impl Pair<'_> {
         let expected = terms.of_code(self.statement);
         let found = terms.of_code(self.datapath);
         let are_within = self.are_within_tables(terms, &expected, &found);
-        // What fails on the way makes terms that are equal by chance.
+        // Terms are no values after a failure: two of them may be equal by chance.
         if are_within && self.are_equal(terms, &expected, &found) && !terms.failed {
             return Ok(Evidence::NormalForm);
         }
-        if let Some(outcome) = self.by_all_operands(leaves).filter(|_| are_within) {
+        if are_within && let Some(outcome) = self.by_all_operands(leaves) {
             return outcome.map(|()| Evidence::Exhaustive);
         }
         let mut sampler = Sampler::new([self.statement, self.datapath], leaves);
@@ -166,12 +166,12 @@ impl Pair<'_> {
     }
 }
 
-/// What terms tell, for leaves with these bounds and tables with these entries.
-pub(crate) fn with_terms<Told>(
+/// Makes terms for leaves with these bounds and tables with these entries, and passes them to a function.
+pub(crate) fn with_terms<Result>(
     leaves: &BTreeMap<Leaf, Bounds>,
     tables: &[&[i64]],
-    tell: impl FnOnce(&mut Terms) -> Told,
-) -> Told {
+    function: impl FnOnce(&mut Terms) -> Result,
+) -> Result {
     let bounds = |atom: &Atom| match *atom {
         Atom::Load(load) => leaves[&Leaf::Load(load)],
         Atom::Variable(variable) => leaves[&Leaf::Variable(variable)],
@@ -182,7 +182,7 @@ pub(crate) fn with_terms<Told>(
         let ends = values.iter().chain([&0]).minmax().into_option().unwrap_or((&0, &0));
         (Bounds::new(*ends.0, *ends.1), values.to_vec())
     };
-    tell(&mut Terms::new(&bounds, &entries))
+    function(&mut Terms::new(&bounds, &entries))
 }
 
 /// The columns of a code of which only leaves are known.

@@ -108,7 +108,7 @@ pub fn prove_arithmetic(program: &Program, datapaths: &[Datapath]) -> Result<Ari
     let numbers: HashMap<&(Code, Code, Vec<Bounds>), usize> =
         pairs.iter().enumerate().rev().map(|(number, pair)| (pair, number)).collect();
     let first = |number: &usize| numbers[&pairs[*number]] == *number;
-    let tables = entries(program);
+    let tables = entries(program, &[]);
     let compare = |number: usize| {
         let (statement, datapath, variables) = &pairs[number];
         Pair { statement, datapath, loads: &[], variables, tables: &tables, has_samples: true }.compare()
@@ -128,9 +128,9 @@ pub fn prove_arithmetic(program: &Program, datapaths: &[Datapath]) -> Result<Ari
     Ok(arithmetic)
 }
 
-/// The entries of each table of a program.
-fn entries(program: &Program) -> Vec<&[i64]> {
-    program.tables.iter().map(|table| table.values.as_slice()).collect()
+/// The entries of each table of a program, and after these of others.
+fn entries<'a>(program: &'a Program, others: &'a [Vec<i64>]) -> Vec<&'a [i64]> {
+    program.tables.iter().map(|table| &table.values).chain(others).map(Vec::as_slice).collect()
 }
 
 fn wrong(program: &Program, loops: &[&Loop], operation: &Operation, difference: &Difference) -> WrongArithmetic {

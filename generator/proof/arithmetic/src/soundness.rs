@@ -35,16 +35,6 @@ const BINARY: [Binary; 19] = [
 
 const INTEGERS: [Type; 6] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32];
 
-fn step(code: &mut Code, kind: Kind, value: Type) -> usize {
-    code.steps.push(Step { kind, value });
-    code.steps.len() - 1
-}
-
-fn binary(code: &mut Code, operator: Binary, left: usize, right: usize) -> usize {
-    let value = operator.result(code.operand_type(left));
-    step(code, Kind::Binary { operator, left, right }, value)
-}
-
 /// The value of a term for these values of the loads, if it has less than 127 bits.
 fn value_of(terms: &Terms, of: Term, loads: &[i64]) -> Option<i128> {
     let polynomial = terms.polynomial(of);
@@ -157,13 +147,12 @@ fn operators_with_constants() {
             for operator in BINARY {
                 for swapped in [false, true] {
                     let mut code = Code::default();
-                    let (load, constant) =
-                        (step(&mut code, Kind::Load(0), of), step(&mut code, Kind::Constant(constant), of));
+                    let (load, constant) = (code.load(0, of), code.constant(constant, of));
                     let (left, right) = if swapped { (constant, load) } else { (load, constant) };
-                    let result = binary(&mut code, operator, left, right);
+                    let result = code.binary(operator, left, right);
                     if code.operand_type(result) == of {
-                        binary(&mut code, operator, result, right);
-                        binary(&mut code, operator, result, left);
+                        code.binary(operator, result, right);
+                        code.binary(operator, result, left);
                     }
                     let bounds = narrow(of, 256, &mut random);
                     assert!(check(&code, &[bounds]), "{code:?}");
@@ -178,7 +167,7 @@ fn random_code(random: &mut ChaCha8Rng) -> Code {
     let mut code = Code::default();
     let types: Vec<Type> = (0..2).map(|_| *INTEGERS.choose(random).unwrap()).collect();
     for (load, of) in types.iter().enumerate() {
-        step(&mut code, Kind::Load(load), *of);
+        code.load(load, *of);
     }
     for _ in 0..random.random_range(2..14) {
         let any = random.random_range(0..code.steps.len());
@@ -195,44 +184,49 @@ fn random_code(random: &mut ChaCha8Rng) -> Code {
         match random.random_range(0..10) {
             0 => {
                 let value = *INTEGERS.choose(random).unwrap();
-                step(&mut code, Kind::Cast(any), value);
+                code.cast(any, value);
             }
             1 if !truths.is_empty() => {
                 let condition = *truths.choose(random).unwrap();
-                step(&mut code, Kind::Select { condition, then: any, otherwise: other }, of);
+                code.select(condition, any, other);
             }
             2 => {
                 let operator = *[Unary::Negate, Unary::Not, Unary::Absolute].choose(random).unwrap();
                 if of != Type::Bool || operator == Unary::Not {
-                    step(&mut code, Kind::Unary { operator, operand: any }, operator.result(of));
+                    code.unary(operator, any);
                 }
             }
             3 if of != Type::Bool => {
-                step(&mut code, Kind::Lookup { table: 0, index: any, mask: None }, Type::U8);
+                code.lookup(0, any, Type::U8);
             }
             choice => {
                 let operator = *BINARY.choose(random).unwrap();
                 if of == Type::Bool && !operator.takes_bool() {
                     continue;
                 }
-                let right = if choice < 7 { step(&mut code, Kind::Constant(of.wrap(constant)), of) } else { other };
-                binary(&mut code, operator, any, right);
+                let right = if choice < 7 { code.constant(of.wrap(constant), of) } else { other };
+                code.binary(operator, any, right);
             }
         }
     }
     code
 }
 
+/// Checks so many random codes, for a few values of each load, and returns how many are beyond all limits.
+fn check_random(draw: fn(&mut ChaCha8Rng) -> Code, seed: u64, codes: usize, values: i64) -> usize {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut is_too_large = || {
+        let code = draw(&mut random);
+        let types = code.steps.iter().filter(|step| matches!(step.kind, Kind::Load(_))).map(|step| step.value);
+        let bounds = types.map(|of| narrow(of, values, &mut random)).collect_vec();
+        !check(&code, &bounds)
+    };
+    (0..codes).filter(|_| is_too_large()).count()
+}
+
 #[test]
 fn random_steps() {
-    let mut random = ChaCha8Rng::seed_from_u64(2);
-    let mut too_large = 0;
-    for _ in 0..6000 {
-        let code = random_code(&mut random);
-        let bounds = [0, 1].map(|load| narrow(code.steps[load].value, 11, &mut random));
-        too_large += usize::from(!check(&code, &bounds));
-    }
-    // Numbers of terms beyond all limits are rare.
+    let too_large = check_random(random_code, 2, 6000, 11);
     assert!(too_large < 60, "{too_large}");
 }
 
@@ -297,14 +291,7 @@ fn random_words(random: &mut ChaCha8Rng) -> Code {
 
 #[test]
 fn words_of_numbers() {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    let mut too_large = 0;
-    for _ in 0..8000 {
-        let code = random_words(&mut random);
-        let types = code.steps.iter().filter(|step| matches!(step.kind, Kind::Load(_))).map(|step| step.value);
-        let bounds = types.map(|of| narrow(of, 9, &mut random)).collect_vec();
-        too_large += usize::from(!check(&code, &bounds));
-    }
+    let too_large = check_random(random_words, 3, 8000, 9);
     assert!(too_large < 80, "{too_large}");
 }
 
@@ -338,17 +325,17 @@ fn numbers_with_a_fraction() {
         let infinity = i64::from(format.infinity());
         for operator in [Unary::FloatNegate(format), Unary::FloatAbsolute(format)] {
             let mut code = Code::default();
-            let operand = step(&mut code, Kind::Load(0), of);
-            step(&mut code, Kind::Unary { operator, operand }, of);
+            let operand = code.load(0, of);
+            code.unary(operator, operand);
             assert!(check(&code, &[(of.min(), of.max())]));
         }
         let special = [0, 0x8000].into_iter().flat_map(|sign| [0, infinity - 2, infinity / 2].map(|word| sign + word));
         for (one, other) in special.clone().cartesian_product(special) {
             for operator in [Binary::FloatMinimum(format), Binary::FloatMaximum(format), Binary::FloatAdd(format)] {
                 let mut code = Code::default();
-                let (left, right) = (step(&mut code, Kind::Load(0), of), step(&mut code, Kind::Load(1), of));
-                step(&mut code, Kind::Binary { operator, left, right }, of);
-                step(&mut code, Kind::Binary { operator, left: right, right: left }, of);
+                let (left, right) = (code.load(0, of), code.load(1, of));
+                code.binary(operator, left, right);
+                code.binary(operator, right, left);
                 assert!(check(&code, &[(one, one + 5), (other, other + 5)]));
             }
         }

@@ -19,7 +19,7 @@ pub struct Statement<'a> {
     variables: Vec<Bounds>,
     /// The type of what it writes.
     target: Type,
-    tables: Vec<&'a [i64]>,
+    program: &'a Program,
 }
 
 /// Operands of a statement.
@@ -38,7 +38,7 @@ impl<'a> Statement<'a> {
         let (code, variables) = (Code::of_statement(program, loops, operation), variables(loops, operation));
         let is_input = |load: &Load| program.arrays[load.access.array].kind == ArrayKind::Input;
         let are_inputs = operation.reduction.is_none() && operation.loads.iter().all(is_input);
-        Self { code, loads: Vec::new(), are_inputs, variables, target, tables: entries(program) }
+        Self { code, loads: Vec::new(), are_inputs, variables, target, program }
     }
 
     /// The same where the elements of arrays are in these ranges.
@@ -53,7 +53,7 @@ impl<'a> Statement<'a> {
     /// Values of the loads for which a word differs, where the loads may have any values. Those of other loads are no fault: the program
     /// may never have them.
     pub fn is_proven(&self, code: &Code, words: &[usize], tables: &[Vec<i64>]) -> Result<bool, Vec<i64>> {
-        let tables: Vec<&[i64]> = self.tables.iter().copied().chain(tables.iter().map(Vec::as_slice)).collect();
+        let tables = entries(self.program, tables);
         if words.len() != self.target.words().len() {
             return Ok(false);
         }
@@ -83,7 +83,7 @@ impl<'a> Statement<'a> {
 
     /// The result for each of these operands; nothing where the program has an error.
     pub fn results(&self, samples: &[Sample]) -> Vec<Option<i64>> {
-        let values = columns(&self.code, &self.tables, samples);
+        let values = columns(&self.code, &entries(self.program, &[]), samples);
         let is_valid = |sample: usize| {
             self.code.bounded.iter().all(|(step, low, high)| (*low..=*high).contains(&values.column(*step)[sample]))
         };
@@ -101,8 +101,7 @@ impl Code {
         tables: &[Vec<i64>],
         samples: &[Sample],
     ) -> Vec<Vec<i64>> {
-        let tables: Vec<&[i64]> = entries(program).into_iter().chain(tables.iter().map(Vec::as_slice)).collect();
-        let values = columns(self, &tables, samples);
+        let values = columns(self, &entries(program, tables), samples);
         steps.iter().map(|step| values.column(*step).to_vec()).collect()
     }
 }

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_nest::{Binary, Unary};
 
-use super::{Atom, AtomId, Function, Monomial, Polynomial, Term, Terms};
+use super::{Atom, AtomId, Function, Polynomial, Term, Terms};
 
 /// An end that is not known: it stays so in sums, products and quotients.
 const FAR: i128 = 1 << 110;
@@ -145,15 +145,12 @@ impl Terms<'_> {
 
     /// The least divisor of several quotients in a term, as of a carry, which is the quotient of a sum less those of its parts.
     fn divisor_of_several(&self, of: Term) -> Option<i128> {
-        let divisor = |(monomial, factor): &(Monomial, i128)| match monomial.as_slice() {
-            [atom] => match self.atoms[*atom as usize] {
-                Atom::Quotient(_, divisor) if factor % divisor != 0 => Some(divisor),
-                _ => None,
-            },
+        let divisor = |(_, atom, factor): (AtomId, &Atom, i128)| match *atom {
+            Atom::Quotient(_, divisor) if factor % divisor != 0 => Some(divisor),
             _ => None,
         };
         let Polynomial { terms, constant } = self.polynomial(of);
-        let divisors = terms.iter().filter_map(divisor).collect_vec();
+        let divisors = self.single_atoms(of).filter_map(divisor).collect_vec();
         let least = *divisors.iter().min()?;
         let fits = |factor: i128| factor.checked_mul(least).is_some_and(|product| product.unsigned_abs() < 1 << 99);
         let all_fit = terms.iter().map(|(_, factor)| *factor).chain([*constant]).all(fits);
@@ -162,20 +159,15 @@ impl Terms<'_> {
 
     /// A term with a multiple of a quotient `q` of `p` by `d`, as one without it: `d·q` is `p` less a remainder from 0 to `d - 1`.
     fn without_quotients(&mut self, of: Term) -> Vec<(Term, Bounds)> {
-        let linear = self.polynomial(of).terms.iter().filter_map(|(monomial, factor)| match monomial.as_slice() {
-            [atom] => match self.atoms[*atom as usize] {
-                Atom::Quotient(dividend, divisor) if factor % divisor == 0 => {
-                    Some((monomial.clone(), *factor, dividend, divisor))
-                }
-                _ => None,
-            },
+        let quotient = |(number, atom, factor): (AtomId, &Atom, i128)| match *atom {
+            Atom::Quotient(dividend, divisor) if factor % divisor == 0 => Some((number, factor, dividend, divisor)),
             _ => None,
-        });
-        let found = linear.take(2).collect_vec();
+        };
+        let found = self.single_atoms(of).filter_map(quotient).take(2).collect_vec();
         found
             .into_iter()
-            .map(|(monomial, factor, dividend, divisor)| {
-                let multiple = self.intern(Polynomial { terms: vec![(monomial, 1)], constant: 0 });
+            .map(|(number, factor, dividend, divisor)| {
+                let multiple = self.of_atom(number);
                 let rest = self.plus(of, multiple, -factor);
                 let rest = self.plus(rest, dividend, factor / divisor);
                 (rest, Bounds { low: 0, high: divisor - 1 }.scaled(-(factor / divisor)))

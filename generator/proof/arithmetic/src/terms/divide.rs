@@ -55,19 +55,15 @@ impl Terms<'_> {
     /// A quotient of a sum with `2^k·(p mod 2^n)`, which is `2^k·p - 2^(k + n)·⌊p/2^n⌋`, where `2^(k + n)` is a multiple of the divisor:
     /// so are the carries of sums of words.
     fn quotient_of_remainder(&mut self, of: Term, divisor: i128) -> Option<Term> {
-        let (monomial, factor, whole, radix) =
-            self.polynomial(of).terms.iter().find_map(|(monomial, factor)| match monomial.as_slice() {
-                [atom] => match self.atoms[*atom as usize] {
-                    Atom::Modulo(whole, bits)
-                        if factor.abs().count_ones() == 1 && factor.checked_mul(1 << bits)? % divisor == 0 =>
-                    {
-                        Some((monomial.clone(), *factor, whole, 1_i128 << bits))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            })?;
-        let remainder = self.intern(Polynomial { terms: vec![(monomial, 1)], constant: 0 });
+        let (number, factor, whole, radix) = self.single_atoms(of).find_map(|(number, atom, factor)| match *atom {
+            Atom::Modulo(whole, bits)
+                if factor.abs().count_ones() == 1 && factor.checked_mul(1 << bits)? % divisor == 0 =>
+            {
+                Some((number, factor, whole, 1_i128 << bits))
+            }
+            _ => None,
+        })?;
+        let remainder = self.of_atom(number);
         let rest = self.plus(of, remainder, -factor);
         let rest = self.plus(rest, whole, factor);
         let all = self.quotient(rest, divisor);
@@ -77,22 +73,19 @@ impl Terms<'_> {
 
     /// `⌊(p + ⌊q/a⌋)/b⌋` is `⌊(a·p + q)/(a·b)⌋`.
     fn joined_quotient(&mut self, of: Term, divisor: i128) -> Option<Term> {
-        let quotients = self.polynomial(of).terms.iter().filter_map(|(monomial, factor)| match monomial.as_slice() {
-            [atom] if *factor == 1 => match self.atoms[*atom as usize] {
-                Atom::Quotient(dividend, inner) => Some((monomial.clone(), dividend, inner)),
-                _ => None,
-            },
+        let quotients = self.single_atoms(of).filter_map(|(number, atom, factor)| match *atom {
+            Atom::Quotient(dividend, inner) if factor == 1 => Some((number, dividend, inner)),
             _ => None,
         });
         let found: Vec<_> = quotients.collect();
-        let [(monomial, dividend, inner)] = found.as_slice() else { return None };
+        let &[(number, dividend, inner)] = found.as_slice() else { return None };
         if inner.checked_mul(divisor).is_none_or(|product| product > LARGEST_DIVISOR) {
             return None;
         }
-        let quotient = self.intern(Polynomial { terms: vec![(monomial.clone(), 1)], constant: 0 });
+        let quotient = self.of_atom(number);
         let rest = self.subtract(of, quotient);
-        let rest = self.scale(rest, *inner);
-        let joined = self.add(rest, *dividend);
+        let rest = self.scale(rest, inner);
+        let joined = self.add(rest, dividend);
         Some(self.quotient(joined, inner * divisor))
     }
 

@@ -168,8 +168,21 @@ impl<'a> Terms<'a> {
         let Bounds { low, high } = self.atom_bounds[number as usize];
         match low == high {
             true => self.constant(low),
-            false => self.intern(Polynomial { terms: vec![(Monomial::from_slice(&[number]), 1)], constant: 0 }),
+            false => self.of_atom(number),
         }
+    }
+
+    /// The term that is the atom of a number alone.
+    fn of_atom(&mut self, number: AtomId) -> Term {
+        self.intern(Polynomial { terms: vec![(Monomial::from_slice(&[number]), 1)], constant: 0 })
+    }
+
+    /// The atoms of which a term has a multiple that is no product, each with its number and its factor.
+    fn single_atoms(&self, of: Term) -> impl Iterator<Item = (AtomId, &Atom, i128)> {
+        self.polynomial(of).terms.iter().filter_map(|(monomial, factor)| match monomial.as_slice() {
+            [number] => Some((*number, self.atom_of(*number), *factor)),
+            _ => None,
+        })
     }
 
     /// The atom of a number.
@@ -339,7 +352,7 @@ impl<'a> Terms<'a> {
             self.by_cases(case, rest, function)
         });
         let step = self.subtract(with, without);
-        let truth = self.intern(Polynomial { terms: vec![(Monomial::from_slice(&[atom]), 1)], constant: 0 });
+        let truth = self.of_atom(atom);
         let step = self.multiply(truth, step);
         self.add(without, step)
     }

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_nest::Type;
 
-use super::{Atom, Monomial, Polynomial, Term, Terms};
+use super::{Atom, Polynomial, Term, Terms};
 
 /// The most bits of a dividend that are taken for the low bits of a quotient.
 const MOST_BITS: u32 = 96;
@@ -95,9 +95,7 @@ impl Terms<'_> {
             }
             let mut product = self.constant(1);
             for (atom, part) in monomial.iter().zip(parts) {
-                let part = part.unwrap_or_else(|| {
-                    self.intern(Polynomial { terms: vec![(Monomial::from_slice(&[*atom]), 1)], constant: 0 })
-                });
+                let part = part.unwrap_or_else(|| self.of_atom(*atom));
                 product = self.multiply(product, part);
             }
             sum = self.plus(sum, product, factor);
