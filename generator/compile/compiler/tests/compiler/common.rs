@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::CompileError;
 use pushmem_files::Document;
@@ -70,9 +71,13 @@ pub fn compiled(program: Program, tile: &str) -> Dedicated {
     try_compile(program, tile).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Runs a compiled program on random images: the first difference of the model from the interpreter.
+/// Runs a compiled program on random images: the first difference of the model from the interpreter. Files have the names of tiles,
+/// so no two may have one.
 pub fn difference(compiled: &Dedicated, seed: u64) -> Option<String> {
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    if let Some(name) = accelerator.tiles.iter().map(|tile| &tile.name).duplicates().next() {
+        return Some(format!("two tiles are named {name}"));
+    }
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
     let expected = compiled.source.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
     let run = accelerator.run(program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
