@@ -1,10 +1,12 @@
 //! Compiles programs and prints the result of each proof: `prove [--run] TARGET PROGRAM …`, where TARGET is a tile, `fixed` for memories
 //! that are made for the program, or `array:NAME` for an array.
 //!
-//! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, a proven program is
-//! also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are
-//! looked for with it, by `scripts/faults`; the folder where it runs is the project's.
+//! A line for each program: `proven` and a digest of the hardware, `caught` and the fault, or `refused` and why. With `--run`, a
+//! proven program is also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the
+//! passes are looked for with it, by `scripts/faults`; the folder where it runs is the project's.
 
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -49,6 +51,13 @@ fn array(name: &str) -> Result<ArrayTarget, Diagnostic> {
     Ok(ArrayTarget::new(spec))
 }
 
+/// The outcome of a program whose operations are all proven, or not: a word, and the digest of what was made.
+fn outcome_of(is_proven: bool, made: &impl Debug) -> String {
+    let mut hasher = DefaultHasher::new();
+    format!("{made:?}").hash(&mut hasher);
+    format!("{} {:016x}", if is_proven { "proven" } else { "compared" }, hasher.finish())
+}
+
 /// The outcome on an array.
 fn outcome_on_array(array: &ArrayTarget, program: &Program, run: bool) -> Result<String, Diagnostic> {
     let (beside, edited) = (target("amber")?, Edited::default());
@@ -63,15 +72,10 @@ fn outcome_on_array(array: &ArrayTarget, program: &Program, run: bool) -> Result
         let found = execute(&mapped, &mapped.configuration, &compiled, array, &inputs)?;
         Ok(found.outputs != compiled.source.run(&inputs)?)
     };
-    let is_proven = mapped.proof.proven == mapped.proof.operations;
-    Ok(if run && is_wrong()? {
-        "wrong"
-    } else if is_proven {
-        "proven"
-    } else {
-        "compared"
+    if run && is_wrong()? {
+        return Ok("wrong".to_owned());
     }
-    .to_owned())
+    Ok(outcome_of(mapped.proof.proven == mapped.proof.operations, &mapped.configuration))
 }
 
 fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
@@ -81,7 +85,7 @@ fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
     }
     Ok(match build(program, &target(tile)?, &Constraints::default(), &|_| {}) {
         Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
-        Ok(_) => "proven".to_owned(),
+        Ok(compiled) => outcome_of(compiled.proof.arithmetic.compared == 0, &compiled.accelerator),
         Err(CompileError::Fault(fault)) => format!("caught: {fault}"),
         Err(reason) => format!("refused: {reason}"),
     })
