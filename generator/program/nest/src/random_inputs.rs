@@ -7,8 +7,26 @@ use rand::Rng;
 
 use crate::program::{Array, ArrayKind, Program};
 
+/// Patches of an image along each of its first two dimensions.
+const PATCHES: usize = 4;
+
+/// What a rectangle of an image has.
+#[derive(Clone, Copy)]
+enum Patch {
+    /// Values of the whole type at random.
+    Random,
+    /// The ends of the type by turns, as on a chessboard.
+    Alternating,
+    /// This value.
+    Constant(i64),
+}
+
 impl Program {
-    /// An image for each input, by name, of random values of its whole type.
+    /// An image for each input, by name.
+    ///
+    /// Half of an image has values of its whole type at random. The other half are rectangles of the least value, of the greatest,
+    /// of both by turns, or of a value at random: random values alone rarely come near the ends of a type, and their sums hardly ever.
+    /// Numbers with a fraction have no such ends, and are all random.
     ///
     /// Values are drawn for one input after the other, in the order of the file, each in order of memory: a generator of
     /// the same seed gives the same images.
@@ -20,8 +38,29 @@ impl Program {
 
 fn random_image(array: &Array, random: &mut impl Rng) -> Image {
     let element = array.element.element().expect("arrays hold elements");
+    let (least, greatest) = (element.min(), element.max());
     let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-    let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
+    let [width, height] = [0, 1].map(|dimension| shape.get(dimension).copied().unwrap_or(1));
+    let (wide, high) = (width.div_ceil(PATCHES), height.div_ceil(PATCHES));
+    let has_ends = array.element.format().is_none();
+    let mut values = Vec::with_capacity(shape.iter().product());
+    for _ in 0..shape.iter().skip(2).product() {
+        let patches: [Patch; PATCHES * PATCHES] = std::array::from_fn(|_| match random.random_range(0..8) {
+            0 if has_ends => Patch::Constant(least),
+            1 if has_ends => Patch::Constant(greatest),
+            2 if has_ends => Patch::Alternating,
+            3 => Patch::Constant(random.random_range(least..=greatest)),
+            _ => Patch::Random,
+        });
+        for (y, x) in itertools::iproduct!(0..height, 0..width) {
+            values.push(match patches[y / high * PATCHES + x / wide] {
+                Patch::Constant(value) => value,
+                Patch::Alternating if (x + y) % 2 == 0 => least,
+                Patch::Alternating => greatest,
+                Patch::Random => random.random_range(least..=greatest),
+            });
+        }
+    }
     let image = Image::from_values(element, &shape, values);
     image.expect("arrays are no larger than images, and values are of the type").with_min(&array.min)
 }
