@@ -3,7 +3,7 @@
 
 Usage: random_faults.py ROOT COUNT SEED
 
-ROOT is the folder of the project. A fault is another comparison or operator, a number one larger or smaller, operands the other way
+ROOT is the folder of the project. Faults are another comparison or operator, a number one larger or smaller, operands the other way
 around, a condition without one of its parts, or the other of `min` and `max`, or `any` and `all`. No two are in one place.
 """
 
@@ -114,7 +114,10 @@ def places(root: Path, files: list[Path]) -> list[Place]:
 
 def main() -> None:
     root, count, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    candidates = places(root, [path for crate in PASSES for path in sorted((root / "generator" / crate / "src").rglob("*.rs"))])
+    files = {crate: sorted((root / "generator" / crate / "src").rglob("*.rs")) for crate in PASSES}
+    if missing := [crate for crate, paths in files.items() if not paths]:
+        sys.exit(f"there is no {', '.join(missing)}")
+    candidates = places(root, [path for paths in files.values() for path in paths])
     random.Random(seed).shuffle(candidates)
     chosen: list[Place] = []
     for one in candidates:

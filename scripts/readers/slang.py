@@ -10,9 +10,20 @@ import sys
 
 import pyslang
 
-top, *files = sys.argv[1:]
-driver = pyslang.driver.Driver()
-driver.addStandardArgs()
-arguments = ["slang", "--top", top, *files]
-done = driver.parseCommandLine(" ".join(arguments), pyslang.driver.CommandLineOptions()) and driver.processOptions()
-sys.exit(0 if done and driver.parseAllSources() and driver.runFullCompilation() else 1)
+
+def elaborated(top: str, files: list[str]) -> pyslang.ast.Compilation | None:
+    """The design, if it has no error; slang prints those that there are. Its symbols live as long as it does."""
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    command = " ".join(["slang", "--top", top, *files])
+    if not driver.parseCommandLine(command, pyslang.driver.CommandLineOptions()) or not driver.processOptions():
+        return None
+    if not driver.parseAllSources():
+        return None
+    design = driver.createCompilation()
+    driver.reportCompilation(design, True)
+    return design if driver.reportDiagnostics(True) else None
+
+
+if __name__ == "__main__":
+    sys.exit(0 if elaborated(sys.argv[1], sys.argv[2:]) else 1)

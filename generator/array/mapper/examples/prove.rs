@@ -1,7 +1,7 @@
 //! Compiles programs and prints the result of each proof: `prove [--run] TARGET PROGRAM …`, where TARGET is a tile, `fixed` for memories
 //! that are made for the program, or `array:NAME` for an array.
 //!
-//! A line for each program: `proven` and a digest of the hardware, `caught` and the fault, or `refused` and why. With `--run`, a
+//! A line for each program: `proven` or `compared` and a digest of the hardware, `caught` and the fault, or `refused` and why. With `--run`, a
 //! proven program is also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the
 //! passes are looked for with it, by `scripts/faults`; the folder where it runs is the project's.
 
@@ -40,7 +40,7 @@ fn target(tile: &str) -> Result<Target, Diagnostic> {
 fn computes(compiled: &Dedicated) -> Result<bool, Diagnostic> {
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
-    let expected = program.run(&inputs)?;
+    let expected = compiled.source.run(&inputs)?;
     let run = accelerator.run(program, &inputs)?;
     Ok(expected.iter().all(|(name, image)| run.outputs[name].values() == image.values()))
 }

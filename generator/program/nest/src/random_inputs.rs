@@ -24,9 +24,9 @@ enum Patch {
 impl Program {
     /// An image for each input, by name.
     ///
-    /// Half of an image has values of its whole type at random. The other half are rectangles of the least value, of the greatest,
+    /// About half of an image has values of its whole type at random. The rest are rectangles of the least value, of the greatest,
     /// of both by turns, or of a value at random: random values alone rarely come near the ends of a type, and their sums hardly ever.
-    /// Numbers with a fraction have no such ends, and are all random.
+    /// Numbers with a fraction have no such ends.
     ///
     /// Values are drawn for one input after the other, in the order of the file, each in order of memory: a generator of
     /// the same seed gives the same images.
