@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use pushmem_datapaths::{Datapath, NodeKind};
-use pushmem_nest::{Program, Word};
+use pushmem_nest::{Loop, Operation, Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 
 use crate::counters;
 use crate::error::{PartError, require};
-use pushmem_graph::{ApplicationGraph, BitId, CounterId, KernelId, WordDriver, WordId};
+use pushmem_graph::{ApplicationGraph, BitId, CounterId, KernelId, Variable, WordDriver, WordId};
 
 /// Checks that each stage has one node, and that kernels begin in the cycles of their stages.
 ///
@@ -22,7 +22,11 @@ pub(crate) fn check(
     graph: &ApplicationGraph,
 ) -> Result<(), PartError> {
     stages(program, staged, graph)?;
-    graph.kernels.indices().try_for_each(|kernel| check_kernel(program, staged, schedule, datapaths, graph, kernel))?;
+    let operations = program.operations();
+    graph.kernels.indices().try_for_each(|kernel| {
+        check_kernel(program, staged, schedule, datapaths, graph, kernel)?;
+        variables(staged, schedule, datapaths, &operations, graph, kernel)
+    })?;
     for result in graph.words.iter().filter_map(|net| net.result.as_ref()) {
         let content = &staged.pipeline.stages[result.stage];
         let times = &schedule.stages[result.stage];
@@ -136,6 +140,30 @@ fn check_kernel(
     let counted =
         kernel.counter.is_none_or(|counter| counters::counted(&graph.counters[counter], content, times, 0).is_some());
     require(counted, part, "its kernel counts the loops of another stage")
+}
+
+/// Checks that the loop variables of a kernel are those of its stage.
+fn variables(
+    staged: Staged,
+    schedule: &Schedule,
+    datapaths: &[Datapath],
+    operations: &[(Vec<&Loop>, &Operation)],
+    graph: &ApplicationGraph,
+    number: KernelId,
+) -> Result<(), PartError> {
+    let (kernel, stage) = (&graph.kernels[number], graph.stage_of(number));
+    let (content, times) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
+    let Origin::Operation { operation, lanes } = &staged.origins[stage] else { return Ok(()) };
+    let counted = kernel.counter.map(|of| counters::counted(&graph.counters[of], content, times, 0));
+    let counted = counted.map(Option::unwrap_or_default);
+    let of = (operations[*operation].0.as_slice(), content, lanes.as_slice());
+    let all = datapaths[*operation].variables();
+    let right = |(&variable, is): (&usize, &Variable)| counters::follows(is, variable, of, counted.as_deref());
+    require(
+        all.iter().zip(&kernel.variables).all(right),
+        || name(staged, stage),
+        "a loop variable of its kernel has other values",
+    )
 }
 
 fn datapath<'a>(staged: Staged, datapaths: &'a [Datapath], stage: usize) -> Option<&'a Datapath> {

@@ -310,16 +310,9 @@ impl Checker<'_> {
         let counter = kernel.counter.map(|counter| accelerator.counters.get(counter));
         let counted = counter.map(|counter| self.counted(counter?, kernel.stage, 0));
         let steps = self.counted(&kernel.iterations, kernel.stage, 0).is_some() && counted != Some(None);
-        let counted = counted.flatten().unwrap_or_default();
+        let counted = counted.flatten();
         let right = |(&(number, _), variable): (&(usize, String), &Variable)| {
-            let level = loops.len() - 1 - number;
-            let of = loops[number];
-            let iterated = stage.loops[level].extent > 1;
-            let follows = match (kernel.counter, variable.level) {
-                (Some(_), Some(place)) => iterated && counted.get(place) == Some(&level) && variable.scale == of.unroll,
-                _ => !iterated,
-            };
-            follows && stage.loops[level].min == 0 && variable.offset == of.min + lanes[level]
+            counters::follows(variable, number, (loops, stage, lanes), counted.as_deref())
         };
         (of.operation == *operation || self.share_unit(of.operation, *operation))
             && stage.latency == of.datapath.latency()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use itertools::Itertools;
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, WordDriver};
+use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, Variable, WordDriver};
 use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -143,6 +143,26 @@ fn a_graph_with_other_conditions_is_refused() {
             choices[last] = Choice { edge, ..choices[last] };
         };
         assert!(!accepts(&compiled, change), "{net}");
+    }
+}
+
+/// By the proof of the graph alone, which is all that looks at them on an array.
+#[test]
+fn a_graph_with_other_loop_variables_is_refused() {
+    let compiled = compiled(app("camera_pipeline"), "amber");
+    let changes: [fn(&mut Variable); 3] = [
+        |variable| variable.offset += 1,
+        |variable| variable.scale += 1,
+        |variable| variable.level = variable.level.map(|level| 1 - level),
+    ];
+    let kernels = compiled.graph.kernels.iter_enumerated();
+    let variables = kernels.flat_map(|(kernel, of)| (0..of.variables.len()).map(move |variable| (kernel, variable)));
+    let variables = variables.collect_vec();
+    assert_eq!(variables.len(), 6);
+    for ((kernel, variable), change) in itertools::iproduct!(variables, changes) {
+        let mut graph = compiled.graph.clone();
+        change(&mut graph.kernels[kernel].variables[variable]);
+        assert!(compiled.compiled.clone().with_graph(graph).is_err(), "{variable} of {kernel}");
     }
 }
 
