@@ -103,9 +103,6 @@ class Netlist:
         self.connections = {(each.name, connection.port.name): connection.expression for each in top.body
                             if isinstance(each, ast.InstanceSymbol) for connection in each.portConnections}
 
-        # Names that something reads.
-        read = [expression for (name, port), expression in self.connections.items() if port in self.instances[name].inputs]
-        self.read = {name for expression in [*self.assigned.values(), *read] for name in names_in(expression)}
 
     def driver(self, expression, port: str) -> Instance | None:
         """The instance whose port an expression is, and nothing else."""
@@ -295,7 +292,7 @@ class Reader:
             self.check_random_access(ram)
 
     def check_time(self) -> None:
-        """Compares what makes instances go on, and asks of each loop counter with a reader that the graph has one like it."""
+        """Compares what makes instances go on, and asks of each loop counter that the graph has one like it."""
         own = {name: self.netlist.drivers[name, 0] for name in ["step", "flush"]}
         self.expect("time", "step and flush", [(each[0].name, each[1]) for each in own.values()],
                     [("u_run_control", "step_o"), ("u_run_control", "flush_o")])
@@ -309,8 +306,7 @@ class Reader:
                         found = self.netlist.connections[instance.name, port]
                         found = (names_in(found).pop(), 0) if found.kind.name == "UnaryOp" and found.op.name == "BitwiseNot" else None
                     self.expect("time", f"{port} of {instance.name}", found, (wanted, 0))
-            drives = any(bit[0] in self.netlist.read for bits in instance.outputs.values() for bit in bits)
-            if instance.module == COUNTER and drives:
+            if instance.module == COUNTER:
                 self.expect("loops", instance.name, self.in_text(instance) in counters, True)
 
     def check_stream(self, number: int, stream: dict) -> None:

@@ -409,7 +409,8 @@ fn counters<'a>(
         let used = |level: usize| levels.contains(&(number, level));
         (number, loop_counter(accelerator, number, Time::HARDWARE, user, stepped.contains(&number), &used, names))
     };
-    users.iter().unique_by(|(number, _)| *number).map(named).collect()
+    let is_read = |number: CounterId| stepped.contains(&number) || levels.iter().any(|(of, _)| *of == number);
+    users.iter().filter(|(number, _)| is_read(*number)).unique_by(|(number, _)| *number).map(named).collect()
 }
 
 /// A counter with names after its first user. `stepped` tells whether its steps have a reader, `used` which of its indices.

@@ -13,7 +13,7 @@ use pushmem_nest::{Printer, Word};
 use super::signals::{HoldSignals, TileOutput};
 use super::{Context, Section};
 use crate::instance::Instance;
-use crate::loops::{condition, index_bits, variable};
+use crate::loops::{condition, depends, index_bits, variable};
 use crate::modules::{HOLD_REGISTER, SHIFT_REGISTER};
 use crate::text::{concatenation, listing};
 
@@ -251,7 +251,7 @@ impl Context<'_> {
         let line = |case: &Case| {
             let source = self.signals.source(case.source);
             let index = |level: usize| self.signals.counters[counter].indices[level].as_str();
-            let conditions = case.conditions.iter();
+            let conditions = case.conditions.iter().filter(|(level, one)| depends(one, loops.extent[*level]));
             let parts = conditions.filter_map(|(level, one)| condition(one, loops.extent[*level], index(*level), bits));
             let condition = parts.collect_vec().join(" && ");
             if condition.is_empty() {
@@ -270,7 +270,8 @@ impl Context<'_> {
         }
         let name = &self.signals.wires[wire];
         let body = format!("{}    assign {name} =\n{}", self.declared(wire, early), lines.join("\n"));
-        Section::new(self.selection_comment(wire, &self.signals.counters[counter].name), body)
+        let loops = self.signals.counters.get(counter).map(|counter| counter.name.as_str());
+        Section::new(self.selection_comment(wire, loops), body)
     }
 
     fn turns(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
@@ -334,7 +335,8 @@ impl Context<'_> {
         )
     }
 
-    fn selection_comment(&self, wire: WireId, loops: &str) -> String {
+    /// What a selection is for; without `loops` it is the same in all iterations.
+    fn selection_comment(&self, wire: WireId, loops: Option<&str>) -> String {
         let operations = self.program.operations();
         let read = |kernel: &Kernel| {
             let operand = kernel.operands.iter().position(|operand| *operand == Source::Wire(wire))?;
@@ -345,7 +347,10 @@ impl Context<'_> {
             Some(format!("Operand of `{}`, read as {}.", kernel.name, printer.access(accesses.get(load)?)))
         };
         let of_kernel = self.accelerator.kernels.iter().find_map(read);
-        of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
+        of_kernel.unwrap_or_else(|| match loops {
+            Some(loops) => format!("One of several words, by the loops of `{loops}`."),
+            None => format!("`{}` is the same in all iterations.", self.accelerator.wires[wire].name),
+        })
     }
 
     fn kernel(&self, number: KernelId, early: &BTreeSet<WireId>) -> Section {
