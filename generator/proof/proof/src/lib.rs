@@ -6,6 +6,7 @@
 //! takes the order of statements and the element of each access, and the schedule is data. Stages are checked to be copies of
 //! the operations first; then the parts of the accelerator; then each value that is read.
 
+mod context;
 mod counters;
 mod dependence;
 mod digits;
@@ -39,6 +40,7 @@ pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane
 pub use rewritten::prove_rewritten;
 pub use roms::{RomError, RomFault, prove_roms};
 
+use crate::context::Context;
 use crate::dependence::Dependences;
 use crate::parts::Compilation;
 use crate::sequence::Sequence;
@@ -66,7 +68,7 @@ pub fn prove(
     views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
     provenance::check_memories(program, staged, &dependences, schedule, &views)?;
     let sequence = &dependences.sequence;
-    rams::check_accelerator(rams::Context { program, staged, schedule, sequence, datapaths }, accelerator)?;
+    rams::check_accelerator(Context { program, staged, schedule, sequence, datapaths }, accelerator)?;
     let datapath = |kernel: usize| &accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath;
     let taken = |kernel: usize, load: usize| {
         let is_used =
@@ -97,12 +99,12 @@ pub fn prove_graph(
     let arithmetic = prove_arithmetic(program, datapaths)?;
     let sequence = Sequence::of(program, staged);
     stages::check(program, staged, &sequence)?;
-    nodes::check(program, staged, schedule, datapaths, graph)?;
+    nodes::check(Context { program, staged, schedule, sequence: &sequence, datapaths }, graph)?;
     let dependences = Dependences::new(sequence, staged);
     let views = View::all(graph, program, staged);
     views.iter().try_for_each(|view| outputs::check(program, staged, &dependences, view))?;
     let sequence = &dependences.sequence;
-    rams::check_graph(rams::Context { program, staged, schedule, sequence, datapaths }, graph)?;
+    rams::check_graph(Context { program, staged, schedule, sequence, datapaths }, graph)?;
     let datapath = |kernel: usize| &datapaths[graph.kernels[kernel].operation];
     let taken = |kernel: usize, load: usize| {
         let stage = graph.stage_of(pushmem_graph::KernelId::new(kernel));

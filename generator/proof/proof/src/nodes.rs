@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use pushmem_datapaths::{Datapath, NodeKind};
-use pushmem_nest::{Loop, Operation, Program, Word};
+use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 
+use crate::context::Context;
 use crate::counters;
 use crate::error::{PartError, require};
 use pushmem_graph::{ApplicationGraph, BitId, CounterId, KernelId, Variable, WordDriver, WordId};
@@ -14,19 +15,10 @@ use pushmem_graph::{ApplicationGraph, BitId, CounterId, KernelId, Variable, Word
 ///
 /// # Errors
 /// The first node that is wrong.
-pub(crate) fn check(
-    program: &Program,
-    staged: Staged,
-    schedule: &Schedule,
-    datapaths: &[Datapath],
-    graph: &ApplicationGraph,
-) -> Result<(), PartError> {
+pub(crate) fn check(context: Context, graph: &ApplicationGraph) -> Result<(), PartError> {
+    let Context { program, staged, schedule, .. } = context;
     stages(program, staged, graph)?;
-    let operations = program.operations();
-    graph.kernels.indices().try_for_each(|kernel| {
-        check_kernel(program, staged, schedule, datapaths, graph, kernel)?;
-        variables(staged, schedule, datapaths, &operations, graph, kernel)
-    })?;
+    graph.kernels.indices().try_for_each(|kernel| check_kernel(context, graph, kernel))?;
     for result in graph.words.iter().filter_map(|net| net.result.as_ref()) {
         let content = &staged.pipeline.stages[result.stage];
         let times = &schedule.stages[result.stage];
@@ -34,7 +26,8 @@ pub(crate) fn check(
         require(comes, || name(staged, result.stage), "its net has words in other cycles than its results come")?;
     }
     for copy in &graph.copies {
-        let only_load = datapath(staged, datapaths, copy.stage)
+        let only_load = context
+            .datapath(copy.stage)
             .is_some_and(|datapath| datapath.nodes()[datapath.result()].kind == NodeKind::Load(copy.load));
         let selects = copy
             .nets
@@ -45,7 +38,7 @@ pub(crate) fn check(
         require(only_load && selects, || name(staged, copy.stage), "it does not only pass on this load")?;
     }
     for constant in &graph.constants {
-        let always = datapath(staged, datapaths, constant.stage).and_then(Datapath::constant);
+        let always = context.datapath(constant.stage).and_then(Datapath::constant);
         let words = words(program, staged, constant.stage).iter();
         let right =
             always.is_some_and(|number| words.clone().all(|word| word.of(number) == word.of(i64::from(constant.bits))));
@@ -108,21 +101,11 @@ fn stages(program: &Program, staged: Staged, graph: &ApplicationGraph) -> Result
     require(missing.is_none(), || name(staged, missing.unwrap_or(0)), "no node executes it")
 }
 
-fn check_kernel(
-    program: &Program,
-    staged: Staged,
-    schedule: &Schedule,
-    datapaths: &[Datapath],
-    graph: &ApplicationGraph,
-    number: KernelId,
-) -> Result<(), PartError> {
+fn check_kernel(context: Context, graph: &ApplicationGraph, number: KernelId) -> Result<(), PartError> {
+    let Context { program, staged, schedule, .. } = context;
     let (kernel, stage) = (&graph.kernels[number], graph.stage_of(number));
     let (content, times) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
     let part = || name(staged, stage);
-    let operation = match &staged.origins[stage] {
-        Origin::Operation { operation, .. } => Some(*operation),
-        Origin::Input { .. } => None,
-    };
     let operands = content.reads.iter().map(|read| program.arrays[read.array].element.words().len());
     let drives =
         |(&net, &word): (&WordId, &Word)| graph.words[net].driver == WordDriver::Kernel { kernel: number, word };
@@ -130,47 +113,26 @@ fn check_kernel(
     let each = kernel.nets.len() == results.len() && kernel.nets.iter().zip(results).all(drives);
     let same = kernel.nets.iter().all(|&net| graph.words[net].result.as_ref().is_some_and(|of| of.stage == stage));
     require(each && same, part, "its kernel has no net for each word of its results")?;
-    let right = operation == Some(kernel.operation)
+    let lanes = match &staged.origins[stage] {
+        Origin::Operation { operation, lanes } if *operation == kernel.operation => Some(lanes.as_slice()),
+        Origin::Operation { .. } | Origin::Input { .. } => None,
+    };
+    let variables = context.datapath(stage).map_or_else(Vec::new, Datapath::variables);
+    let right = lanes.is_some()
         && kernel.operands.len() == operands.sum::<usize>()
         && kernel.latency == content.latency
-        && kernel.variables.len() == datapaths.get(kernel.operation).map_or(0, |datapath| datapath.variables().len());
+        && kernel.variables.len() == variables.len();
     require(right, part, "its kernel is that of another operation")?;
     let begins = counters::counted(&kernel.iterations, content, times, 0).is_some();
     require(begins, part, "its kernel begins in other cycles than the stage")?;
-    let counted =
-        kernel.counter.is_none_or(|counter| counters::counted(&graph.counters[counter], content, times, 0).is_some());
-    require(counted, part, "its kernel counts the loops of another stage")
-}
-
-/// Checks that the loop variables of a kernel are those of its stage.
-fn variables(
-    staged: Staged,
-    schedule: &Schedule,
-    datapaths: &[Datapath],
-    operations: &[(Vec<&Loop>, &Operation)],
-    graph: &ApplicationGraph,
-    number: KernelId,
-) -> Result<(), PartError> {
-    let (kernel, stage) = (&graph.kernels[number], graph.stage_of(number));
-    let (content, times) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
-    let Origin::Operation { operation, lanes } = &staged.origins[stage] else { return Ok(()) };
-    let counted = kernel.counter.map(|of| counters::counted(&graph.counters[of], content, times, 0));
-    let counted = counted.map(Option::unwrap_or_default);
-    let of = (operations[*operation].0.as_slice(), content, lanes.as_slice());
-    let all = datapaths[*operation].variables();
-    let right = |(&variable, is): (&usize, &Variable)| counters::follows(is, variable, of, counted.as_deref());
-    require(
-        all.iter().zip(&kernel.variables).all(right),
-        || name(staged, stage),
-        "a loop variable of its kernel has other values",
-    )
-}
-
-fn datapath<'a>(staged: Staged, datapaths: &'a [Datapath], stage: usize) -> Option<&'a Datapath> {
-    match staged.origins.get(stage)? {
-        Origin::Input { .. } => None,
-        Origin::Operation { operation, .. } => datapaths.get(*operation),
-    }
+    let counted = kernel.counter.map(|counter| counters::counted(&graph.counters[counter], content, times, 0));
+    require(counted != Some(None), part, "its kernel counts the loops of another stage")?;
+    let counted = counted.flatten();
+    let of_stage = (context.sequence.operations[kernel.operation].0.as_slice(), content, lanes.unwrap_or_default());
+    let follows =
+        |(&number, variable): (&usize, &Variable)| counters::follows(variable, number, of_stage, counted.as_deref());
+    let right = variables.iter().zip(&kernel.variables).all(follows);
+    require(right, part, "a loop variable of its kernel has other values")
 }
 
 fn name(staged: Staged, stage: usize) -> String {

@@ -8,13 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_datapaths::{Datapath, READ_LATENCY};
 use pushmem_graph::{Accelerator, ApplicationGraph, Counter, Driver, Edge, Source, WordDriver};
-use pushmem_nest::{Program, Word};
-use pushmem_stages::{Origin, Schedule, Staged};
+use pushmem_nest::Word;
 
+use crate::context::Context;
 use crate::counters;
 use crate::error::{PartError, require};
 use crate::order::each_in_order;
-use crate::sequence::Sequence;
 
 /// A random-access memory of a graph.
 struct Ram<'a> {
@@ -50,17 +49,6 @@ struct Read<'a> {
     counter: Option<&'a Counter>,
     /// Whether what it shows is this load of the kernel of the stage, and this kernel gives the address.
     is_connected: bool,
-}
-
-/// Facts of the proof beside the graph.
-#[derive(Clone, Copy)]
-pub(crate) struct Context<'a> {
-    pub program: &'a Program,
-    pub staged: Staged<'a>,
-    pub schedule: &'a Schedule,
-    pub sequence: &'a Sequence<'a>,
-    /// The datapath of each operation.
-    pub datapaths: &'a [Datapath],
 }
 
 /// Checks the random-access memories of an accelerator.
@@ -173,15 +161,6 @@ fn check(context: Context, rams: &[Ram], kept: &BTreeSet<usize>) -> Result<(), P
         check_reads(context, ram)?;
         check_order(context, ram)
     })
-}
-
-impl<'a> Context<'a> {
-    fn datapath(self, stage: usize) -> Option<&'a Datapath> {
-        match self.staged.origins.get(stage)? {
-            Origin::Input { .. } => None,
-            Origin::Operation { operation, .. } => self.datapaths.get(*operation),
-        }
-    }
 }
 
 /// Checks that each stage that writes the array gives its element and its address when it has both, out of a register.
