@@ -12,6 +12,9 @@ pub const PART: &str = "PUSHMEM_PART";
 pub struct Part(Shard);
 
 impl Part {
+    /// All of a list.
+    pub const ALL: Part = Part(Shard::ALL);
+
     /// The part that [`PART`] names.
     ///
     /// # Panics
@@ -23,7 +26,7 @@ impl Part {
 
     /// Whether it is all of a list: what a test asks of the sum of its cases holds of all of them.
     pub fn is_all(self) -> bool {
-        self.0 == Shard::ALL
+        self == Self::ALL
     }
 
     /// The cases that it has of a list.
