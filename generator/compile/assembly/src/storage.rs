@@ -129,12 +129,12 @@ fn add_tiles(
     let first_tile = storage.tiles.next_idx();
     let several = mapped.tiles.len() > 1;
     // An array and the results that are stored in it may both need a memory.
-    let stems = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_{number}")));
-    let is_taken = |stem: &String| {
+    let is_free = |stem: &String| {
         let names = [format!("{stem}_memory"), format!("{stem}_memory_0")];
-        storage.tiles.iter().any(|tile| names.contains(&tile.name))
+        storage.tiles.iter().all(|tile| !names.contains(&tile.name))
     };
-    let name = stems.into_iter().find(|stem| !is_taken(stem)).expect("there is always another name");
+    let mut stems = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_{number}")));
+    let name = stems.find(is_free).expect("there is always another name");
     for (number, tile) in mapped.tiles.iter().enumerate() {
         let input = |source: &Source| match *source {
             Source::Port(port) => TileInput::Edge(written(port)),

@@ -10,7 +10,7 @@ use crate::program::{Array, ArrayKind, Program};
 /// Patches of an image along each of its first two dimensions.
 const PATCHES: usize = 4;
 
-/// What a rectangle of an image has.
+/// The values of a rectangle of an image.
 #[derive(Clone, Copy)]
 enum Patch {
     /// Values of the whole type at random.

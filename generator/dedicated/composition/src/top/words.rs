@@ -335,7 +335,7 @@ impl Context<'_> {
         )
     }
 
-    /// What a selection is for; without `loops` it is the same in all iterations.
+    /// The comment above a selection. A selection without `loops` has one word in all iterations.
     fn selection_comment(&self, wire: WireId, loops: Option<&str>) -> String {
         let operations = self.program.operations();
         let read = |kernel: &Kernel| {
