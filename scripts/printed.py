@@ -40,7 +40,6 @@ def read_back(pushmem: str | Path, program: Path, memories: str, fault: str = ""
 
 def all_read_back(pushmem: str | Path, cases: list[tuple[Path, str, str]]) -> Iterator[tuple[str, str]]:
     """The outcomes of programs with memories and faults, in their order."""
-    if not list(tools.VENV.glob("lib/python3*/site-packages/pyslang")):
-        tools.stop("no slang in build/venv: run scripts/setup --packaging first")
+    tools.need_package("pyslang", "slang", "scripts/setup --packaging")
     with ThreadPoolExecutor(2) as pool:
         yield from pool.map(lambda case: read_back(pushmem, *case), cases)

@@ -180,10 +180,15 @@ def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
     return copy
 
 
+def need_package(name: str, tool: str, setup: str) -> None:
+    """Ends the script if the Python environment lacks the package of a tool, which this command installs."""
+    if not list(VENV.glob(f"lib/python3*/site-packages/{name}")):
+        stop(f"no {tool} in build/venv: run {setup} first")
+
+
 def need_yosys() -> None:
     """Ends the script if Yosys is not installed."""
-    if not list(VENV.glob("lib/python3*/site-packages/pyosys")):
-        stop("no Yosys in build/venv: run scripts/setup first")
+    need_package("pyosys", "Yosys", "scripts/setup")
 
 
 # pyosys is a Python module; an error in a pass ends the process, hence a process for each run.

@@ -10,8 +10,8 @@ prints them. Instances and selections are found by their names; words between th
   time           clock, reset, step, flush and stall of all instances, and which loops make a stream due
   variables      loop variables of kernels: their counter and level, and their value
   operands       each operand of a kernel, and each word of an output, a hold register or a memory, followed through shift registers,
-                 delay lines and memories to the net of the graph and the delay that it has there
-  conditions     of selections and hold registers
+                 delay lines and memories to the net of the graph and the delay that it has there; the loops of hold registers
+  conditions     of selections
   kernels        each module: the elements at its ports, values of its expressions, which slang evaluates, are those of the datapath, and
                  its registers are as many on all ways as its latency says
 
@@ -103,14 +103,10 @@ class Netlist:
         self.connections = {(each.name, connection.port.name): connection.expression for each in top.body
                             if isinstance(each, ast.InstanceSymbol) for connection in each.portConnections}
 
-
     def driver(self, expression, port: str) -> Instance | None:
         """The instance whose port an expression is, and nothing else."""
-        bits = bits_of(expression)
-        seen = self.drivers.get(bits[0])
-        while isinstance(seen, tuple) and len(seen) == 2:
-            seen = self.drivers.get(seen)
-        return seen[0] if isinstance(seen, tuple) and seen[1] == port else None
+        driver = self.drivers.get(bits_of(expression)[0])
+        return driver[0] if isinstance(driver, tuple) and len(driver) == 3 and driver[1] == port else None
 
 
 def alternatives(expression) -> list[list]:
@@ -146,8 +142,7 @@ class Reader:
                     self.delays[at] = first, entry, int(delay)
         # All reads of a bank of a fixed memory have one port.
         is_tile = lambda memory: netlist.instances[f"u_{memory}"].module != "pushmem_fixed_memory"
-        self.memories = {name: (f"u_{memory}", int(port) * is_tile(memory))
-                         for name, port, memory in outputs}
+        self.memories = {name: (f"u_{memory}", int(port) * is_tile(memory)) for name, port, memory in outputs}
         self.units = {kernel: unit["name"] for unit in graph.get("units", []) for kernel in unit["kernels"]}
         self.kernels = {f"u_{net['net']}": net for net in graph["nets"] if "kernel" in net and net["net"] not in self.units}
         self.nets = {net["net"]: net for net in graph["nets"]}
@@ -393,8 +388,7 @@ class Reader:
             context = ast.EvalContext(self.netlist.top)
             for symbol in symbols_in(expression):
                 instance, _, place = drivers[symbol.name]
-                index = indices[counter["loops"][place // instance.parameters["CountBits"]]]
-                context.createLocal(symbol, pyslang.ConstantValue(pyslang.SVInt(symbol.type.bitWidth, index, False)))
+                set_variable(context, symbol, indices[counter["loops"][place // instance.parameters["CountBits"]]])
             holds = all(indices[name] == int(value) if value else
                         int(first) <= indices[name] <= int(last) and (indices[name] - int(first)) % int(step or 1) == 0
                         for name, value, first, last, step in parts)
@@ -425,7 +419,7 @@ class Reader:
         for index in [0, 1, 2**symbols[0].type.bitWidth - 1] if symbols else [0]:
             context = ast.EvalContext(self.netlist.top)
             for symbol in symbols:
-                context.createLocal(symbol, pyslang.ConstantValue(pyslang.SVInt(symbol.type.bitWidth, index, False)))
+                set_variable(context, symbol, index)
             found = int(expression.eval(context).value) % 2**32
             self.expect("variables", where, found, (variable["scale"] * index + variable["offset"]) % 2**32)
 
@@ -439,8 +433,7 @@ OPERATORS = {
     "cast": lambda a: a, "negate": lambda a: -a, "not": lambda a: ~a, "absolute": abs,
     "shift_left": lambda a, b: a << b if 0 <= b < 64 else 0, "shift_right": lambda a, b: a >> max(0, min(b, 64)),
 }
-
-
+# By the symbol before `=`.
 UPDATES = {"+": "add", "-": "subtract", "min": "minimum", "max": "maximum"}
 
 
@@ -500,8 +493,8 @@ def check_module(reader: Reader, instance: Instance, text: str, kernel: Kernel, 
         return False
     comments = re.findall(r"^ *input +logic +(?:signed +)?(?:\[\d+:0\] +)?(\w+),? *// (?:(\w+) (\w+\[.*\]|\w+)|(loop) `(\w+)`)", text, re.M)
     names = {port: (kind or "i32", element or f"loop {variable}") for port, kind, element, _, variable in comments if port != "step_i"}
-    loads = [element for element in (element for _, element in names.values()) if not element.startswith("loop ")]
-    reader.expect("operands", f"elements of {instance.module}", [load for load in loads if load in kernel.loads], kernel.loads)
+    loads = [element for _, element in names.values() if element in kernel.loads]
+    reader.expect("operands", f"elements of {instance.module}", loads, kernel.loads)
     names |= {name: ("bool", name) for name in ["clk_i", "step_i"]}
     inputs = [each for each in body if isinstance(each, ast.NetSymbol) and each.name in names]
     for sample in range(SAMPLES):
@@ -509,9 +502,7 @@ def check_module(reader: Reader, instance: Instance, text: str, kernel: Kernel, 
                               else draw.getrandbits(32), kind) for kind, name in names.values()}
         context, depth = ast.EvalContext(instance.symbol), {}
         for symbol in inputs:
-            width = symbol.type.bitWidth
-            value = ends[names[symbol.name][1]] % 2**width
-            context.createLocal(symbol, pyslang.ConstantValue(pyslang.SVInt(width, value, symbol.type.isSigned)))
+            set_variable(context, symbol, ends[names[symbol.name][1]])
             depth[symbol.name] = None if symbol.name in feedback else 0
         for symbol in body:
             for left, right, later in assignments(symbol):
@@ -549,6 +540,12 @@ def assignments(symbol) -> list:
         symbol.visit(lambda node: found.append((node.left.symbol, node.right, 1)) if isinstance(node, ast.AssignmentExpression) else None)
         return found
     return []
+
+
+def set_variable(context: ast.EvalContext, symbol, value: int) -> None:
+    """Gives a variable a value for the evaluation of expressions: as many low bits as it has."""
+    of = symbol.type
+    context.createLocal(symbol, pyslang.ConstantValue(pyslang.SVInt(of.bitWidth, value % 2**of.bitWidth, of.isSigned)))
 
 
 def symbols_in(expression) -> list:

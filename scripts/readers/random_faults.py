@@ -21,7 +21,7 @@ PASSES = ["compile/assembly", "compile/buffers", "compile/compiler", "compile/da
           "compile/mapping", "compile/schedule", "compile/search", "compile/stages", "program/rewriting", "program/blocking",
           "program/parallelization", "dedicated/realization", "array/cells", "array/mapper", "array/placement", "array/routing",
           "array/selection", "array/starts"]
-NEIGHBOURS = {"<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="], "!=": ["=="], "+": ["-"], "-": ["+"]}
+NEIGHBOURS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"}
 CONSTANT = {"const_item", "static_item", "array_type", "const_parameter", "type_arguments", "attribute_item", "inner_attribute_item",
             "match_pattern", "enum_variant", "const_block"}
 
@@ -47,7 +47,7 @@ def faults_of(node, text: bytes) -> list[str]:
 
     if node.type == "binary_expression":
         left, operator, right = f"({of('left')})", of("operator"), f"({of('right')})"
-        found = [f"{left} {other} {right}" for other in NEIGHBOURS.get(operator, [])]
+        found = [f"{left} {NEIGHBOURS[operator]} {right}"] if operator in NEIGHBOURS else []
         if operator in ["-", "/", "%", "<", ">", "<=", ">="]:
             found.append(f"{right} {operator} {left}")
         if operator in ["&&", "||"]:
