@@ -153,11 +153,11 @@ def updated(pushmem: str, page: str, programs: list[str], table) -> str:
     return "".join(parts)
 
 
-def checked(pushmem: str, page: str, table) -> str:
-    """The section as it is on a page, with fresh rows of a few programs."""
+def checked(pushmem: str, page: str, programs: list[str], table) -> str:
+    """The section as it is on a page, with fresh rows of these programs."""
     own = HEADING + page.split(HEADING)[1]
     with ThreadPoolExecutor(2) as pool:
-        built = dict(zip(CHECKED, pool.map(lambda name: build(pushmem, app(name)), CHECKED)))
+        built = dict(zip(programs, pool.map(lambda name: build(pushmem, app(name)), programs)))
     for name, (report, log, _) in built.items():
         if report is None:
             tools.stop(f"{name} on {ARRAY}:\n{log}")
