@@ -10,7 +10,7 @@ use crate::parser;
 use crate::program::{Array, ArrayKind, Policy, Share, Table};
 use crate::resolve::Checked;
 use crate::source::{Language, PlacedText, SourceText, Span};
-use crate::syntax::{Declared, Header, NodeSyntax, Places, ProgramSyntax};
+use crate::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax};
 use crate::types::Type;
 
 /// Builds a program from loops, operations, loads and stores.
@@ -55,6 +55,8 @@ pub struct ProgramBuilder {
 #[derive(Clone, Debug)]
 struct Function {
     parameters: Vec<String>,
+    /// Named values, each with those before it.
+    values: Vec<(String, String)>,
     body: String,
 }
 
@@ -139,8 +141,19 @@ impl ProgramBuilder {
     /// Defines what operations compute: an expression of parameters, which stand for the loads in their order. Loop
     /// variables and tables can be used, too.
     pub fn define_function(&mut self, name: &str, parameters: &[&str], body: &str) -> &mut Self {
+        self.define_function_of_values(name, parameters, Vec::new(), body)
+    }
+
+    /// Defines what operations compute as [`Self::define_function`], by named values: each of parameters and the values before it.
+    pub fn define_function_of_values(
+        &mut self,
+        name: &str,
+        parameters: &[&str],
+        values: Vec<(String, String)>,
+        body: &str,
+    ) -> &mut Self {
         let parameters = parameters.iter().map(|&parameter| parameter.to_owned()).collect();
-        self.functions.insert(name.to_owned(), Function { parameters, body: body.to_owned() });
+        self.functions.insert(name.to_owned(), Function { parameters, values, body: body.to_owned() });
         self
     }
 
@@ -190,10 +203,19 @@ impl ProgramBuilder {
                         return Err(Diagnostic::new(format!("two operations are named `{}`", operation.name)));
                     }
                     operations.push(operation);
-                    let statement = self.statement(operation)?;
+                    let (named, statement) = self.statement(operation)?;
+                    let mut values = Vec::new();
+                    let mut add_value = |(name, value): &(String, String)| {
+                        let span = add_line(text, value);
+                        let syntax = parser::value(&PlacedText::new(value, text, span), &[], &values)?;
+                        values.push((Name { text: name.clone(), span }, syntax));
+                        Ok(())
+                    };
+                    let added = named.iter().try_for_each(&mut add_value);
                     let span = add_line(text, &statement);
                     let share = operation.share.clone().map(|name| Share { name, span });
-                    let statement = parser::statement(&PlacedText::new(&statement, text, span), &[], Vec::new(), share);
+                    let placed = PlacedText::new(&statement, text, span);
+                    let statement = added.and_then(|()| parser::statement(&placed, &[], values, share));
                     statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement)
                 }
             });
@@ -201,7 +223,8 @@ impl ProgramBuilder {
         Ok(nodes)
     }
 
-    fn statement(&self, operation: &OperationBuilder) -> Result<String, Diagnostic> {
+    /// The named values of an operation, and its statement.
+    fn statement(&self, operation: &OperationBuilder) -> Result<(Vec<(String, String)>, String), Diagnostic> {
         let refuse = |reason: String| Diagnostic::new(format!("the operation `{}` {reason}", operation.name));
         let Some(store) = &operation.store else {
             return Err(refuse("has no store".to_owned()).with_help("call `add_store` or `add_reduction`"));
@@ -221,8 +244,10 @@ impl ProgramBuilder {
                 function.parameters.len()
             )));
         }
-        let body = substitute(&function.body, &function.parameters, &operation.loads)?;
-        Ok(format!("{store} {body}"))
+        let of_loads = |text: &str| substitute(text, &function.parameters, &operation.loads);
+        let value = |(name, value): &(String, String)| Ok((name.clone(), of_loads(value)?));
+        let values = function.values.iter().map(value).collect::<Result<_, Diagnostic>>()?;
+        Ok((values, format!("{store} {}", of_loads(&function.body)?)))
     }
 }
 

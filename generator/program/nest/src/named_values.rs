@@ -44,6 +44,7 @@ pub fn named_values<T: Copy, K: Eq + Hash>(
         }
         written_out.insert(key(*part), operators);
     }
+    let of_statement: HashSet<K> = roots.iter().map(|root| key(*root)).collect();
     let is_long = roots.into_iter().fold(0, |sum: u64, root| sum.saturating_add(written_out[&key(root)])) >= fewest;
     let mut shown: HashMap<K, Shown> = HashMap::new();
     let mut named = Vec::new();
@@ -55,7 +56,9 @@ pub fn named_values<T: Copy, K: Eq + Hash>(
             of.levels = of.levels.max(within + levels(part, place, operand));
         }
         let is_shared = uses.get(&key(part)).is_some_and(|uses| *uses > 1);
-        if is_long && is_shared && of.operators >= FEWEST_OPERATORS || of.levels > DEEPEST {
+        // What the statement itself writes is not read by a name.
+        let is_deep = of.levels > DEEPEST && !of_statement.contains(&key(part));
+        if is_long && is_shared && of.operators >= FEWEST_OPERATORS || is_deep {
             named.push(part);
             of = Shown::default();
         }

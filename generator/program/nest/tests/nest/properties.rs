@@ -406,3 +406,14 @@ nest:
     wrong.add_output("o", Type::U16, &[4]).add_input("input", Type::U16, &[4]);
     assert_eq!(problem(&wrong), "unknown array or table `inptu`");
 }
+
+#[test]
+fn what_a_statement_writes_has_no_name() {
+    // Parts that nest deeply have names.
+    for levels in 10..50 {
+        let deep = (0..levels).fold("a[x, y]".to_owned(), |deep, level| format!("({level} - {deep})"));
+        let printed = read(&with_expression(&deep)).unwrap().program.to_string();
+        let warnings = read(&printed).unwrap().warnings;
+        assert!(!warnings.iter().any(|warning| warning.message().starts_with("the value")), "{printed}");
+    }
+}
