@@ -5,11 +5,15 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_onnx::Imported;
 use serde::Serialize;
 
 use crate::application::program::{self, Reading};
 use crate::kinds::{self, FileKind};
 use crate::output;
+
+/// The folder of the constants of a network.
+const CONSTANTS: &str = "constants";
 
 #[derive(Args)]
 pub struct Import {
@@ -21,6 +25,8 @@ pub struct Import {
 enum From {
     /// Read a pipeline of Halide, as `halide.serialize_pipeline` writes it.
     Halide(Halide),
+    /// Read a network of integers of 8 bits, as quantizers for ONNX write it.
+    Onnx(Onnx),
 }
 
 #[derive(Args)]
@@ -37,6 +43,21 @@ struct Halide {
     json: bool,
 }
 
+#[derive(Args)]
+struct Onnx {
+    /// Network, named *.onnx.
+    network: PathBuf,
+    /// Folder for the loop nest (YAML), and for the constants of the network, an image (.npy) for each input that has some.
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    output: PathBuf,
+    /// Multipliers that sums of products may take. The busiest layer gets more, as long as there are some; each has one at least.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    multipliers: u64,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 /// The program that was read, as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
@@ -48,7 +69,43 @@ struct Report<'a> {
 
 impl Import {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let From::Halide(Halide { pipeline, output: file, reading, json }) = &self.from;
+        match &self.from {
+            From::Halide(halide) => halide.run(),
+            From::Onnx(onnx) => onnx.run(),
+        }
+    }
+}
+
+impl Onnx {
+    fn run(&self) -> Result<ExitCode, Diagnostic> {
+        kinds::expect(&self.network, &[FileKind::Onnx])?;
+        let Imported { checked, constants } = pushmem_onnx::read(&self.network, self.multipliers)?;
+        checked.warnings.into_iter().for_each(output::report);
+        let program = &checked.program;
+        let file = self.output.join(format!("{}.yaml", program.name));
+        let folder = self.output.join(CONSTANTS);
+        output::keep_inputs(&file, [self.network.as_path()])?;
+        write_file(&file, program.to_string().as_bytes())?;
+        for (name, image) in &constants {
+            image.write(&folder.join(format!("{name}.npy")))?;
+        }
+        let operations = program.operations().len();
+        let report = Report { program: &program.name, operations, nest: None };
+        output::result(self.json, &report, || {
+            let (file, folder) = (file.display(), folder.display());
+            format!(
+                "{file}: program `{}` of {operations} operations\n{folder}: constants of {} inputs\n",
+                program.name,
+                constants.len()
+            )
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Halide {
+    fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let Halide { pipeline, output: file, reading, json } = self;
         kinds::expect(pipeline, &[FileKind::Pipeline])?;
         let checked = program::read_pipeline(pipeline, *reading)?;
         checked.warnings.into_iter().for_each(output::report);

@@ -74,6 +74,7 @@ const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
   pushmem run apps/gaussian.yaml --input photo.png -o blurred.png
   pushmem import halide blur.hlpipe -o apps/blur.yaml
+  pushmem import onnx digits.onnx -o out/digits
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex

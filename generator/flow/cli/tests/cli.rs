@@ -131,11 +131,8 @@ fn exit_codes() {
         (2, &["generate", AMBER, "-o", "x", "--fast"], "unexpected argument '--fast'"),
         (2, &["build", BLUR, "--rlt"], "a similar argument exists: '--rtl'"),
         (2, &["explore", BLUR], "`pushmem build PROGRAM --fit multipliers=16` chooses unroll factors"),
-        (
-            2,
-            &["import", "onnx", "net.onnx"],
-            "networks of ONNX, TFLite or PyTorch are not read: write the layers as statements",
-        ),
+        (2, &["import", "tflite", "net.tflite"], "those of TFLite and PyTorch are not read: export them to ONNX"),
+        (1, &["import", "onnx", BLUR, "-o", "x"], "this is a program, not a network of ONNX"),
         (2, &["build", BLUR, "--fpga"], "`pushmem synth` has area, longest paths and power"),
         (2, &["check"], "FILES"),
         (2, &["simulate", AMBER, GAUSSIAN, "--input", "in.hex"], "such as 0=a.hex"),

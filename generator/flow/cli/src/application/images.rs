@@ -12,10 +12,14 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::output;
 
-/// Files by the names of arrays: given as `NAME=FILE`, or as the file of the only array of this kind.
+/// The endings of files of images.
+const ENDINGS: [&str; 5] = ["npy", "png", "pgm", "ppm", "hex"];
+
+/// Files by the names of arrays: given as `NAME=FILE`, or as the file of the only array of this kind. A folder stands for the files in it
+/// that are named like inputs.
 ///
 /// # Errors
-/// When a file has no name, and the program not one array of this kind.
+/// When a file has no name, and the program not one array of this kind; when a folder has no file of an array.
 pub fn named(program: &Program, kind: ArrayKind, files: &[String]) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     let names = program.arrays_of(kind).map(|array| array.name.as_str()).collect_vec();
     let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
@@ -38,7 +42,27 @@ pub fn named(program: &Program, kind: ArrayKind, files: &[String]) -> Result<Vec
             }
         }
     };
-    files.iter().map(of_file).try_collect()
+    let of_folder = |folder: &String| {
+        let file_of = |name: &&str| {
+            let files = ENDINGS.iter().map(|ending| Path::new(folder).join(format!("{name}.{ending}")));
+            Some(((*name).to_owned(), { files }.find(|file| file.is_file())?))
+        };
+        let found = names.iter().filter_map(file_of).collect_vec();
+        match found.is_empty() {
+            true => {
+                let message = format!("`{folder}` has no image that is named like an input of `{}`", program.name);
+                Err(Diagnostic::new(message)
+                    .or_code(Code::Image)
+                    .with_help(format!("its inputs are {}", names.join(", "))))
+            }
+            false => Ok(found),
+        }
+    };
+    let of_each = |given: &String| match kind == ArrayKind::Input && Path::new(given).is_dir() {
+        true => of_folder(given),
+        false => of_file(given).map(|file| vec![file]),
+    };
+    files.iter().map(of_each).flatten_ok().try_collect()
 }
 
 fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a Array, Diagnostic> {

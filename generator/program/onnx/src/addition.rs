@@ -1,0 +1,142 @@
+//! Sums of two tensors, in integers, exactly as floating point gives them.
+//!
+//! There are 65,536 pairs of operands: the form in integers is compared with floating point on all of them. The few pairs at which
+//! rounding in between makes a difference are exceptions.
+
+use itertools::iproduct;
+use pushmem_nest::Type;
+
+use crate::requantization::{BITS_OF_TIES, Ties, middle};
+
+/// The most bits of a factor: with 9 bits of an operand, sums of two products have 31.
+const FACTOR_BITS: i32 = 21;
+
+/// The most pairs that a form may get wrong, each of which costs a comparison.
+const MOST_EXCEPTIONS: usize = 8;
+
+/// How integers stand for real numbers: the real number is the integer less the zero point, times the scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quantization {
+    pub element: Type,
+    pub scale: f32,
+    pub zero_point: i64,
+}
+
+impl Quantization {
+    /// The real number of an integer.
+    pub fn real(&self, integer: i64) -> f32 {
+        (integer - self.zero_point) as f32 * self.scale
+    }
+
+    /// The integer of a real number, which is within the type.
+    pub fn integer(&self, real: f32) -> i64 {
+        let (least, most) = (self.element.min(), self.element.max());
+        let rounded = (real / self.scale).round_ties_even();
+        // Far numbers first: those that are no number have no integer, and become the least.
+        let near = rounded.clamp(-(1 << 20) as f32, (1 << 20) as f32) as i64;
+        (near + self.zero_point).clamp(least, most)
+    }
+}
+
+/// A sum of two tensors in integers.
+#[derive(Clone, Debug)]
+pub(crate) struct Addition {
+    pub zero_points: [i64; 2],
+    /// By which operands are multiplied, once their zero point is gone.
+    pub factors: [i64; 2],
+    /// How many bits the sum is shifted to the right.
+    pub shift: u32,
+    /// How sums near the middle of two integers go to the even one.
+    pub ties: Option<Ties>,
+    /// The ends of the result, with the zero point.
+    pub range: (i64, i64),
+    pub zero_point: i64,
+    /// Pairs of operands with another result.
+    pub exceptions: Vec<([i64; 2], i64)>,
+}
+
+/// The sum of real numbers, which are then moved between two ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RealSum {
+    pub operands: [Quantization; 2],
+    pub result: Quantization,
+    pub ends: (f32, f32),
+}
+
+impl RealSum {
+    /// The result for two integers.
+    fn of(&self, integers: [i64; 2]) -> i64 {
+        let [one, other] = [0, 1].map(|number| self.operands[number].real(integers[number]));
+        self.result.integer((one + other).clamp(self.ends.0, self.ends.1))
+    }
+
+    /// The same function in integers.
+    ///
+    /// # Errors
+    /// How many pairs of operands the nearest form gets wrong.
+    pub fn in_integers(&self) -> Result<Addition, usize> {
+        let ratios = self.operands.map(|operand| f64::from(operand.scale) / f64::from(self.result.scale));
+        let bits = FACTOR_BITS - ratios[0].max(ratios[1]).log2().floor() as i32 - 1;
+        let shifts = (1.max(bits - 6)..=bits.min(30)).rev();
+        let range = (self.result.integer(self.ends.0), self.result.integer(self.ends.1));
+        let mut least = usize::MAX;
+        for (shift, bits) in iproduct!(shifts, [None].into_iter().chain(BITS_OF_TIES.map(Some))) {
+            let mut form = Addition {
+                zero_points: self.operands.map(|operand| operand.zero_point),
+                factors: ratios.map(|ratio| (ratio * f64::from(1 << shift)).round() as i64),
+                shift: shift as u32,
+                ties: bits.map(|bits| Ties::near(bits, shift as u32)),
+                range,
+                zero_point: self.result.zero_point,
+                exceptions: Vec::new(),
+            };
+            let [one, other] = self.operands.map(|operand| operand.element.min()..=operand.element.max());
+            let wrong = iproduct!(one, other).map(|(one, other)| [one, other]).filter_map(|pair| {
+                let result = self.of(pair);
+                (form.of(pair) != result).then_some((pair, result))
+            });
+            let exceptions: Vec<([i64; 2], i64)> = wrong.collect();
+            least = least.min(exceptions.len());
+            if exceptions.len() <= MOST_EXCEPTIONS {
+                form.exceptions = exceptions;
+                return Ok(form);
+            }
+        }
+        Err(least)
+    }
+}
+
+impl Addition {
+    /// The result for two integers, without exceptions.
+    fn of(&self, integers: [i64; 2]) -> i64 {
+        let term = |number: usize| (integers[number] - self.zero_points[number]) * self.factors[number];
+        let sum = term(0) + term(1);
+        let tie = self.ties.as_ref().map_or(0, |ties| ties.offset(sum >> self.shift));
+        (((sum + self.offset() + tie) >> self.shift) + self.zero_point).clamp(self.range.0, self.range.1)
+    }
+
+    /// What is added to the sum before it is shifted.
+    pub fn offset(&self) -> i64 {
+        middle(self.shift, self.ties.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+        #[test]
+        fn sums_have_forms_in_integers(
+            scales in prop::array::uniform3(0.01_f32..0.04), zeros in prop::array::uniform3(-128_i64..128), is_dyadic: bool,
+        ) {
+            let scales = if is_dyadic { [0.03125, 0.0625, 0.0625] } else { scales };
+            let of = |number: usize| Quantization { element: Type::I8, scale: scales[number], zero_point: zeros[number] };
+            let sum = RealSum { operands: [of(0), of(1)], result: of(2), ends: (f32::NEG_INFINITY, f32::INFINITY) };
+            prop_assert!(sum.in_integers().is_ok());
+        }
+    }
+}

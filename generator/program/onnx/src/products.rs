@@ -1,0 +1,168 @@
+//! Nodes that sum products with constants.
+
+use crate::attributes::Attributes;
+use crate::fault::{Fault, Result};
+use crate::model::Node;
+use crate::network::{Tensor, Window};
+use crate::recognize::{QUANTIZE, Recognizer};
+use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights};
+
+/// How far the scale of a bias may be from that of the sums, as a part of it.
+const BIAS_TOLERANCE: f32 = 1e-3;
+
+/// The operands of a sum of products.
+struct Operands<'a> {
+    view: &'a View,
+    scale: f32,
+    zero_point: i64,
+    weights: Weights,
+    bias: Option<Vec<i64>>,
+}
+
+/// A node `Conv` between dequantized operands.
+pub(crate) fn convolution(of: &Recognizer, node: &Node) -> Result<Pending> {
+    convolved(of, node, &operands(of, node)?)
+}
+
+/// A node `Gemm` or `MatMul` between dequantized operands.
+pub(crate) fn matrix(of: &Recognizer, node: &Node) -> Result<Pending> {
+    multiplied(of, node, operands(of, node)?)
+}
+
+/// A node `QLinearConv` or `QLinearMatMul`, with the number of the operand from which on its result is quantized.
+pub(crate) fn of_integers(of: &Recognizer, node: &Node) -> Result<(Pending, usize)> {
+    let Value::Integers(view) = of.operand(node, 0)? else {
+        return Err(Fault::new(format!("`{}` are no integers", node.inputs[0])));
+    };
+    let (scales, zero_points, _) = of.scales(node, 1)?;
+    if scales.len() != 1 {
+        return Err(Fault::new(format!("{} scales for one tensor", scales.len())));
+    }
+    let constant = of.constant(node, 3)?;
+    let Some(integers) = constant.small_integers() else {
+        return Err(Fault::new(format!("`{}` are no integers of 8 bits", node.inputs[3])));
+    };
+    let is_convolution = node.operator == "QLinearConv";
+    let (of_weights, zero_points_of_weights, _) = of.scales(node, 4)?;
+    let weights = Weights {
+        shape: constant.shape.clone(),
+        integers: integers.to_vec(),
+        scales: of_weights,
+        zero_points: zero_points_of_weights,
+        axis: usize::from(!is_convolution),
+    };
+    let bias = match node.inputs.get(8).filter(|name| is_convolution && !name.is_empty()) {
+        Some(_) => of.constant(node, 8)?.small_integers().map(<[i64]>::to_vec),
+        None => None,
+    };
+    let operands = Operands { view, scale: scales[0], zero_point: zero_points[0], weights, bias };
+    Ok((if is_convolution { convolved(of, node, &operands)? } else { multiplied(of, node, operands)? }, 6))
+}
+
+/// The dequantized operands of a node.
+fn operands<'a>(of: &'a Recognizer, node: &Node) -> Result<Operands<'a>> {
+    let (view, quantization) = of.reals(node, 0)?;
+    let Value::Weights(weights) = of.operand(node, 1)? else {
+        let fault = Fault::new(format!("`{}` are no constants of 8 bits that are dequantized", node.inputs[1]));
+        return Err(fault.with_help(QUANTIZE));
+    };
+    let bias = match node.inputs.get(2).filter(|name| !name.is_empty()) {
+        None => None,
+        Some(name) => match of.operand(node, 2)? {
+            Value::Weights(bias) if bias.scales.len() == 1 || bias.scales.len() == bias.integers.len() => {
+                let own = |channel: usize, scales: &[f32]| scales[channel.min(scales.len() - 1)];
+                let differs = |channel: &usize| {
+                    let sum = quantization.scale * own(*channel, &weights.scales);
+                    (own(*channel, &bias.scales) - sum).abs() > BIAS_TOLERANCE * sum
+                };
+                if let Some(channel) = (0..bias.integers.len()).find(differs) {
+                    let message = format!("the bias `{name}` has another scale than the sums of channel {channel}");
+                    return Err(
+                        Fault::new(message).with_help("its scale is that of the input times that of the weights")
+                    );
+                }
+                Some(bias.centered())
+            }
+            _ => {
+                return Err(
+                    Fault::new(format!("the bias `{name}` is not dequantized from integers")).with_help(QUANTIZE)
+                );
+            }
+        },
+    };
+    let (scale, zero_point) = (quantization.scale, quantization.zero_point);
+    Ok(Operands { view, scale, zero_point, weights: weights.clone(), bias })
+}
+
+fn convolved(of: &Recognizer, node: &Node, operands: &Operands) -> Result<Pending> {
+    let attributes = Attributes::of(node, &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"])?;
+    let Tensor { shape, .. } = *of.image(operands.view, node)?;
+    let groups = attributes.integer("group", 1);
+    let [channels, within, rows, columns] = *operands.weights.shape.as_slice() else {
+        return Err(Fault::new(format!("weights of the shape {:?} are not read", operands.weights.shape)));
+    };
+    let is_empty = operands.weights.shape.contains(&0);
+    if is_empty || groups < 1 || within.checked_mul(groups) != Some(shape[0]) || channels % groups != 0 {
+        let message =
+            format!("weights of the shape {:?} in {groups} groups for {} channels", operands.weights.shape, shape[0]);
+        return Err(Fault::new(message));
+    }
+    let window = attributes.window(operands.view.tensor, shape, Some([columns, rows]), operands.zero_point)?;
+    let [along, across] = window.windows(shape).ok_or_else(|| Fault::new("the window is larger than the tensor"))?;
+    summed(operands, window, groups, operands.weights.centered(), vec![1, channels, across, along])
+}
+
+fn multiplied(of: &Recognizer, node: &Node, operands: Operands) -> Result<Pending> {
+    let attributes = Attributes::of(node, &["alpha", "beta", "transA", "transB"])?;
+    for (name, value) in ["alpha", "beta"].map(|name| (name, attributes.real(name, 1.0))) {
+        if value != 1.0 {
+            return Err(attributes.refuse(name, value));
+        }
+    }
+    attributes.expect("transA", 0)?;
+    let is_transposed = attributes.integer("transB", 0) == 1;
+    let [one, other] = *operands.weights.shape.as_slice() else {
+        return Err(Fault::new(format!("weights of the shape {:?} are not read", operands.weights.shape)));
+    };
+    let (channels, terms) = if is_transposed { (one, other) } else { (other, one) };
+    if operands.view.shape != [1, terms] || operands.weights.shape.contains(&0) {
+        let message = format!("a matrix of {terms} by {channels} for the shape {:?}", operands.view.shape);
+        return Err(Fault::new(message));
+    }
+    if operands.weights.scales.len() > 1 && operands.weights.axis != usize::from(!is_transposed) {
+        return Err(Fault::new("scales along another dimension than that of the result"));
+    }
+    let centered = operands.weights.centered();
+    let weight = |channel: i64, term: i64| {
+        centered[if is_transposed { channel * terms + term } else { term * channels + channel } as usize]
+    };
+    let weights = (0..channels).flat_map(|channel| (0..terms).map(move |term| (channel, term)));
+    let weights = weights.map(|(channel, term)| weight(channel, term)).collect();
+    // A vector is the elements of its tensor in the order of the file, so that its window is the whole tensor.
+    let [_, width, height] = of.tensor_of(operands.view).shape;
+    let window = Window {
+        input: operands.view.tensor,
+        extent: [width, height],
+        stride: [1, 1],
+        dilation: [1, 1],
+        before: [0, 0],
+        after: [0, 0],
+        outside: operands.zero_point,
+    };
+    summed(&operands, window, 1, weights, vec![1, channels])
+}
+
+fn summed(operands: &Operands, window: Window, groups: i64, weights: Vec<i64>, shape: Vec<i64>) -> Result<Pending> {
+    let channels = shape[1];
+    let bias = operands.bias.clone().unwrap_or_else(|| vec![0; channels as usize]);
+    if bias.len() as i64 != channels {
+        return Err(Fault::new(format!("a bias of {} numbers for {channels} channels", bias.len())));
+    }
+    let scales = &operands.weights.scales;
+    if ![1, channels].contains(&(scales.len() as i64)) {
+        return Err(Fault::new(format!("{} scales for {channels} channels", scales.len())));
+    }
+    let scales = scales.iter().map(|scale| operands.scale * scale).collect();
+    let products = Products { window, groups, channels, weights, bias, scales };
+    Ok(Pending { operation: Operation::Convolution(products), shape, ends: ALL })
+}

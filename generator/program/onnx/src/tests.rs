@@ -1,0 +1,167 @@
+//! Files that are read, and files that are refused.
+
+use itertools::Itertools;
+use proptest::prelude::*;
+use prost::Message;
+use pushmem_images::{Element, Image};
+
+use crate::import;
+use crate::model::{Attribute, Dimension, Graph, Model, Node};
+
+/// A network with all kinds of layers, as onnxruntime quantized it.
+const RESIDUAL: &[u8] = include_bytes!("../../../../apps/networks/residual.onnx");
+
+/// What onnxruntime 1.32 gives for [`image`].
+const SCORES: [i64; 10] = [-15, 28, 35, -114, -61, 22, 95, 52, -16, 85];
+
+fn image() -> Image {
+    let values = (0..3 * 16 * 16).map(|place| (place * 89 + place * place % 61) % 256 - 128).collect();
+    Image::from_values(Element::I8, &[3, 16, 16], values).unwrap()
+}
+
+/// The scores of an image, for so many multipliers.
+fn scores(bytes: &[u8], multipliers: u64) -> Vec<i64> {
+    let imported = import("residual.onnx", bytes, multipliers).unwrap();
+    let mut inputs = imported.constants;
+    inputs.insert("image".to_owned(), image());
+    imported.checked.program.run(&inputs).unwrap()["scores"].values().to_vec()
+}
+
+#[test]
+fn words_are_those_of_onnxruntime() {
+    for multipliers in [1, 32, 10_000] {
+        assert_eq!(scores(RESIDUAL, multipliers), SCORES, "{multipliers}");
+    }
+}
+
+#[test]
+fn more_multipliers_go_to_the_busiest_layer() {
+    let lanes = |multipliers: u64| {
+        let program = import("residual.onnx", RESIDUAL, multipliers).unwrap().checked.program;
+        let sums = program.operations().into_iter().filter(|(_, operation)| operation.name.ends_with("_sums"));
+        sums.map(|(loops, _)| loops.iter().map(|each| each.unroll).product::<i64>()).collect_vec()
+    };
+    // The mean is a sum as well, and takes no multiplier.
+    assert_eq!(lanes(1), [1; 6]);
+    assert!(lanes(40).iter().sum::<i64>() <= 41);
+    // Products of a layer: 3 x 8 x 9 x 16 x 16, 8 x 9 x 8 x 8, 8 x 8 x 9 x 8 x 8, 8 x 16 x 9 x 4 x 4, none, and 16 x 10.
+    assert_eq!(lanes(40), [12, 2, 16, 8, 1, 1]);
+}
+
+/// The network with a change of its graph.
+fn changed(change: impl FnOnce(&mut Graph)) -> Vec<u8> {
+    let mut model = Model::decode(RESIDUAL).unwrap();
+    change(model.graph.as_mut().unwrap());
+    model.encode_to_vec()
+}
+
+/// The node with this operator.
+fn node<'a>(graph: &'a mut Graph, operator: &str) -> &'a mut Node {
+    graph.nodes.iter_mut().find(|node| node.operator == operator).unwrap()
+}
+
+/// The message about a changed network, and the node that it points at.
+fn refusal(change: impl FnOnce(&mut Graph)) -> (String, String) {
+    let diagnostic = import("residual.onnx", &changed(change), 16).unwrap_err();
+    let place = diagnostic.offending_text().unwrap_or_default();
+    (diagnostic.message().to_owned(), place.split_once(':').map_or("", |(name, _)| name).to_owned())
+}
+
+#[test]
+fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
+    type Change = fn(&mut Graph);
+    let cases: [(Change, &str, &str); 14] = [
+        (|graph| node(graph, "MaxPool").operator = "LpPool".to_owned(), "`LpPool` is not read", "maxpool_2"),
+        (|graph| node(graph, "Flatten").operator = "Softmax".to_owned(), "`Softmax` is not read", "flatten_11"),
+        (|graph| node(graph, "Add").domain = "mine".to_owned(), "`Add` of `mine` is not read", "add_6"),
+        (
+            |graph| graph.initializers.retain(|each| each.name != "relu_1_scale"),
+            "no node before it gives `relu_1_scale`",
+            "relu_1_QuantizeLinear",
+        ),
+        (
+            |graph| set(graph, "relu_1_scale", &0_f32.to_le_bytes()),
+            "the scale `relu_1_scale` is 0",
+            "relu_1_QuantizeLinear",
+        ),
+        (
+            |graph| set(graph, "relu_1_scale", &f32::NAN.to_le_bytes()),
+            "the scale `relu_1_scale` is NaN",
+            "relu_1_QuantizeLinear",
+        ),
+        (
+            |graph| set(graph, "relu_1_scale", &[0; 8]),
+            "the constant `relu_1_scale` has 2 values, and its shape [] needs 1",
+            "",
+        ),
+        (
+            |graph| integer(graph, "Conv", "group", 5),
+            "weights of the shape [8, 3, 3, 3] in 5 groups for 3 channels",
+            "conv_0",
+        ),
+        (|graph| integer(graph, "MaxPool", "ceil_mode", 1), "MaxPool with ceil_mode = 1 is not read", "maxpool_2"),
+        (|graph| integer(graph, "Conv", "speed", 1), "the attribute `speed` of Conv is not known", "conv_0"),
+        (|graph| integer(graph, "Gemm", "transB", 0), "a matrix of 10 by 16 for the shape [1, 16]", "scores"),
+        (|graph| extent(graph, None), "the input `image` has the shape [1, 3, ?, 16]", ""),
+        (|graph| extent(graph, Some(1 << 40)), "the input `image` has the shape [1, 3, 1099511627776, 16]", ""),
+        (
+            |graph| graph.nodes.retain(|node| !node.operator.starts_with("Quantize")),
+            "no node before it gives `image_QuantizeLinear_Output`",
+            "image_DequantizeLinear",
+        ),
+    ];
+    for (change, message, place) in cases {
+        let (found, at) = refusal(change);
+        assert_eq!((found.as_str(), at.as_str()), (message, place));
+    }
+}
+
+fn set(graph: &mut Graph, name: &str, bytes: &[u8]) {
+    graph.initializers.iter_mut().find(|tensor| tensor.name == name).unwrap().bytes = bytes.to_vec();
+}
+
+fn integer(graph: &mut Graph, operator: &str, name: &str, value: i64) {
+    let attributes = &mut node(graph, operator).attributes;
+    attributes.retain(|attribute| attribute.name != name);
+    attributes.push(Attribute { name: name.to_owned(), integer: value, ..Attribute::default() });
+}
+
+fn extent(graph: &mut Graph, extent: Option<i64>) {
+    let kind = graph.inputs[0].kind.as_mut().unwrap().tensor.as_mut().unwrap();
+    kind.shape.as_mut().unwrap().dimensions[2] = Dimension { extent, name: None };
+}
+
+#[test]
+fn real_numbers_are_refused_with_the_way_to_quantize_them() {
+    let real = changed(|graph| {
+        // The first convolution takes the image as it is.
+        node(graph, "Conv").inputs[0] = "image".to_owned();
+    });
+    let diagnostic = import("residual.onnx", &real, 16).unwrap_err();
+    assert_eq!(diagnostic.message(), "`image` has no integers that stand for its numbers");
+    assert!(diagnostic.help().unwrap().contains("quantize_static"));
+}
+
+#[test]
+fn other_files_are_refused() {
+    for bytes in [&b"name: residual"[..], &RESIDUAL[..RESIDUAL.len() / 2], &[]] {
+        let message = import("residual.onnx", bytes, 16).unwrap_err();
+        assert!(message.message().contains("`residual.onnx`"), "{message:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// Whatever happens to a file, reading it ends with a program or a message.
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        changes in prop::collection::vec((0..RESIDUAL.len(), any::<u8>()), 1..6), end in 0..4 * RESIDUAL.len(),
+    ) {
+        let mut bytes = RESIDUAL.to_vec();
+        for (place, byte) in changes {
+            bytes[place] = byte;
+        }
+        bytes.truncate(end.max(RESIDUAL.len() / 8));
+        let _ = import("residual.onnx", &bytes, 16);
+    }
+}
