@@ -6,6 +6,9 @@ use itertools::iproduct;
 
 use crate::network::{Convolution, LayerOperation, Network};
 
+/// How many times faster nests without products are than the busiest with products.
+const QUICKER: i64 = 8;
+
 /// The lanes of a sum of products: channels of the result, and channels of the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lanes {
@@ -64,9 +67,10 @@ impl Allocation {
         self.lanes[layer].unwrap_or(Lanes { results: 1, terms: 1 })
     }
 
-    /// The fewest lanes along channels with which a nest over a tensor is as fast as the sums of products.
+    /// The fewest lanes along channels with which a nest over a tensor is much faster than the busiest sum of products: each row waits for
+    /// all nests on its way, one after the other.
     pub fn keeping_up(&self, [channels, width, height]: [i64; 3]) -> i64 {
-        let is_fast = |lanes: &i64| channels * width * height / lanes <= self.cycles;
+        let is_fast = |lanes: &i64| channels * width * height / lanes <= self.cycles / QUICKER;
         divisors(channels).find(is_fast).unwrap_or(channels)
     }
 }
