@@ -1,6 +1,7 @@
 //! The floorplan of an array as a picture.
 
 use askama::Template;
+use pushmem_files::render;
 
 use crate::spec::{ArraySpec, Place, TileKind};
 
@@ -68,6 +69,6 @@ impl ArraySpec {
             tiles: self.places().filter_map(tile).collect(),
             blocks,
         };
-        format!("{}\n", floorplan.render().expect("templates write to memory").trim())
+        render(&floorplan)
     }
 }

@@ -14,7 +14,7 @@ use std::thread;
 
 use askama::Template;
 use pushmem_fabric::{ArraySpec, TileKind};
-use pushmem_files::template;
+use pushmem_files::text;
 use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
 use pushmem_veryl::{CompileError, Emitted, SourceFile};
@@ -64,15 +64,7 @@ pub fn io_block_module(spec: &ArraySpec) -> String {
 
 /// The control file with which Verilator compiles a block of tiles once, given `--hierarchical`.
 pub fn verilator_hierarchy(spec: &ArraySpec) -> String {
-    render(
-        "hierarchy",
-        &template!(
-            "hierarchy.vlt",
-            block: String = block_module(spec),
-            io_block: String = io_block_module(spec),
-        ),
-    )
-    .text
+    text!("hierarchy.vlt", block: String = block_module(spec), io_block: String = io_block_module(spec))
 }
 
 /// Cycles from an access through the configuration port of an array to its answer.
@@ -136,8 +128,7 @@ pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
 }
 
 fn render(name: &str, template: &impl Template) -> SourceFile {
-    let text = template.render().expect("templates write to memory");
-    SourceFile { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+    SourceFile { name: name.to_owned(), text: pushmem_files::render(template) }
 }
 
 /// Whether the tiles of a kind take the flush: those that follow a schedule.

@@ -37,8 +37,7 @@ pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
     let numbers =
         pushmem_float::used(is_unit).into_iter().map(|module| SourceFile { name: module.name, text: module.text });
     let mut sources: Vec<SourceFile> = library.chain(numbers).collect();
-    let text = pe.render().expect("templates write to memory");
-    sources.push(SourceFile { name: pe.module.clone(), text: format!("{}\n", text.trim()) });
+    sources.push(SourceFile { name: pe.module.clone(), text: pushmem_files::render(&pe) });
     pushmem_veryl::compile(sources, Reset::Asynchronous)
 }
 

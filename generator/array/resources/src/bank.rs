@@ -2,11 +2,10 @@
 
 use pushmem_csr::{Field, Layout, Register, SoftwareAccess, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
-use pushmem_files::template;
+use pushmem_files::text;
 use serde::Serialize;
 
 use crate::address::{Address, WHOLE_ARRAY};
-use crate::map::rendered;
 
 /// The feature of the registers of a bank, at the row of the array itself and the first column of the bank.
 pub const BANK_FEATURE: u32 = 1;
@@ -188,17 +187,17 @@ impl BankMap {
 
     /// The map as a C header: addresses, shifts and masks.
     pub fn to_c_header(&self) -> String {
-        rendered(&template!("bank_registers.h", map: &'a BankMap = self))
+        text!("bank_registers.h", map: &'a BankMap = self)
     }
 
     /// The map of a bank in SystemRDL.
     pub fn to_system_rdl(&self) -> String {
-        rendered(&template!("bank_registers.rdl", map: &'a BankMap = self))
+        text!("bank_registers.rdl", map: &'a BankMap = self)
     }
 
     /// The map as a table in Markdown.
     pub fn to_markdown(&self) -> String {
-        rendered(&template!("bank_registers.md", map: &'a BankMap = self))
+        text!("bank_registers.md", map: &'a BankMap = self)
     }
 
     /// The address of the first register of all banks.

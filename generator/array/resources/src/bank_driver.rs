@@ -3,6 +3,7 @@
 use askama::Template;
 use pushmem_csr::upper;
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
+use pushmem_files::render;
 
 use crate::address::DIGEST;
 use crate::bank::BankMap;
@@ -38,10 +39,9 @@ struct Source<'a>(&'a ArraySpec, &'a BankDriverNames);
 pub fn bank_driver(spec: &ArraySpec) -> Vec<(&'static str, String)> {
     let Some(map) = BankMap::of(spec) else { return Vec::new() };
     let names = &BankDriverNames::of(spec);
-    let rendered = |text: askama::Result<String>| text.expect("templates write to memory") + "\n";
     vec![
         ("registers.h", map.to_c_header()),
-        ("driver.h", rendered(Header(spec, names).render())),
-        ("driver.c", rendered(Source(spec, names).render())),
+        ("driver.h", render(&Header(spec, names))),
+        ("driver.c", render(&Source(spec, names))),
     ]
 }

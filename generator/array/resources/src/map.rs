@@ -3,7 +3,7 @@
 use askama::Template;
 use pushmem_csr::{Field, Register, SoftwareAccess, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
-use pushmem_files::template;
+use pushmem_files::{render, text};
 use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
@@ -132,17 +132,17 @@ impl ArrayMap {
 
     /// The map as a C header: addresses, shifts and masks.
     pub fn to_c_header(&self) -> String {
-        rendered(&template!("registers.h", map: &'a ArrayMap = self))
+        text!("registers.h", map: &'a ArrayMap = self)
     }
 
     /// The map in SystemRDL.
     pub fn to_system_rdl(&self) -> String {
-        rendered(&template!("registers.rdl", map: &'a ArrayMap = self))
+        text!("registers.rdl", map: &'a ArrayMap = self)
     }
 
     /// The map as a module in Python: the registers of all tiles, those of memories among them.
     pub fn to_python(&self) -> String {
-        rendered(&Python { map: self })
+        render(&Python { map: self })
     }
 
     /// The map as a memory map of IP-XACT, a part of a component.
@@ -157,7 +157,7 @@ impl ArrayMap {
 
     /// The map as tables in Markdown.
     pub fn to_markdown(&self) -> String {
-        rendered(&template!("registers.md", map: &'a ArrayMap = self))
+        text!("registers.md", map: &'a ArrayMap = self)
     }
 
     /// Registers of the fields of all tiles, without those of memories.
@@ -283,8 +283,4 @@ fn description(layout: &TileLayout, meaning: Meaning, choices: &[String]) -> Str
             format!("cycles between two beats when level {level} increments, less one")
         }
     }
-}
-
-pub(crate) fn rendered(template: &impl Template) -> String {
-    format!("{}\n", template.render().expect("templates write to memory").trim())
 }

@@ -43,5 +43,6 @@ pub use print::to_yaml;
 #[doc(hidden)]
 pub use serde;
 pub use shard::Shard;
+pub use template::render;
 pub use temporary::TemporaryFolder;
 pub use words::{FixedWords, StreamFile, WordLines, format_words, parse_words, read_words};

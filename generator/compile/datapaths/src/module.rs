@@ -5,9 +5,8 @@ mod instances;
 
 use std::collections::BTreeSet;
 
-use askama::Template;
 use itertools::Itertools;
-use pushmem_files::template;
+use pushmem_files::text;
 use pushmem_nest::{Access, Binary, Operation, Printer, Program, Table, Type, Word};
 
 use crate::copies::Copies;
@@ -114,7 +113,7 @@ impl Datapath {
         let mut names = Names::new();
         let ports = self.name_ports(program, operation, &mut names);
         let writer = Writer::new(self, program, &ports, names);
-        let kernel = template!(
+        text!(
             "kernel.sv",
             description: Vec<String> = describe(program, operation),
             latency: u64 = self.latency,
@@ -124,8 +123,7 @@ impl Datapath {
             unused: Vec<String> = writer.unused(),
             stages: Vec<Stage> = (0..=self.latency).map(|stage| writer.stage(stage)).collect(),
             result: String = writer.result(),
-        );
-        kernel.render().expect("templates write to memory").trim().to_owned() + "\n"
+        )
     }
 
     fn name_ports(&self, program: &Program, operation: &Operation, names: &mut Names) -> Ports {

@@ -1,6 +1,7 @@
 //! Adapters of a configuration port to the buses of a system.
 
 use askama::Template;
+use pushmem_files::render;
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -8,7 +9,7 @@ use pushmem_veryl::SourceFile;
 use crate::library::{OF_APB, OF_AXI_LITE, OF_TILELINK};
 use crate::shell::Channel;
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{BusError, compiled, free_name, new_files, render, text_of};
+use crate::{BusError, compiled, free_name, new_files, text_of};
 
 /// The beginning of the names of the ports of a configuration port.
 const CONFIGURATION: &str = "config_";

@@ -9,6 +9,7 @@
 use askama::Template;
 use pushmem_csr::SoftwareAccess::{ReadOnly, ReadWrite};
 use pushmem_csr::{Field, Layout, WORD_BYTES};
+use pushmem_files::render;
 use pushmem_images::Element;
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
@@ -18,9 +19,7 @@ use crate::managers::{Memory, check_walks};
 use crate::registers::{field, value, window};
 use crate::shell::{Channel, View};
 use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
-use crate::{
-    Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, render, reset_type, shell, text_of,
-};
+use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, reset_type, shell, text_of};
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
 pub(crate) const OF_STREAM: [&str; 7] =

@@ -3,13 +3,14 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES, upper};
+use pushmem_files::render;
 use pushmem_systemverilog::{FILE_LIST, File, ModulePort, file_list};
 
 use crate::array::GlobalBuffer;
 use crate::managers::Image;
+use crate::registers;
 use crate::registers::{DataPath, window};
 use crate::shell::View;
-use crate::{registers, render};
 
 /// An argument of a kernel of Vitis.
 struct KernelArgument {

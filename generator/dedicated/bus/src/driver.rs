@@ -3,6 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::upper;
+use pushmem_files::render;
 use pushmem_systemverilog::File;
 
 use crate::array::{ArrayModule, GlobalBuffer, stream_offset};
@@ -10,7 +11,6 @@ use crate::description::Description;
 use crate::managers::Image;
 use crate::program::ProgramImage;
 use crate::registers::DataPath;
-use crate::render;
 use crate::shell::View;
 
 macro_rules! templates {

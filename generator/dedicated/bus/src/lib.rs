@@ -33,9 +33,9 @@ mod streams;
 mod subordinate;
 mod tiles;
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::Register;
+use pushmem_files::render;
 use pushmem_images::Element;
 use pushmem_rtl::name_resets;
 use pushmem_systemverilog::{File, files_of, ports_of};
@@ -278,8 +278,4 @@ fn reset_type(reset: Reset) -> &'static str {
         Reset::Asynchronous => "reset_async_low",
         Reset::Synchronous => "reset_sync_low",
     }
-}
-
-fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_files::render;
 use pushmem_systemverilog::{File, ModulePort};
 
 use crate::array::GlobalBuffer;
 use crate::description::Description;
 use crate::managers::{ADDRESS_BITS, Image};
-use crate::render;
 
 #[derive(Template)]
 #[template(path = "litex.py", escape = "none")]

@@ -5,6 +5,7 @@ use std::iter::repeat_n;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{WORD_BYTES, upper};
+use pushmem_files::render;
 use pushmem_images::Element;
 use pushmem_systemverilog::File;
 use serde::Serialize;
@@ -14,7 +15,6 @@ use crate::array::{
 };
 use crate::driver::{ARRAY_DIMENSIONS, BANK_LEVELS, Firmware};
 use crate::image::{Elements, WalkError};
-use crate::render;
 
 /// The most bytes of a stream, and iterations less one of a loop outside of a line.
 const MOST_BYTES: u64 = (1 << LINE_BITS) - 1;

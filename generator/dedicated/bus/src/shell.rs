@@ -3,6 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES};
+use pushmem_files::render;
 use pushmem_systemverilog::{ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -13,7 +14,7 @@ use crate::managers::{Image, Memory};
 use crate::registers::{DataPath, window};
 use crate::streams::{Stream, is_known, streams};
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{Accelerator, BusError, ROWS, free_name, registers, render, reset_type, text_of};
+use crate::{Accelerator, BusError, ROWS, free_name, registers, reset_type, text_of};
 
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 pub(super) type Channel = (String, u32, String, String, String);

@@ -2,11 +2,10 @@
 
 use askama::Template;
 use pushmem_csr::upper;
+use pushmem_files::render;
 use pushmem_systemverilog::File;
 use pushmem_tiling::{Tile, Tiling};
 use serde::Serialize;
-
-use crate::render;
 
 /// The tiles of an image, for a driver.
 struct Plan<'a> {

@@ -1,9 +1,8 @@
 //! The C header of an accelerator.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_configuration::RegisterWrite;
-use pushmem_files::template;
+use pushmem_files::text;
 use pushmem_graph::{Accelerator, Stream};
 
 use crate::names::Names;
@@ -55,7 +54,7 @@ pub(crate) fn print(
     let tiles = configured.iter().zip(writes);
     let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
     let self_tested = self_tested(accelerator).into_iter().map(|(place, _)| configured[place].name);
-    let header = template!(
+    text!(
         "accelerator.h",
         name: &'a str = &accelerator.name,
         upper: String = lower.to_uppercase(),
@@ -69,8 +68,7 @@ pub(crate) fn print(
         row_words: u32 = widest(accelerator).map_or(0, |(width, _)| width.div_ceil(32)),
         /// Names begin with it.
         lower: String = lower,
-    );
-    header.render().expect("templates write to memory").trim().to_owned() + "\n"
+    )
 }
 
 fn layout(

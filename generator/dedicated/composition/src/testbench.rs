@@ -1,8 +1,7 @@
 //! The testbench and its input files.
 
-use askama::Template;
 use itertools::Itertools;
-use pushmem_files::template;
+use pushmem_files::text;
 use pushmem_graph::{Accelerator, Beats, Stream};
 use pushmem_waves::View;
 
@@ -35,7 +34,7 @@ pub(crate) fn ports(
     run_cycles: u64,
     register_writes: usize,
 ) -> String {
-    let ports = template!(
+    text!(
         "testbench/ports.h",
         name: &'a str = name,
         inputs: Vec<StreamPort<'a>> = accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
@@ -51,8 +50,7 @@ pub(crate) fn ports(
         self_tested: usize = self_test::self_tested(accelerator).len(),
         row_bits: u32 = self_test::widest(accelerator).map_or(0, |(width, _)| width),
         run_cycles: u64 = run_cycles,
-    );
-    ports.render().expect("templates write to memory").trim().to_owned() + "\n"
+    )
 }
 
 /// Whether there are registers on the configuration bus, all of them shadow registers.
@@ -72,29 +70,12 @@ fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {
 
 /// The Makefile that builds and runs the testbench.
 pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
-    template!(
-        "Makefile",
-        name: &'a str = name,
-        tiles: &'a [TileModule] = tiles,
-    )
-    .render()
-    .expect("templates write to memory")
-    .trim()
-    .to_owned()
-        + "\n"
+    text!("Makefile", name: &'a str = name, tiles: &'a [TileModule] = tiles)
 }
 
 /// Verilator's configuration for tiles in one model with the rest.
 pub(crate) fn tiles(tiles: &[TileModule]) -> String {
-    template!(
-        "testbench/tiles.vlt",
-        tiles: &'a [TileModule] = tiles,
-    )
-    .render()
-    .expect("templates write to memory")
-    .trim()
-    .to_owned()
-        + "\n"
+    text!("testbench/tiles.vlt", tiles: &'a [TileModule] = tiles)
 }
 
 /// The module that `make wave` binds into the accelerator, and layouts for viewers.

@@ -15,7 +15,7 @@ mod words;
 
 use askama::Template;
 use index_vec::IndexSlice;
-use pushmem_files::counted;
+use pushmem_files::{counted, render};
 use pushmem_graph::{Accelerator, DatapathId, Memories};
 use pushmem_nest::{Level, Program};
 use pushmem_systemverilog::asserts;
@@ -105,7 +105,7 @@ pub(crate) fn print(
     sections.extend(context.read_by_assertions());
     let template =
         TopTemplate { description: context.description(), name: name.to_owned(), ports: context.ports(), sections };
-    let text = template.render().expect("templates write to memory").trim().to_owned() + "\n";
+    let text = render(&template);
     let waves = context.waves(name)?;
     Ok(Top { text, streams: context.signals.streams, waves })
 }

@@ -3,6 +3,7 @@
 use askama::Template;
 use pushmem_csr::upper;
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
+use pushmem_files::render;
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, with_global_buffer_module};
 use pushmem_resources::{BankDriverNames, bank_driver};
 use pushmem_systemverilog::File;
@@ -47,13 +48,12 @@ pub fn driver_check(spec: &ArraySpec, run: &RunOfBanks) -> Vec<File> {
         return Vec::new();
     }
     let driver = &Driver { spec, names: BankDriverNames::of(spec), run };
-    let rendered = |text: askama::Result<String>| text.expect("templates write to memory") + "\n";
     let mut files = bank_driver(spec);
     files.extend([
-        ("check.c", rendered(Check(driver).render())),
-        ("simulation.h", rendered(SimulationHeader(driver).render())),
-        ("simulation.cpp", rendered(Simulation(driver).render())),
-        ("Makefile", rendered(Makefile(driver).render())),
+        ("check.c", render(&Check(driver))),
+        ("simulation.h", render(&SimulationHeader(driver))),
+        ("simulation.cpp", render(&Simulation(driver))),
+        ("Makefile", render(&Makefile(driver))),
     ]);
     files.into_iter().map(|(file, text)| (format!("global_buffer/{file}"), text)).collect()
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::template;
+use pushmem_files::{render, text};
 use pushmem_rtl::{checker_module, configuration_outputs, registers_module};
 use pushmem_systemverilog::{ModulePort, file_list, include_folders, is_header, ports_of};
 use pushmem_technology::{Binding, Kit, Technology, Views};
@@ -107,22 +107,22 @@ pub fn description(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let mut files = vec![
         (
             format!("{name}.core"),
-            render(&template!(
+            text!(
                 "fusesoc.core",
                 design: &'a Design<'a> = design,
                 sources: &'a Sources = &sources,
                 /// Headers of the testbench, and its other files.
                 headers: Vec<&'a String> = headers,
                 harness: Vec<&'a String> = harness,
-            )),
+            ),
         ),
         (
             SYNTHESIS.to_owned(),
-            render(&template!(
+            text!(
                 "synthesis.tcl",
                 design: &'a Design<'a> = design,
                 sources: &'a Sources = &sources,
-            )),
+            ),
         ),
         (format!("{name}.sdc"), render(&constraints)),
         (format!("{name}.xml"), render(&Component { design, ports: &ports })),
@@ -148,16 +148,16 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     files.extend([
         (
             "Bender.yml".to_owned(),
-            render(&template!(
+            text!(
                 "Bender.yml",
                 design: &'a Design<'a> = design,
                 sources: &'a Sources = &sources,
-            )),
+            ),
         ),
         (SYNTHESIS_LIST.to_owned(), file_list(listed)),
         (
             "config.mk".to_owned(),
-            render(&template!(
+            text!(
                 "config.mk",
                 design: &'a Design<'a> = design,
                 files: Vec<&'a String> = sources.synthesis(),
@@ -172,18 +172,18 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
                 supplies: Option<&'a str> = (!powered.is_empty()).then_some(supplies.as_str()),
                 /// Whether modules stay as they are.
                 keeps_hierarchy: bool = keeps_hierarchy,
-            )),
+            ),
         ),
         ("config.json".to_owned(), libre_lane(design, timing, &sources, keeps_hierarchy)),
     ]);
     if !powered.is_empty() {
         files.push((
             supplies,
-            render(&template!(
+            text!(
                 "supplies.tcl",
                 design: &'a Design<'a> = design,
                 bindings: Vec<&'a Binding> = powered,
-            )),
+            ),
         ));
     }
     if design.technology.bindings().next().is_some() {
@@ -400,8 +400,4 @@ fn connections(views: &Views) -> Vec<String> {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-pub(crate) fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }

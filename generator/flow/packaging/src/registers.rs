@@ -3,10 +3,11 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{AddressMap, Register, SoftwareAccess, WORD_BYTES};
+use pushmem_files::render;
 use pushmem_registers::{Contents, RegisterMap};
 use pushmem_systemverilog::ModulePort;
 
-use crate::package::{Design, render};
+use crate::package::Design;
 
 /// Registers in the address space of a design: those of a tile, or of a shell.
 #[derive(Clone, Debug)]

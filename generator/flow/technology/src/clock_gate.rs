@@ -2,11 +2,9 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, template};
+use pushmem_files::{Diagnostic, Document, FieldPath, render, text};
 use pushmem_systemverilog::is_keyword;
 use serde::Deserialize;
-
-use crate::technology::render;
 
 /// The pins of an integrated clock gate. It takes the enable while the clock is low, and both are active high.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -88,7 +86,7 @@ impl ClockGate {
 
     /// The module of the cell: its model, or a black box.
     pub(crate) fn module(&self, model: bool) -> String {
-        render(&template!("clock_gate_cell.sv", gate: &'a ClockGate = self, model: bool = model))
+        text!("clock_gate_cell.sv", gate: &'a ClockGate = self, model: bool = model)
     }
 }
 

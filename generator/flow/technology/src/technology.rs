@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, replace_identifiers, template};
+use pushmem_files::{Diagnostic, render, replace_identifiers, text};
 
 use crate::assembly::Assembly;
 use crate::binding::{Active, Binding, ClockEdge, Kit, Output, Pin};
@@ -121,10 +121,10 @@ impl Technology {
         let macros = self.bindings().map(|binding| {
             (
                 &binding.name,
-                render(&template!(
+                text!(
                     "stub.sv",
                     binding: &'a Binding = binding,
-                )),
+                ),
             )
         });
         let gates = self.clock_gate.iter().map(|gate| (&gate.cell, gate.module(false)));
@@ -156,10 +156,6 @@ impl Technology {
     pub fn bindings(&self) -> impl Iterator<Item = &Binding> {
         self.assemblies.iter().map(|assembly| &assembly.binding).unique_by(|binding| &binding.name)
     }
-}
-
-pub(crate) fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
 /// The name of a module of the library, or of its file, without its beginning.

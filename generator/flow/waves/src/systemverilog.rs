@@ -1,7 +1,6 @@
 //! The module that is bound into the hardware.
 
-use askama::Template;
-use pushmem_files::template;
+use pushmem_files::text;
 
 use crate::{Group, INSTANCE, View};
 
@@ -15,14 +14,13 @@ impl View {
         for group in self.all_groups() {
             print(&group, 1, &mut groups);
         }
-        let waves = template!(
+        text!(
             "waves.sv",
             view: &'a View = self,
             instance: &'static str = INSTANCE,
             cycle_bits: u32 = CYCLE_BITS,
             groups: String = groups,
-        );
-        waves.render().expect("templates write to memory").trim().to_owned() + "\n"
+        )
     }
 }
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, template};
+use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath, text};
 use pushmem_tile::{Memory, Mode, TileSpec};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -167,15 +166,7 @@ impl Configuration {
 
     /// The configuration as YAML. Reading it gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        template!(
-            "configuration.yaml",
-            configuration: &'a Configuration = self,
-        )
-        .render()
-        .expect("templates write to memory")
-        .trim()
-        .to_owned()
-            + "\n"
+        text!("configuration.yaml", configuration: &'a Configuration = self)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The register map as JSON, C, SystemRDL and Markdown.
 
-use askama::Template;
-use pushmem_files::template;
+use pushmem_files::{render, text};
 
 use pushmem_csr::{AddressMap, SoftwareAccess, WORD_BYTES, upper};
 
@@ -17,7 +16,7 @@ impl RegisterMap {
 
     /// A C header with the offset of each register and the position and mask of each field.
     pub fn to_c_header(&self) -> String {
-        render(&template!("registers.h", map: &'a RegisterMap = self))
+        text!("registers.h", map: &'a RegisterMap = self)
     }
 
     /// A SystemRDL 2.0 description.
@@ -35,17 +34,13 @@ impl RegisterMap {
 
     /// Tables for people.
     pub fn to_markdown(&self) -> String {
-        render(&template!("registers.md", map: &'a RegisterMap = self))
+        text!("registers.md", map: &'a RegisterMap = self)
     }
 }
 
 impl Contents {
     /// The window in SystemRDL 2.0, as a part of an address map.
     pub fn to_system_rdl(&self) -> String {
-        render(&template!("contents.rdl", contents: &'a Contents = self)).trim_end().to_owned()
+        text!("contents.rdl", contents: &'a Contents = self).trim_end().to_owned()
     }
-}
-
-fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }

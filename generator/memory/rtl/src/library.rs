@@ -24,8 +24,7 @@ struct RegisterFile<'a> {
 }
 
 pub(crate) fn render(name: &str, template: &impl Template) -> SourceFile {
-    let text = template.render().expect("templates write to memory");
-    SourceFile { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+    SourceFile { name: name.to_owned(), text: pushmem_files::render(template) }
 }
 
 /// Library modules, used ones before their users.

@@ -6,12 +6,11 @@ mod wires;
 
 use std::collections::{BTreeMap, HashMap};
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, Side, TileKind};
-use pushmem_files::template;
+use pushmem_files::text;
 use pushmem_registers::{Field as RegisterField, Register, RegisterMap};
 use pushmem_resources::{Common, Feature, Node, TileLayout};
 use pushmem_rtl::{levels_constant, registers_module, tile_module as memory_module};
@@ -145,7 +144,7 @@ impl Frozen<'_> {
     fn constants(&self, layout: &TileLayout, tile: &TileConfiguration, module: &str, name: &str) -> String {
         let header = self.header(module, name);
         let is_other = |output: &&str| *output != TILE_CLOCK && *output != FIELDS;
-        let template = template!(
+        text!(
             "testbench/frozen_configuration.sv",
             /// The outputs that are not constants of the configuration.
             others: Vec<&'a str> = outputs(&header).filter(is_other).collect(),
@@ -160,8 +159,7 @@ impl Frozen<'_> {
             memory_feature: u32 = Feature::of_memory(layout.kind).number(),
             /// Its number in addresses of all tiles of a kind, if they can name it.
             common_feature: Option<u32> = Common::feature_number(layout.kind, Feature::of_memory(layout.kind).number()),
-        );
-        rendered(&template)
+        )
     }
 
     /// The modules of a memory with a configuration: the memory, and constants in place of its registers.
@@ -235,7 +233,7 @@ impl Frozen<'_> {
             wires.driven.iter().map(|(layer, side, track)| (net(*place, *layer, *side, *track), spec.bits(*layer)))
         });
         let is_idle = |column: &u32| !self.wires.contains_key(&Place { row: 0, column: *column });
-        let tiles = rendered(&template!(
+        let tiles = text!(
             "testbench/frozen_tiles.sv",
             spec: &'a ArraySpec = spec,
             module: String = module.clone(),
@@ -244,9 +242,9 @@ impl Frozen<'_> {
             idle_columns: Vec<u32> = (0..spec.columns).filter(is_idle).collect(),
             /// The tracks that tiles drive, and their widths.
             nets: Vec<(String, u32)> = nets.collect(),
-        ));
+        );
         let (columns, rows) = (spec.columns / spec.block.columns, spec.rows / spec.block.rows);
-        let end = rendered(&template!(
+        let end = text!(
             "testbench/frozen_array_end.sv",
             spec: &'a ArraySpec = spec,
             /// The module of the tiles.
@@ -255,9 +253,9 @@ impl Frozen<'_> {
             blocks_of_io: u32 = columns,
             /// The last stage of commands.
             last: u32 = spec.control_depth - 1,
-        ));
+        );
         let text = self.text(&array_module(spec));
-        let begin = &text[..only(text, "    // Tracks between blocks")];
+        let begin = &text[..only(text, "// Tracks between blocks")];
         [(file_name(&module), tiles), (file_name(&array_module(spec)), format!("{begin}{end}"))]
     }
 
@@ -328,10 +326,6 @@ fn fields_of<'a>(map: &'a RegisterMap, structure: &str) -> Vec<(&'a Register, &'
 /// A track, named by the tile that it leaves.
 fn net(Place { row, column }: Place, layer: Layer, side: Side, track: u32) -> String {
     format!("{}_{}_{column}_{row}_{track}", layer.name(), side.name())
-}
-
-fn rendered(template: &impl Template) -> String {
-    template.render().expect("templates write to memory") + "\n"
 }
 
 fn file_name(module: &str) -> String {
