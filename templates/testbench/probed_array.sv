@@ -27,8 +27,7 @@ module probed_array (
     output logic config_error_o,
     output logic [31:0] config_read_data_o
 );
-{%- for port in ["data", "bit", "valid", "ready"] %}
-{%- let width = width(port) %}
+{%- for (port, width) in ports %}
     logic [{{ columns.len() as u32 * width - 1 }}:0] {{ port }}_in, {{ port }}_out;
 {%- for column in columns %}
     assign {{ port }}_in[{{ column * width }} +: {{ width }}] = {{ port }}_{{ column }}_i;

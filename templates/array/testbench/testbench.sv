@@ -148,7 +148,7 @@ module {{ module }};
         end
         if (!is_done) $fatal(1, "not all words have left after %0d cycles", cycles);
         if (wrong > 0) $fatal(1, "%0d words are wrong", wrong);
-        $display("{{ run.program }}: {{ self.words() }} words as expected, %0d cycles", cycles);
+        $display("{{ run.program }}: {{ words }} words as expected, %0d cycles", cycles);
         $finish;
     end
 

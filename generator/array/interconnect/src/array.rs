@@ -1,28 +1,13 @@
 //! The array: blocks beside each other, and the way of commands to them.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side};
+use pushmem_files::template;
 use pushmem_resources::{CLEAR, DIGEST, START, STOP};
 use pushmem_veryl::SourceFile;
 
 use crate::block::{BlockShape, Paths, SidePorts};
 use crate::{answer_latency, array_module, block_module, io_block_module, render};
-
-#[derive(Template)]
-#[template(path = "array.veryl", escape = "none")]
-struct Array<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    /// Groups of columns that the banks of a global buffer configure, and the columns of each; 0 without one.
-    groups: u32,
-    columns_of_group: u32,
-    /// Paths of a block, and by group, whether one of its tiles took a write.
-    paths: usize,
-    group_done: Vec<String>,
-    nets: Vec<Net>,
-    blocks: Vec<Block>,
-}
 
 /// The tracks that leave a block on a side.
 struct Net {
@@ -56,16 +41,19 @@ impl Block {
 pub fn source(spec: &ArraySpec) -> SourceFile {
     let module = array_module(spec);
     let (nets, blocks) = blocks(spec);
-    let template = Array {
-        spec,
-        module: &module,
-        groups: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
-        columns_of_group: spec.global_buffer.as_ref().map_or(0, |buffer| buffer.columns),
-        paths: Paths::of(spec).map_or(0, |paths| paths.count as usize),
-        group_done: group_done(spec, &blocks),
-        nets,
-        blocks,
-    };
+    let template = template!(
+        "array.veryl",
+        spec: &'a ArraySpec = spec,
+        module: &'a str = &module,
+        /// Groups of columns that the banks of a global buffer configure, and the columns of each; 0 without one.
+        groups: u32 = spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks),
+        columns_of_group: u32 = spec.global_buffer.as_ref().map_or(0, |buffer| buffer.columns),
+        /// Paths of a block, and by group, whether one of its tiles took a write.
+        paths: usize = Paths::of(spec).map_or(0, |paths| paths.count as usize),
+        group_done: Vec<String> = group_done(spec, &blocks),
+        nets: Vec<Net> = nets,
+        blocks: Vec<Block> = blocks,
+    );
     render(&module, &template)
 }
 

@@ -1,38 +1,13 @@
 //! Blocks of tiles.
 
-use askama::Template;
 use num_integer::Integer;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
+use pushmem_files::template;
 use pushmem_resources::{START, STOP};
 use pushmem_veryl::SourceFile;
 
 use crate::tile::part;
 use crate::{block_module, io_block_module, render, takes_flush, tile_module};
-
-#[derive(Template)]
-#[template(path = "block.veryl", escape = "none")]
-struct Block<'a> {
-    spec: &'a ArraySpec,
-    module: &'a str,
-    description: String,
-    is_io: bool,
-    columns: u32,
-    rows: u32,
-    /// Paths of configuration from a global buffer, the columns of each, and the path of a column; none without one.
-    paths: u32,
-    columns_of_path: u32,
-    path: Option<String>,
-    edges: Vec<SidePorts>,
-    layers: [Tracks; 2],
-    /// The bits of the word of a column, and the number of a tile.
-    word: String,
-    place: String,
-    /// The attribute of the declaration of tracks: where they pass around registers, Verilator sees a loop in an array that has none.
-    split: &'static str,
-    /// The kinds of tiles, and of how many columns the last is one of memories.
-    kinds: Vec<Kind>,
-    memories: Option<u32>,
-}
 
 /// The tracks of a layer between two tiles.
 struct Tracks {
@@ -166,23 +141,29 @@ fn block(spec: &ArraySpec, module: &str, shape: &BlockShape, description: String
         (_, 1) => "column".to_owned(),
         (_, columns) => format!("(column / {columns})"),
     };
-    let template = Block {
-        spec,
-        module,
-        description,
-        is_io,
-        columns: shape.columns,
-        rows: shape.rows,
-        path: paths.as_ref().map(path),
-        paths: paths.as_ref().map_or(0, |paths| paths.count),
-        columns_of_path: paths.as_ref().map_or(1, |paths| paths.columns),
-        edges: shape.edges(spec),
-        layers: Layer::ALL.map(|layer| Tracks { name: layer.name(), bits: bits(spec, layer) }),
-        word: part("column", spec.word_bits()),
-        place: if is_io { "column".to_owned() } else { format!("row * {} + column", shape.columns) },
-        split: if spec.hop_limit > 1 { " /* verilator split_var */" } else { "" },
-        kinds: kinds.map(kind).collect(),
-        memories: spec.memory.as_ref().map(|memory| memory.every),
-    };
+    let template = template!(
+        "block.veryl",
+        spec: &'a ArraySpec = spec,
+        module: &'a str = module,
+        description: String = description,
+        is_io: bool = is_io,
+        columns: u32 = shape.columns,
+        rows: u32 = shape.rows,
+        /// The path of configuration of a column, if there is a global buffer.
+        path: Option<String> = paths.as_ref().map(path),
+        /// Paths of configuration from a global buffer, and the columns of each; none without one.
+        paths: u32 = paths.as_ref().map_or(0, |paths| paths.count),
+        columns_of_path: u32 = paths.as_ref().map_or(1, |paths| paths.columns),
+        edges: Vec<SidePorts> = shape.edges(spec),
+        layers: [Tracks; 2] = Layer::ALL.map(|layer| Tracks { name: layer.name(), bits: bits(spec, layer) }),
+        /// The bits of the word of a column, and the number of a tile.
+        word: String = part("column", spec.word_bits()),
+        place: String = if is_io { "column".to_owned() } else { format!("row * {} + column", shape.columns) },
+        /// The attribute of the declaration of tracks: where they pass around registers, Verilator sees a loop in an array that has none.
+        split: &'static str = if spec.hop_limit > 1 { " /* verilator split_var */" } else { "" },
+        /// The kinds of tiles, and of how many columns the last is one of memories.
+        kinds: Vec<Kind> = kinds.map(kind).collect(),
+        memories: Option<u32> = spec.memory.as_ref().map(|memory| memory.every),
+    );
     render(module, &template)
 }

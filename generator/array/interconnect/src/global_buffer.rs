@@ -1,9 +1,9 @@
 //! The global buffer: banks, and the array with them.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Register as MapRegister, SoftwareAccess, WORD_BYTES};
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
+use pushmem_files::template;
 use pushmem_resources::{BANK_FEATURE, BankMap, BankMeaning, BitstreamState, CLEAR, DIGEST};
 use pushmem_veryl::SourceFile;
 
@@ -33,22 +33,6 @@ pub fn with_global_buffer_module(spec: &ArraySpec) -> String {
     format!("{}_with_global_buffer", spec.name)
 }
 
-#[derive(Template)]
-#[template(path = "bank.veryl", escape = "none")]
-struct Bank<'a> {
-    spec: &'a ArraySpec,
-    buffer: &'a GlobalBufferSpec,
-    module: &'a str,
-    row_bits: u32,
-    /// The registers that keep what was written.
-    registers: Vec<Register<'a>>,
-    signals: Vec<Signal>,
-    hand_over: u32,
-    status: u32,
-    configuration: u32,
-    configuration_status: u32,
-}
-
 struct Register<'a> {
     name: &'a str,
     number: u32,
@@ -63,17 +47,6 @@ struct Signal {
     value: String,
 }
 
-#[derive(Template)]
-#[template(path = "with_global_buffer.veryl", escape = "none")]
-struct WithGlobalBuffer<'a> {
-    spec: &'a ArraySpec,
-    buffer: &'a GlobalBufferSpec,
-    module: &'a str,
-    bank: &'a str,
-    /// Bits of a byte address within a bank.
-    bank_bits: u32,
-}
-
 /// The sources of the global buffer; none without one.
 pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
     let Some((buffer, map)) = spec.global_buffer.as_ref().zip(BankMap::of(spec)) else { return Vec::new() };
@@ -83,26 +56,31 @@ pub fn sources(spec: &ArraySpec) -> Vec<SourceFile> {
         .extend(library.map(|(name, text)| SourceFile { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
     let (bank, module) = (bank_module(spec), with_global_buffer_module(spec));
     let number = |meaning: BankMeaning| map.field(meaning).0;
-    let template = Bank {
-        spec,
-        buffer,
-        module: &bank,
-        row_bits: buffer.rows().ilog2(),
-        registers: map
-            .registers
-            .iter()
-            .filter(|register| register.access == SoftwareAccess::ReadWrite)
-            .map(kept)
-            .collect(),
-        signals: signals(&map),
-        hand_over: number(BankMeaning::HandOver { half: 0 }),
-        status: number(BankMeaning::Half),
-        configuration: number(BankMeaning::BitstreamRow),
-        configuration_status: number(BankMeaning::Bitstream { state: BitstreamState::Busy }),
-    };
+    let registers = map.registers.iter().filter(|register| register.access == SoftwareAccess::ReadWrite);
+    let template = template!(
+        "bank.veryl",
+        spec: &'a ArraySpec = spec,
+        buffer: &'a GlobalBufferSpec = buffer,
+        module: &'a str = &bank,
+        row_bits: u32 = buffer.rows().ilog2(),
+        /// The registers that keep what was written.
+        registers: Vec<Register<'a>> = registers.map(kept).collect(),
+        signals: Vec<Signal> = signals(&map),
+        hand_over: u32 = number(BankMeaning::HandOver { half: 0 }),
+        status: u32 = number(BankMeaning::Half),
+        configuration: u32 = number(BankMeaning::BitstreamRow),
+        configuration_status: u32 = number(BankMeaning::Bitstream { state: BitstreamState::Busy }),
+    );
     sources.push(render(&bank, &template));
-    let bank_bits = buffer.bank_bytes.ilog2();
-    let template = WithGlobalBuffer { spec, buffer, module: &module, bank: &bank, bank_bits };
+    let template = template!(
+        "with_global_buffer.veryl",
+        spec: &'a ArraySpec = spec,
+        buffer: &'a GlobalBufferSpec = buffer,
+        module: &'a str = &module,
+        bank: &'a str = &bank,
+        /// Bits of a byte address within a bank.
+        bank_bits: u32 = buffer.bank_bytes.ilog2(),
+    );
     sources.push(render(&module, &template));
     sources
 }

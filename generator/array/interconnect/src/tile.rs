@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
+use pushmem_files::template;
 use pushmem_resources::{CorePort, Meaning, MultiplexerInput, Node, TileLayout};
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::SourceFile;
@@ -80,30 +80,6 @@ struct SwitchBox {
     core: String,
 }
 
-#[derive(Template)]
-#[template(path = "tile.veryl", escape = "none")]
-struct Tile<'a> {
-    kind: TileKind,
-    spec: &'a ArraySpec,
-    module: &'a str,
-    has_flush: bool,
-    /// How the rest of the tile gets its clock.
-    clock: &'static str,
-    tracks: Vec<Tracks>,
-    package: String,
-    configuration: ConfigurationModule,
-    connected: Vec<Connected>,
-    /// The memory, or the register file beside a processing element.
-    memory: Option<Memory<'a>>,
-    /// The operands of a processing element.
-    words: String,
-    bits: String,
-    switch_boxes: [SwitchBox; 2],
-    hop_bits: u32,
-    /// The streams of an IO tile.
-    layers: [Stream; 2],
-}
-
 /// The memory in a tile.
 struct Memory<'a> {
     tile: &'a TileSpec,
@@ -144,23 +120,28 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
             Layer::Bit => "bit_in",
         },
     };
-    let tile = Tile {
-        kind: layout.kind,
-        spec,
-        module,
-        has_flush: takes_flush(spec, layout.kind),
-        clock: if spec.clock_gating { "clk_i: tile_clk" } else { "clk_i" },
-        tracks: tracks(spec, layout),
-        package: package_module(spec),
-        configuration: ConfigurationModule::of(spec, layout),
-        connected: connected(spec, layout),
-        memory: memory(spec, layout),
-        words: operands(spec, layout, Layer::Word),
-        bits: operands(spec, layout, Layer::Bit),
-        switch_boxes: Layer::ALL.map(|layer| switch_box(layout, layer)),
-        hop_bits: hop_bits(spec),
-        layers: Layer::ALL.map(stream),
-    };
+    let tile = template!(
+        "tile.veryl",
+        kind: TileKind = layout.kind,
+        spec: &'a ArraySpec = spec,
+        module: &'a str = module,
+        has_flush: bool = takes_flush(spec, layout.kind),
+        /// How the rest of the tile gets its clock.
+        clock: &'static str = if spec.clock_gating { "clk_i: tile_clk" } else { "clk_i" },
+        tracks: Vec<Tracks> = tracks(spec, layout),
+        package: String = package_module(spec),
+        configuration: ConfigurationModule = ConfigurationModule::of(spec, layout),
+        connected: Vec<Connected> = connected(spec, layout),
+        /// The memory, or the register file beside a processing element.
+        memory: Option<Memory<'a>> = memory(spec, layout),
+        /// The operands of a processing element.
+        words: String = operands(spec, layout, Layer::Word),
+        bits: String = operands(spec, layout, Layer::Bit),
+        switch_boxes: [SwitchBox; 2] = Layer::ALL.map(|layer| switch_box(layout, layer)),
+        hop_bits: u32 = hop_bits(spec),
+        /// The streams of an IO tile.
+        layers: [Stream; 2] = Layer::ALL.map(stream),
+    );
     render(module, &tile)
 }
 

@@ -1,7 +1,7 @@
 //! Modules of tables that are memories of constants.
 
-use askama::Template;
 use itertools::Itertools;
+use pushmem_files::text;
 use pushmem_graph::{Accelerator, Memories, Rom};
 use pushmem_nest::Program;
 
@@ -14,18 +14,6 @@ pub(crate) struct TableModule {
     pub text: String,
     /// The look-ups that have an instance of it, indices of [`Accelerator::roms`].
     pub roms: Vec<usize>,
-}
-
-#[derive(Template)]
-#[template(path = "table.sv", escape = "none")]
-struct TableTemplate<'a> {
-    table: &'a str,
-    name: &'a str,
-    clock_space: String,
-    address_range: String,
-    word_range: String,
-    /// The cases of the entries.
-    words: Vec<String>,
 }
 
 /// The tables of an accelerator whose memories are made for the program: those of the same contents are one module.
@@ -55,15 +43,16 @@ pub(crate) fn modules(
         };
         let (address_range, word_range) = (vector(address_bits), range(bits));
         let width = address_range.len().max(word_range.len());
-        let text = TableTemplate {
-            table,
-            name: &name,
-            clock_space: " ".repeat(width),
-            address_range: format!("{address_range:width$}"),
-            word_range: format!("{word_range:width$}"),
-            words: contents.map(case).collect(),
-        };
-        let text = text.render().expect("templates write to memory").trim().to_owned() + "\n";
+        let text = text!(
+            "table.sv",
+            table: &'a str = table,
+            name: &'a str = &name,
+            clock_space: String = " ".repeat(width),
+            address_range: String = format!("{address_range:width$}"),
+            word_range: String = format!("{word_range:width$}"),
+            /// The cases of the entries.
+            words: Vec<String> = contents.map(case).collect(),
+        );
         TableModule { name, text, roms: roms.into_iter().map(|(number, _)| number).collect() }
     };
     alike.into_iter().sorted_by_key(|(key, _)| *key).map(|(_, roms)| module(roms)).collect()

@@ -4,6 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream, Configuration};
 use pushmem_fabric::ArraySpec;
+use pushmem_files::{template, text};
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, freeze, with_global_buffer_module};
 use pushmem_resources::{BankMap, BankMeaning, BitstreamState};
 use pushmem_systemverilog::{File, is_header, needed};
@@ -42,37 +43,6 @@ pub struct StandaloneRun<'a> {
     pub needs_banks: bool,
 }
 
-#[derive(Template)]
-#[template(path = "testbench/testbench.sv", escape = "none")]
-struct Testbench<'a> {
-    spec: &'a ArraySpec,
-    run: &'a StandaloneRun<'a>,
-    module: &'a str,
-    array: &'a str,
-    before: u32,
-    after: u32,
-}
-
-impl Testbench<'_> {
-    /// Words that leave in a run.
-    fn words(&self) -> usize {
-        self.run.outputs.iter().map(|lane| lane.words).sum()
-    }
-}
-
-#[derive(Template)]
-#[template(path = "testbench/Makefile", escape = "none")]
-struct Makefile<'a> {
-    spec: &'a ArraySpec,
-    program: &'a str,
-    module: &'a str,
-    array: &'a str,
-    /// The testbench of a run through the global buffer, if there is one.
-    buffered: Option<String>,
-    /// Whether there is a testbench of the array alone.
-    is_alone: bool,
-}
-
 /// A run of a program through the global buffer of its array, which a testbench repeats.
 #[derive(Clone, Debug)]
 pub struct RunOfBanks<'a> {
@@ -91,24 +61,6 @@ pub struct RunOfBanks<'a> {
     pub cycles: u64,
 }
 
-#[derive(Template)]
-#[template(path = "testbench/buffered_testbench.sv", escape = "none")]
-struct BufferedTestbench<'a> {
-    spec: &'a ArraySpec,
-    run: &'a RunOfBanks<'a>,
-    module: &'a str,
-    banked: &'a BankedBitstream,
-    banks: u32,
-    before: u32,
-    after: u32,
-    configuration: u32,
-    configuration_status: u32,
-    configuration_row: u32,
-    configuration_done: u32,
-    /// Addresses of the registers with which halves are handed over.
-    hand_over: Vec<u32>,
-}
-
 /// The testbench of a run through the global buffer, whose banks load the bitstream; nothing without a global buffer, or if a bank does not hold its part of
 /// the bitstream.
 pub fn buffered_testbench(spec: &ArraySpec, run: &RunOfBanks) -> Option<File> {
@@ -119,21 +71,22 @@ pub fn buffered_testbench(spec: &ArraySpec, run: &RunOfBanks) -> Option<File> {
     let of_all = |meaning: BankMeaning| map.address_of_all(map.field(meaning).0).word();
     let done = BankMeaning::Bitstream { state: BitstreamState::Done };
     let hand_over = map.field(BankMeaning::HandOver { half: 0 }).0;
-    let text = BufferedTestbench {
-        spec,
-        run,
-        module: &module,
-        banked: &banked,
-        banks: buffer.banks,
-        before,
-        after,
-        configuration: of_all(BankMeaning::BitstreamRow),
-        configuration_status: of_all(done),
-        configuration_row: BankedBitstream::HALF * buffer.rows(),
-        configuration_done: map.field(done).1.mask(),
-        hand_over: run.banks.iter().map(|bank| map.address(*bank, hand_over).word()).collect(),
-    };
-    let text = text.render().expect("templates write to memory") + "\n";
+    let text = text!(
+        "testbench/buffered_testbench.sv",
+        spec: &'a ArraySpec = spec,
+        run: &'a RunOfBanks<'a> = run,
+        module: &'a str = &module,
+        banked: &'a BankedBitstream = &banked,
+        banks: u32 = buffer.banks,
+        before: u32 = before,
+        after: u32 = after,
+        configuration: u32 = of_all(BankMeaning::BitstreamRow),
+        configuration_status: u32 = of_all(done),
+        configuration_row: u32 = BankedBitstream::HALF * buffer.rows(),
+        configuration_done: u32 = map.field(done).1.mask(),
+        /// Addresses of the registers with which halves are handed over.
+        hand_over: Vec<u32> = run.banks.iter().map(|bank| map.address(*bank, hand_over).word()).collect(),
+    );
     Some((format!("testbench/{module}.sv"), text))
 }
 
@@ -148,15 +101,33 @@ pub fn testbench(spec: &ArraySpec, files: &[File], run: &StandaloneRun) -> Vec<F
     let (program, array) = (run.program, array_module(spec));
     let module = format!("{program}_testbench");
     let (before, after) = around_writes(spec);
-    let text = Testbench { spec, run, module: &module, array: &array, before, after };
-    let text = text.render().expect("templates write to memory");
-    let buffered = run.is_buffered.then(|| buffered_module(program));
     let is_alone = !run.needs_banks;
-    let makefile = Makefile { spec, program, module: &module, array: &array, buffered, is_alone };
+    let makefile = template!(
+        "testbench/Makefile",
+        spec: &'a ArraySpec = spec,
+        program: &'a str = program,
+        module: &'a str = &module,
+        array: &'a str = &array,
+        /// The testbench of a run through the global buffer, if there is one.
+        buffered: Option<String> = run.is_buffered.then(|| buffered_module(program)),
+        /// Whether there is a testbench of the array alone.
+        is_alone: bool = is_alone,
+    );
     let mut made = vec![("Makefile".to_owned(), makefile.render().expect("templates write to memory"))];
     let mut lists = vec![("rtl", "filelist.f", files.to_vec())];
     if is_alone {
-        made.push((format!("testbench/{module}.sv"), text));
+        let text = template!(
+            "testbench/testbench.sv",
+            spec: &'a ArraySpec = spec,
+            run: &'a StandaloneRun<'a> = run,
+            module: &'a str = &module,
+            array: &'a str = &array,
+            before: u32 = before,
+            after: u32 = after,
+            /// Words that leave in a run.
+            words: usize = run.outputs.iter().map(|lane| lane.words).sum(),
+        );
+        made.push((format!("testbench/{module}.sv"), text.render().expect("templates write to memory")));
         let frozen = freeze(spec, files, run.configuration);
         let used = needed(&frozen, &array, &[]);
         let used = frozen.into_iter().filter(|(name, _)| is_header(name) || used.contains(name)).collect_vec();

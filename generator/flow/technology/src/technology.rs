@@ -118,15 +118,7 @@ impl Technology {
 
     /// The files that synthesis reads instead of the models: name and text of each. Names are those of the models.
     pub fn stubs(&self) -> Vec<(String, String)> {
-        let macros = self.bindings().map(|binding| {
-            (
-                &binding.name,
-                text!(
-                    "stub.sv",
-                    binding: &'a Binding = binding,
-                ),
-            )
-        });
+        let macros = self.bindings().map(|binding| (&binding.name, text!("stub.sv", binding: &'a Binding = binding)));
         let gates = self.clock_gate.iter().map(|gate| (&gate.cell, gate.module(false)));
         macros.chain(gates).map(|(name, text)| (format!("{name}.sv"), text)).collect()
     }

@@ -16,13 +16,6 @@ macro_rules! library {
     };
 }
 
-#[derive(Template)]
-#[template(path = "register_file.veryl", escape = "none")]
-struct RegisterFile<'a> {
-    names: &'a Names,
-    gated: bool,
-}
-
 pub(crate) fn render(name: &str, template: &impl Template) -> SourceFile {
     SourceFile { name: name.to_owned(), text: pushmem_files::render(template) }
 }
@@ -66,7 +59,10 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<SourceFile> {
             library!("sram"),
         ]),
         Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
-        Kind::RegisterFile => sources.push(render(&names.register_file, &RegisterFile { names, gated })),
+        Kind::RegisterFile => sources.push(render(
+            &names.register_file,
+            &template!("register_file.veryl", names: &'a Names = names, gated: bool = gated),
+        )),
     }
     if spec.fifo_mode {
         sources.extend([library!("ring_pointer"), library!("fifo_control")]);

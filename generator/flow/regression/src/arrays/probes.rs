@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, template};
 use pushmem_interconnect::{array_module, tile_instance, tile_module};
 use pushmem_resources::{Graph, Node, NodeId};
 use pushmem_simulation::{BlockPort, BlockPorts, Verilator};
@@ -15,28 +15,6 @@ const PROBE_BITS: u32 = 64;
 
 /// The module around the array.
 const TOP: &str = "probed_array";
-
-#[derive(Template)]
-#[template(path = "probed_array.sv", escape = "none")]
-struct ProbedArray {
-    array: String,
-    word_bits: u32,
-    columns: Vec<u32>,
-    /// The registers that each port shows, the first in its lowest bits last.
-    probes: Vec<Vec<String>>,
-    has_clock_gates: bool,
-    /// Whether banks of a global buffer configure its columns: here they do not.
-    has_banks: bool,
-    /// The clock gates that each port shows, in the same order.
-    gates: Vec<Vec<String>>,
-}
-
-impl ProbedArray {
-    /// Bits of a column of a port of the array.
-    fn width(&self, port: &str) -> u32 {
-        if port == "data" { self.word_bits } else { 1 }
-    }
-}
 
 /// The registers of tracks that a port shows, the first in its lowest bits.
 #[derive(Clone, Debug)]
@@ -96,18 +74,22 @@ pub fn build_probed(
     let probes = probes(spec, &graph);
     // The first of a concatenation is in its highest bits.
     let paths = |probe: &Probe| probe.registers.iter().rev().map(|node| path(spec, &graph, *node)).collect_vec();
-    let module = ProbedArray {
-        array: array_module(spec),
-        word_bits: spec.word_bits(),
-        columns: (0..spec.columns).collect(),
-        probes: probes.iter().map(paths).collect(),
-        has_clock_gates: spec.clock_gating,
-        has_banks: spec.global_buffer.is_some(),
-        gates: gated_tiles(spec)
-            .iter()
-            .map(|places| places.iter().rev().map(|place| gate(spec, *place)).collect())
-            .collect(),
-    };
+    let gates = |places: &Vec<Place>| places.iter().rev().map(|place| gate(spec, *place)).collect_vec();
+    let module = template!(
+        "probed_array.sv",
+        array: String = array_module(spec),
+        word_bits: u32 = spec.word_bits(),
+        columns: Vec<u32> = (0..spec.columns).collect(),
+        /// The ports of the array, and the bits of a column of each.
+        ports: [(&'static str, u32); 4] = [("data", spec.word_bits()), ("bit", 1), ("valid", 1), ("ready", 1)],
+        /// The registers that each port shows, the first in its lowest bits last.
+        probes: Vec<Vec<String>> = probes.iter().map(paths).collect(),
+        has_clock_gates: bool = spec.clock_gating,
+        /// Whether banks of a global buffer configure its columns: here they do not.
+        has_banks: bool = spec.global_buffer.is_some(),
+        /// The clock gates that each port shows, in the same order.
+        gates: Vec<Vec<String>> = gated_tiles(spec).iter().map(gates).collect(),
+    );
     let text = module.render().expect("templates write to memory");
     let files = [files, &[(format!("{TOP}.sv"), text)]].concat();
     let tiles = spec.kinds().map(|kind| tile_module(spec, kind)).collect_vec();
