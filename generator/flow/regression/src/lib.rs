@@ -16,7 +16,10 @@ mod run;
 mod scenario;
 
 pub use failure::{Failure, FailureKind};
-pub use list::{Delays, LONGEST_RUN, RegressionList, Test, Work};
+pub use list::{
+    Delays, LONGEST_RUN, RandomArrays, RandomBitstreams, RandomConfigurations, RandomFaults, RandomSpecs,
+    RegressionList, Test, Work,
+};
 pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
 pub use random::{arbitrary_configuration, legal_configuration, random_spec, random_spec_of_any_size};
 pub use report::{RegressionReport, TestResult, for_programs, to_junit};

@@ -40,61 +40,80 @@ struct TestFile {
     stops_at: Option<String>,
     longest_run: Option<u64>,
     chain: Option<Vec<PathBuf>>,
-    legal: Option<RandomFile>,
-    arbitrary: Option<RandomFile>,
-    specs: Option<SpecsFile>,
-    faults: Option<FaultsFile>,
+    legal: Option<RandomConfigurations>,
+    arbitrary: Option<RandomConfigurations>,
+    specs: Option<RandomSpecs>,
+    faults: Option<RandomFaults>,
     array: Option<PathBuf>,
-    bitstreams: Option<BitstreamsFile>,
-    arrays: Option<ArraysFile>,
+    bitstreams: Option<RandomBitstreams>,
+    arrays: Option<RandomArrays>,
 }
 
+/// Random configurations.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BitstreamsFile {
-    seed: u64,
+pub struct RandomConfigurations {
+    /// Seed.
+    pub seed: u64,
+    /// How many.
     #[serde(deserialize_with = "at_least_one")]
-    bitstreams: u32,
+    pub configurations: u32,
 }
 
+/// Random faults of an SRAM.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ArraysFile {
-    seed: u64,
+pub struct RandomFaults {
+    /// Seed.
+    pub seed: u64,
+    /// How many.
     #[serde(deserialize_with = "at_least_one")]
-    arrays: u32,
-    #[serde(deserialize_with = "at_least_one")]
-    bitstreams: u32,
-    #[serde(deserialize_with = "at_least_one")]
-    longest_side: u32,
+    pub faults: u32,
 }
 
+/// Random specifications, each with random configurations.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RandomFile {
-    seed: u64,
+pub struct RandomSpecs {
+    /// Seed.
+    pub seed: u64,
+    /// How many specifications.
     #[serde(deserialize_with = "at_least_one")]
-    configurations: u32,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FaultsFile {
-    seed: u64,
+    pub specs: u32,
+    /// Configurations for each.
     #[serde(deserialize_with = "at_least_one")]
-    faults: u32,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SpecsFile {
-    seed: u64,
-    #[serde(deserialize_with = "at_least_one")]
-    specs: u32,
-    #[serde(deserialize_with = "at_least_one")]
-    configurations: u32,
+    pub configurations: u32,
+    /// Whether tiles have modes, access to their contents, or chained outputs.
     #[serde(default)]
-    extras: bool,
+    pub extras: bool,
+}
+
+/// Random bitstreams.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomBitstreams {
+    /// Seed.
+    pub seed: u64,
+    /// How many.
+    #[serde(deserialize_with = "at_least_one")]
+    pub bitstreams: u32,
+}
+
+/// Random arrays, each with random bitstreams.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomArrays {
+    /// Seed.
+    pub seed: u64,
+    /// How many arrays.
+    #[serde(deserialize_with = "at_least_one")]
+    pub arrays: u32,
+    /// Bitstreams for each.
+    #[serde(deserialize_with = "at_least_one")]
+    pub bitstreams: u32,
+    /// Most rows and columns.
+    #[serde(deserialize_with = "at_least_one")]
+    pub longest_side: u32,
 }
 
 /// Reads how many: a test of nothing could not fail.
@@ -135,71 +154,25 @@ pub enum Work {
         /// Outputs of the last tile that repeat input 0 some cycles later.
         delays: Delays,
     },
-    /// Random configurations without violations.
-    Legal {
-        /// Tile specification.
-        tile: PathBuf,
-        /// Seed.
-        seed: u64,
-        /// How many.
-        configurations: u32,
-    },
-    /// Random configurations of any kind: RTL and model agree on nonsense, too.
-    Arbitrary {
-        /// Tile specification.
-        tile: PathBuf,
-        /// Seed.
-        seed: u64,
-        /// How many.
-        configurations: u32,
-    },
-    /// Random faults of the SRAM, each of which the self-test must find.
-    Faults {
-        /// Tile specification.
-        tile: PathBuf,
-        /// Seed.
-        seed: u64,
-        /// How many.
-        faults: u32,
-    },
-    /// Random specifications, each with random configurations.
-    Specs {
-        /// Seed.
-        seed: u64,
-        /// How many specifications.
-        specs: u32,
-        /// Configurations for each.
-        configurations: u32,
-        /// Whether tiles have modes, access to their contents, or chained outputs.
-        extras: bool,
-    },
-    /// Random bitstreams on an array.
-    Bitstreams {
-        /// Specification of the array, in a folder beside those of its blocks.
-        array: PathBuf,
-        /// Seed.
-        seed: u64,
-        /// How many.
-        bitstreams: u32,
-    },
-    /// Random arrays, each with random bitstreams.
-    Arrays {
-        /// Seed.
-        seed: u64,
-        /// How many arrays.
-        arrays: u32,
-        /// Bitstreams for each.
-        bitstreams: u32,
-        /// Most rows and columns.
-        longest_side: u32,
-    },
+    /// Random configurations of a tile without violations.
+    Legal(PathBuf, RandomConfigurations),
+    /// Random configurations of a tile of any kind: RTL and model agree on nonsense, too.
+    Arbitrary(PathBuf, RandomConfigurations),
+    /// Random faults of the SRAM of a tile, each of which the self-test must find.
+    Faults(PathBuf, RandomFaults),
+    /// Random tiles.
+    Specs(RandomSpecs),
+    /// Random bitstreams on an array, whose specification is in a folder beside those of its blocks.
+    Bitstreams(PathBuf, RandomBitstreams),
+    /// Random arrays.
+    Arrays(RandomArrays),
 }
 
 impl Work {
     /// The specification of a tile or an array that everything runs on, if it is one.
     pub fn design(&self) -> Option<&Path> {
         match self {
-            Work::Bitstreams { array, .. } => Some(array),
+            Work::Bitstreams(array, _) => Some(array),
             _ => self.tile(),
         }
     }
@@ -209,10 +182,10 @@ impl Work {
         match self {
             Work::Configuration { tile, .. }
             | Work::Chain { tile, .. }
-            | Work::Legal { tile, .. }
-            | Work::Arbitrary { tile, .. }
-            | Work::Faults { tile, .. } => Some(tile),
-            Work::Specs { .. } | Work::Bitstreams { .. } | Work::Arrays { .. } => None,
+            | Work::Legal(tile, _)
+            | Work::Arbitrary(tile, _)
+            | Work::Faults(tile, _) => Some(tile),
+            Work::Specs(_) | Work::Bitstreams(..) | Work::Arrays(_) => None,
         }
     }
 }
@@ -363,18 +336,10 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Fault> {
             longest_run: longest_run.unwrap_or(LONGEST_RUN),
         },
         (Some(tile), None, Some(chain), None, None, None, None) => chain_work(folder, tile, &chain, delays)?,
-        (Some(tile), None, None, Some(RandomFile { seed, configurations }), None, None, None) => {
-            Work::Legal { tile, seed, configurations }
-        }
-        (Some(tile), None, None, None, Some(RandomFile { seed, configurations }), None, None) => {
-            Work::Arbitrary { tile, seed, configurations }
-        }
-        (Some(tile), None, None, None, None, None, Some(FaultsFile { seed, faults })) => {
-            Work::Faults { tile, seed, faults }
-        }
-        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations, extras }), None) => {
-            Work::Specs { seed, specs, configurations, extras }
-        }
+        (Some(tile), None, None, Some(legal), None, None, None) => Work::Legal(tile, legal),
+        (Some(tile), None, None, None, Some(arbitrary), None, None) => Work::Arbitrary(tile, arbitrary),
+        (Some(tile), None, None, None, None, None, Some(faults)) => Work::Faults(tile, faults),
+        (None, None, None, None, None, Some(specs), None) => Work::Specs(specs),
         _ => return Err(unclear()),
     };
     let configured = matches!(work, Work::Configuration { .. });
@@ -383,7 +348,7 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Fault> {
         ("stops_at", stops && !configured, "`configuration`"),
         ("longest_run", longest_run.is_some() && !configured, "`configuration`"),
         ("sram", sram.is_some() && work.tile().is_none(), "`tile`"),
-        ("sram", sram.is_some() && matches!(work, Work::Faults { .. }), "what runs the memory without faults"),
+        ("sram", sram.is_some() && matches!(work, Work::Faults(..)), "what runs the memory without faults"),
         ("delays", has_delays && !configured && !matches!(work, Work::Chain { .. }), "`configuration` or `chain`"),
     ];
     if let Some((key, _, with)) = misplaced.into_iter().find(|(_, misplaced, _)| *misplaced) {
@@ -407,16 +372,12 @@ fn unclear() -> Fault {
 fn array_work(
     folder: &Path,
     array: Option<PathBuf>,
-    bitstreams: Option<BitstreamsFile>,
-    arrays: Option<ArraysFile>,
+    bitstreams: Option<RandomBitstreams>,
+    arrays: Option<RandomArrays>,
 ) -> Result<Option<Work>, Fault> {
     match (array, bitstreams, arrays) {
-        (Some(array), Some(BitstreamsFile { seed, bitstreams }), None) => {
-            Ok(Some(Work::Bitstreams { array: folder.join(array), seed, bitstreams }))
-        }
-        (None, None, Some(ArraysFile { seed, arrays, bitstreams, longest_side })) => {
-            Ok(Some(Work::Arrays { seed, arrays, bitstreams, longest_side }))
-        }
+        (Some(array), Some(bitstreams), None) => Ok(Some(Work::Bitstreams(folder.join(array), bitstreams))),
+        (None, None, Some(arrays)) => Ok(Some(Work::Arrays(arrays))),
         (None, None, None) => Ok(None),
         _ => {
             let message = "`array` and `bitstreams` go together; `arrays` stands alone";

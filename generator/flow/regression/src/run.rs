@@ -23,7 +23,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::arrays::{build_probed, random_array, read_array, run_bitstreams};
 use crate::banks::{build_bank, run_banks};
 use crate::failure::Failure;
-use crate::list::{Test, Work};
+use crate::list::{RandomArrays, RandomBitstreams, RandomFaults, RandomSpecs, Test, Work};
 use crate::loads::run_loads;
 use crate::random::{random_spec, random_spec_with_extras};
 use crate::report::TestResult;
@@ -191,16 +191,16 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
             runner.result.counts.configurations += configurations.len() as u64;
             runner.check_delays(&configurations, delays)
         }),
-        Work::Legal { tile, seed, configurations } => TileSpec::read(tile)
+        Work::Legal(tile, random) => TileSpec::read(tile)
             .map_err(Failure::from)
-            .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)),
-        Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile)
+            .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(random.seed, random.configurations)),
+        Work::Arbitrary(tile, random) => TileSpec::read(tile)
             .map_err(Failure::from)
-            .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)),
-        Work::Faults { tile, seed, faults } => TileSpec::read(tile)
-            .map_err(Failure::from)
-            .and_then(|spec| self_tests(&spec, build, &mut result, *seed, *faults)),
-        Work::Specs { seed, specs, configurations, extras } => (0..*specs).try_for_each(|number| {
+            .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(random.seed, random.configurations)),
+        Work::Faults(tile, random) => {
+            TileSpec::read(tile).map_err(Failure::from).and_then(|spec| self_tests(&spec, build, &mut result, random))
+        }
+        Work::Specs(RandomSpecs { seed, specs, configurations, extras }) => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -216,13 +216,14 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
                     ..failure
                 })
         }),
-        Work::Bitstreams { array, seed, bitstreams } => read_array(array)
-            .map_err(Failure::from)
-            .and_then(|spec| on_array(&spec, build, &mut result, *seed, *bitstreams)),
-        Work::Arrays { seed, arrays, bitstreams, longest_side } => (0..*arrays).try_for_each(|number| {
+        Work::Bitstreams(array, random) => {
+            read_array(array).map_err(Failure::from).and_then(|spec| on_array(&spec, build, &mut result, *random))
+        }
+        Work::Arrays(RandomArrays { seed, arrays, bitstreams, longest_side }) => (0..*arrays).try_for_each(|number| {
             let seed = seed.wrapping_add(u64::from(number));
             let (spec, described) = random_array(*longest_side, &mut ChaCha8Rng::seed_from_u64(seed));
-            on_array(&spec, build, &mut result, seed, *bitstreams).map_err(|failure| Failure {
+            let random = RandomBitstreams { seed, bitstreams: *bitstreams };
+            on_array(&spec, build, &mut result, random).map_err(|failure| Failure {
                 message: format!("{failure}\nspecification of seed {seed}:\n{described}"),
                 ..failure
             })
@@ -238,8 +239,7 @@ fn on_array(
     spec: &ArraySpec,
     build: &Build,
     result: &mut TestResult,
-    seed: u64,
-    bitstreams: u32,
+    RandomBitstreams { seed, bitstreams }: RandomBitstreams,
 ) -> Result<(), Failure> {
     type Work = fn(&ArraySpec, &Path, u64, u32) -> Result<ScenarioCounts, Failure>;
     let mut designs: Vec<(Design, Work)> = vec![(Design::Array(spec), run_bitstreams)];
@@ -272,14 +272,14 @@ fn ends_in_time(spec: &TileSpec, configuration: &Configuration, longest_run: u64
 }
 
 /// Runs the self-test of RTL and model on a memory without a fault, and on some with one each.
-fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64, count: u32) -> Result<(), Failure> {
+fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, random: &RandomFaults) -> Result<(), Failure> {
     let start = Instant::now();
     let executable = build(Design::Tile(spec, Model::SelfTest))?;
     result.build += start.elapsed();
     let shape = MemoryShape::of(spec).expect("what has no self-test is not built");
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(random.seed);
     let mut memories = vec![(None, false), (None, true)];
-    memories.extend((0..count).map(|_| (Some(Fault::random(shape, &mut rng)), rng.random())));
+    memories.extend((0..random.faults).map(|_| (Some(Fault::random(shape, &mut rng)), rng.random())));
     let start = Instant::now();
     let found = self_test(&executable, shape, &memories)?;
     result.run += start.elapsed();

@@ -13,7 +13,7 @@ use pushmem_files::Document;
 use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{
-    LONGEST_RUN, RegressionList, Work, arbitrary_configuration, legal_configuration, random_spec,
+    LONGEST_RUN, RandomSpecs, RegressionList, Work, arbitrary_configuration, legal_configuration, random_spec,
     random_spec_of_any_size,
 };
 use pushmem_simulation::run_length;
@@ -137,7 +137,7 @@ fn shipped_lists_name_files_that_fit() {
     }
     let quick = list.tests.iter().filter(|test| !test.all_only);
     let drawn = quick.filter_map(|test| match test.work {
-        Work::Specs { seed, specs, .. } => Some(seed..seed + u64::from(specs)),
+        Work::Specs(RandomSpecs { seed, specs, .. }) => Some(seed..seed + u64::from(specs)),
         _ => None,
     });
     let drawn: Vec<_> = drawn.flatten().map(|seed| random_spec(&mut ChaCha8Rng::seed_from_u64(seed))).collect();
