@@ -14,7 +14,7 @@ pub(crate) fn intrinsic<L: Clone>(
     value: Type,
     arguments: &[Rc<Value<L>>],
     span: Span,
-    load: &impl Fn(&L) -> Option<Type>,
+    load: &impl Fn(&L) -> Type,
 ) -> Result<Rc<Value<L>>> {
     let call = Call { name, value, arguments, span };
     let binary = |operator| {
@@ -59,7 +59,7 @@ pub(crate) fn intrinsic<L: Clone>(
         "saturating_sub" => call.saturated(Binary::Subtract),
         "saturating_cast" => {
             let operand = call.operand()?;
-            let from = operand.value_type(load).ok_or_else(|| call.unknown_type())?;
+            let from = operand.value_type(load);
             Ok(saturating_cast(operand, from, call.result()))
         }
         "rounding_shift_left" | "rounding_shift_right" => {
@@ -126,10 +126,6 @@ struct Call<'a, L> {
 impl<L: Clone> Call<'_, L> {
     fn wrong_count(&self, needed: &str) -> Fault {
         Fault::new(self.span, format!("`{}` takes {needed} arguments, not {}", self.name, self.arguments.len()))
-    }
-
-    fn unknown_type(&self) -> Fault {
-        Fault::new(self.span, format!("the type that `{}` works on is not known", self.name)).of_ours()
     }
 
     fn operand(&self) -> Result<Rc<Value<L>>> {
@@ -204,9 +200,9 @@ impl<L: Clone> Call<'_, L> {
     }
 
     /// The value of the number that the first argument is; the last, if it is that of none before.
-    fn chosen(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+    fn chosen(&self, load: &impl Fn(&L) -> Type) -> Result<Rc<Value<L>>> {
         let [which, values @ .., last] = self.arguments else { return Err(self.wrong_count("2 or more")) };
-        let of = which.value_type(load).ok_or_else(|| self.unknown_type())?;
+        let of = which.value_type(load);
         let chosen = values.iter().enumerate().rev().fold(last.clone(), |others, (place, value)| {
             let here = Value::binary(Binary::Equal, which.clone(), number(place as i64, of));
             select(here, value.clone(), others)
@@ -230,7 +226,7 @@ impl<L: Clone> Call<'_, L> {
     }
 
     /// The product of two arguments, shifted by the third: the nearest value that the type holds.
-    fn shifted_product(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+    fn shifted_product(&self, load: &impl Fn(&L) -> Type) -> Result<Rc<Value<L>>> {
         let [left, right, by] = self.arguments else { return Err(self.wrong_count("3")) };
         let wide = self.wide()?;
         let product = Value::binary(Binary::Multiply, cast(wide, left.clone()), cast(wide, right.clone()));
@@ -242,7 +238,7 @@ impl<L: Clone> Call<'_, L> {
     }
 
     /// A shift of the first argument by the second.
-    fn shift(&self, operator: Binary, of: Type, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+    fn shift(&self, operator: Binary, of: Type, load: &impl Fn(&L) -> Type) -> Result<Rc<Value<L>>> {
         let [value, by] = self.operands()?;
         self.shifted(operator, value, of, &by, load)
     }
@@ -254,7 +250,7 @@ impl<L: Clone> Call<'_, L> {
         value: Rc<Value<L>>,
         of: Type,
         by: &Rc<Value<L>>,
-        load: &impl Fn(&L) -> Option<Type>,
+        load: &impl Fn(&L) -> Type,
     ) -> Result<Rc<Value<L>>> {
         let opposite = if operator == Binary::ShiftLeft { Binary::ShiftRight } else { Binary::ShiftLeft };
         match **by {
@@ -263,16 +259,15 @@ impl<L: Clone> Call<'_, L> {
             _ => {}
         }
         match by.value_type(load) {
-            Some(found) if found == of => Ok(Value::binary(operator, value, by.clone())),
+            found if found == of => Ok(Value::binary(operator, value, by.clone())),
             // An amount that does not fit is one that Halide leaves undefined.
-            Some(found) if !found.is_signed() => Ok(Value::binary(operator, value, cast(of, by.clone()))),
-            Some(found) => {
+            found if !found.is_signed() => Ok(Value::binary(operator, value, cast(of, by.clone()))),
+            found => {
                 let negative = Value::binary(Binary::Less, by.clone(), number(0, found));
                 let back = cast(of, Rc::new(Value::Unary(Unary::Negate, by.clone())));
                 let forth = Value::binary(operator, value.clone(), cast(of, by.clone()));
                 Ok(select(negative, Value::binary(opposite, value, back), forth))
             }
-            None => Err(self.unknown_type()),
         }
     }
 
@@ -283,10 +278,10 @@ impl<L: Clone> Call<'_, L> {
         value: Rc<Value<L>>,
         of: Type,
         by: &Rc<Value<L>>,
-        load: &impl Fn(&L) -> Option<Type>,
+        load: &impl Fn(&L) -> Type,
     ) -> Result<Rc<Value<L>>> {
         let whole = self.shifted(operator, value.clone(), of, by, load)?;
-        let found = by.value_type(load).ok_or_else(|| self.unknown_type())?;
+        let found = by.value_type(load);
         // The shift by one less in the direction in which bits are dropped, and whether it goes there.
         let one = number(1, found);
         let (before, drops) = match operator {
@@ -310,9 +305,9 @@ impl<L: Clone> Call<'_, L> {
 
     /// `zero + (one - zero) · weight`, where the weight is a part of the greatest value of its type. Of signed values, the
     /// distances to the least one are unsigned.
-    fn interpolated(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+    fn interpolated(&self, load: &impl Fn(&L) -> Type) -> Result<Rc<Value<L>>> {
         let [zero, one, weight] = self.arguments else { return Err(self.wrong_count("3")) };
-        let (result, of_weight) = (self.result(), weight.value_type(load).ok_or_else(|| self.unknown_type())?);
+        let (result, of_weight) = (self.result(), weight.value_type(load));
         let (narrow, bits) = (result.unsigned(), i64::from(result.bits()));
         self.wide()?;
         let wide = if bits == 8 { Type::U16 } else { Type::U32 };

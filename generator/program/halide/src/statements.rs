@@ -106,10 +106,6 @@ impl Writer<'_> {
         }
     }
 
-    fn value_type(&self, value: &Value<Element>) -> Type {
-        value.value_type(&|load| Some(self.types[load.array()])).unwrap_or(Type::I32)
-    }
-
     fn variable(&self, variable: Variable) -> Syntax {
         match self.variables.get(&variable) {
             Some(name) => Syntax::variable(name, self.span),
@@ -197,7 +193,7 @@ impl Writer<'_> {
             Value::Load(load) => self.load(load),
             Value::Unary(operator, operand) => self.unary(*operator, self.value(operand)),
             // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
-            Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
+            Value::Cast(Type::Bool, operand) => match operand.value_type(&|load: &Element| self.types[load.array()]) {
                 Type::Bool => self.value(operand),
                 of => {
                     let number = |number: i64| Syntax::constant(number, of, self.span);

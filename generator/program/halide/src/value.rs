@@ -246,37 +246,16 @@ impl<L: Clone> Value<L> {
         });
     }
 
-    /// The type, as far as the loads have one.
-    pub fn value_type(&self, load: &impl Fn(&L) -> Option<Type>) -> Option<Type> {
-        self.known_type(load, &mut HashMap::new())
-    }
-
-    /// The same where the types of shared parts may be known already; those that are found become known.
-    pub fn known_type(
-        &self,
-        load: &impl Fn(&L) -> Option<Type>,
-        known: &mut HashMap<*const Self, Option<Type>>,
-    ) -> Option<Type> {
-        let (one, other) = match self {
-            Value::Number(_, value) | Value::Cast(value, _) => return Some(*value),
-            Value::Variable(_) => return Some(Type::I32),
-            Value::Load(of) => return load(of),
-            Value::Binary(operator, ..) if operator.is_comparison() => return Some(Type::Bool),
-            Value::Unary(_, operand) => (operand, operand),
-            Value::Binary(_, left, right) => (left, right),
-            Value::Select(_, then, otherwise) => (then, otherwise),
-        };
-        if let Some(of) = known.get(&std::ptr::from_ref(self)) {
-            return *of;
+    /// The type, where `load` gives those of loads. Operands are of one type.
+    pub fn value_type(&self, load: &impl Fn(&L) -> Type) -> Type {
+        match self {
+            Value::Number(_, value) | Value::Cast(value, _) => *value,
+            Value::Variable(_) => Type::I32,
+            Value::Load(of) => load(of),
+            Value::Unary(operator, operand) => operator.result(operand.value_type(load)),
+            Value::Binary(operator, left, _) => operator.result(left.value_type(load)),
+            Value::Select(_, then, _) => then.value_type(load),
         }
-        let of_operands = one.known_type(load, known).or_else(|| other.known_type(load, known));
-        let of = match self {
-            Value::Unary(operator, _) => of_operands.map(|of| operator.result(of)),
-            Value::Binary(operator, ..) => of_operands.map(|of| operator.result(of)),
-            _ => of_operands,
-        };
-        known.insert(self, of);
-        of
     }
 
     /// The value, if no load is needed for it.

@@ -56,7 +56,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let arrays = &self.plan.arrays;
-        let of_load = |point: &Point| Some(arrays[point.array].loaded());
+        let of_load = |point: &Point| arrays[point.array].loaded();
         let made = intrinsic(&call.name, value, &arguments, span, &of_load)?;
         Ok(self.plan.terms.kept(&made))
     }
