@@ -43,58 +43,28 @@ pub(crate) fn joined(plan: &mut Plan) {
     plan.stages = done;
 }
 
-/// The way of an update into the stages of its Func.
-enum Way {
-    /// A part of the definition before it.
-    Join,
-    /// A definition of its own, or a copy and an update of it: the elements before it are an array of their own.
-    Expand,
-    /// A stage after the others, which updates their arrays.
-    Keep,
-}
-
-impl Way {
-    fn of(version: &[Stage], reads: Option<&Reads>) -> Self {
-        let first = &version[0];
-        if first.updates || first.values.iter().any(Option::is_none) || !is_pure(first) {
-            return Way::Keep;
-        }
-        let is_scanned = version.len() == 1 && reads.is_some_and(|reads| reads.scans(first));
-        // The elements that these stages read are those before the update.
-        let is_recursive = version.iter().any(is_recursive);
-        match reads {
-            _ if is_recursive => Way::Expand,
-            Some(reads) if reads.before => Way::Expand,
-            _ if is_scanned => Way::Join,
-            _ => Way::Keep,
-        }
-    }
-}
-
-/// Adds an update to the stages that store the elements so far. Gives the stages of the elements before it, if these have become an array
-/// of their own.
+/// Adds an update to the stages that store the elements so far. It becomes a part of the definition before it, or the elements before it become an
+/// array of their own, and it a definition, or a copy and an update of that: gives the stages of these elements. Or it stays an update, after the others.
 fn with_update(plan: &mut Plan, version: &mut Vec<Stage>, update: Stage) -> Vec<Stage> {
-    let reads = Reads::of(plan, &update).filter(|reads| reads.is_worth_turning(&version[0], &update));
-    match Way::of(version, reads.as_ref()) {
-        Way::Join => {
-            let values: Vec<Term> = version[0].values.iter().flatten().cloned().collect();
-            let whole =
-                reads.as_ref().and_then(|reads| one_definition(plan, &version[0], &update, reads, &values, None));
-            match whole {
-                Some(whole) => {
-                    *version = vec![whole];
-                    Vec::new()
-                }
-                // The value would be too large.
-                None => expanded(plan, version, &update, reads.as_ref()),
-            }
-        }
-        Way::Expand => expanded(plan, version, &update, reads.as_ref()),
-        Way::Keep => {
-            version.push(update);
-            Vec::new()
+    let first = &version[0];
+    let reads = Reads::of(plan, &update).filter(|reads| reads.is_worth_turning(first, &update));
+    let is_definition = !first.updates && first.values.iter().all(Option::is_some) && is_pure(first);
+    // The elements that these stages read are those before the update.
+    let keeps_earlier = version.iter().any(is_recursive) || reads.as_ref().is_some_and(|reads| reads.before);
+    let scanned = reads.as_ref().filter(|reads| version.len() == 1 && reads.scans(first));
+    if !is_definition || !keeps_earlier && scanned.is_none() {
+        version.push(update);
+        return Vec::new();
+    }
+    if let Some(reads) = scanned.filter(|_| !keeps_earlier) {
+        let values: Vec<Term> = first.values.iter().flatten().cloned().collect();
+        // Else, the value would be too large.
+        if let Some(whole) = one_definition(plan, first, &update, reads, &values, None) {
+            *version = vec![whole];
+            return Vec::new();
         }
     }
+    expanded(plan, version, &update, reads.as_ref())
 }
 
 /// Lets the elements after an update be another version of those before it; gives the stages of these.
