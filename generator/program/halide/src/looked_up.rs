@@ -10,7 +10,7 @@ use crate::fault::{Fault, Result};
 use crate::fit::index_of;
 use crate::held::NARROW;
 use crate::lower::MOST_ENTRIES;
-use crate::plan::{Array, Box, Storage};
+use crate::plan::{Array, Box};
 use crate::rebuild::value_of;
 use crate::straight::{Arrays, Straight};
 use crate::value::{Element, Evaluator, Value, Variable};
@@ -149,15 +149,8 @@ impl Tables<'_> {
         let of = NARROW.into_iter().find(holds);
         let of = of.ok_or_else(|| refused(format!("this index of `{name}` has values of more than 16 bits")))?;
         let Arrays { plan, boxes, held } = &mut self.straight.arrays;
-        plan.arrays.push(Array {
-            name: format!("{name}_place"),
-            storage: Storage::Constants(Rc::new(entries.clone())),
-            value: of,
-            is_wide: false,
-            dimensions: 1,
-            said: Some(vec![(0, entries.len() as i64 - 1)]),
-            span,
-        });
+        let said = vec![(0, entries.len() as i64 - 1)];
+        plan.arrays.push(Array::constants(format!("{name}_place"), of, entries.clone(), said, span));
         boxes.push(None);
         held.push(of);
         let table = plan.arrays.len() - 1;

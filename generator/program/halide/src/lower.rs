@@ -5,7 +5,6 @@ mod functions;
 mod stages;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
 
 use pushmem_float::Function;
 use pushmem_nest::syntax::HIGHEST_TREE;
@@ -14,7 +13,6 @@ use pushmem_nest::{Binary, Span, Type, Unary};
 use crate::fault::{Fault, Result};
 use crate::floats::{Floats, constant, greatest, narrowed, of_another_scale, shown};
 use crate::functions::{Named, named};
-use crate::held::is_wide;
 use crate::loops::Loops;
 use crate::plan::{Array, Plan, Stage, Storage, Term};
 use crate::print::{Names, variable};
@@ -293,15 +291,7 @@ impl<'a> Lowering<'a> {
         // A number from outside is an input of one element.
         let value = type_of(parameter.element, parameter.span)?;
         let shown = self.names.shown(name).to_owned();
-        let number = self.other(name, || Array {
-            name: shown,
-            storage: Storage::Input,
-            value,
-            is_wide: true,
-            dimensions: 1,
-            said: Some(vec![(0, 0)]),
-            span: parameter.span,
-        });
+        let number = self.other(name, || Array::input(shown, value, 1, Some(vec![(0, 0)]), parameter.span));
         let zero = self.plan.terms.number(0, Type::I32);
         Ok(self.load(number, vec![zero], span))
     }
@@ -365,15 +355,7 @@ impl<'a> Lowering<'a> {
             let shown = self.names.shown(name).to_owned();
             let said = self.sizes.image(parameter);
             let (dimensions, span) = (parameter.dimensions, parameter.span);
-            return Ok(self.other(name, || Array {
-                name: shown,
-                storage: Storage::Input,
-                value,
-                is_wide: true,
-                dimensions,
-                said,
-                span,
-            }));
+            return Ok(self.other(name, || Array::input(shown, value, dimensions, said, span)));
         }
         let Some(buffer) = self.pipeline.buffers.iter().find(|each| each.name == name) else {
             return Err(Fault::new(span, format!("unknown image `{}`", self.names.shown(name))));
@@ -385,17 +367,7 @@ impl<'a> Lowering<'a> {
         let entry = |entry: &i64| value.wrap(buffer.element.word(*entry));
         let entries: Vec<i64> = entries.iter().map(entry).collect();
         finite(value, &entries, *span)?;
-        let is_wide = is_wide(value, &entries);
-        let storage = Storage::Constants(Rc::new(entries));
-        Ok(self.other(name, || Array {
-            name: shown,
-            storage,
-            value,
-            is_wide,
-            dimensions: shape.len(),
-            said: Some(said),
-            span: *span,
-        }))
+        Ok(self.other(name, || Array::constants(shown, value, entries, said, *span)))
     }
 
     /// Puts the stages into an order in which each Func comes after all that it reads.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Span, Type};
 
-use crate::held::unrolled;
+use crate::held::{is_wide, unrolled};
 use crate::intern::Interner;
 use crate::value::{Place, Value, Variable};
 
@@ -129,6 +129,18 @@ pub(crate) fn with_definitions(stages: &[Stage]) -> impl Iterator<Item = (Option
 }
 
 impl Array {
+    /// An image or a number from outside.
+    pub fn input(name: String, value: Type, dimensions: usize, said: Option<Box>, span: Span) -> Self {
+        Self { name, storage: Storage::Input, value, is_wide: true, dimensions, said, span }
+    }
+
+    /// Constants with these entries in a box.
+    pub fn constants(name: String, value: Type, entries: Vec<i64>, said: Box, span: Span) -> Self {
+        let is_wide = is_wide(value, &entries);
+        let storage = Storage::Constants(Rc::new(entries));
+        Self { name, storage, value, is_wide, dimensions: said.len(), said: Some(said), span }
+    }
+
     /// An array of the same kind of another name, of which no box is said.
     pub fn like(&self, name: String) -> Self {
         let Self { storage, value, is_wide, dimensions, span, .. } = self;

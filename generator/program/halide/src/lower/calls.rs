@@ -6,7 +6,6 @@ use pushmem_nest::{Binary, Span, Type};
 
 use super::{Expansion, Lowering, MOST_ENTRIES, MOST_UNROLLED, Scope, finite, type_of};
 use crate::fault::{Fault, Result};
-use crate::held::is_wide;
 use crate::known::Evaluation;
 use crate::loops::Loops;
 use crate::plan::{Array, Storage, Term};
@@ -165,19 +164,8 @@ impl Lowering<'_> {
         };
         let name = self.names.shown(&func.name).to_owned();
         finite(of, &entries, func.span)?;
-        let is_wide = is_wide(of, &entries);
-        let storage = Storage::Constants(Rc::new(entries));
-        let span = func.span;
         let key = format!("{}.{value} from {low} to {high}", func.name);
-        Ok(Some(self.other(&key, || Array {
-            name,
-            storage,
-            value: of,
-            is_wide,
-            dimensions: 1,
-            said: Some(vec![(low, high)]),
-            span,
-        })))
+        Ok(Some(self.other(&key, || Array::constants(name, of, entries, vec![(low, high)], func.span))))
     }
 
     /// Whether a Func reads another one or an image by an index that is limited or chosen, as boundary conditions do.

@@ -56,19 +56,10 @@ impl<'a> Lowering<'a> {
         for buffer in buffers {
             values.push(Some(self.load(buffer, targets.clone(), func.span)));
             let held = &mut self.plan.arrays[buffer];
-            let name = held.name.clone();
+            let output = Array { storage: Storage::Output, said: Some(said.clone()), ..held.like(held.name.clone()) };
             held.name.push_str("_so_far");
-            let (value, is_wide, dimensions, span) = (held.value, held.is_wide, held.dimensions, held.span);
             arrays.push(self.plan.arrays.len());
-            self.plan.arrays.push(Array {
-                name,
-                storage: Storage::Output,
-                value,
-                is_wide,
-                dimensions,
-                said: Some(said.clone()),
-                span,
-            });
+            self.plan.arrays.push(output);
         }
         let loops =
             in_loops(&of_name, self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), func).0, func);
