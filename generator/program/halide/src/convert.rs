@@ -10,7 +10,7 @@ use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
 use crate::floats::{Floats, greatest, of_another_scale, shown};
 use crate::interval::Intervals;
-use crate::plan::{Box, Plan, Point, Storage, Term};
+use crate::plan::{Arrays, Box, Point, Storage, Term};
 use crate::value::{Element, Value, Variable};
 use crate::walk::refined;
 
@@ -22,10 +22,7 @@ pub(crate) type Converted = Rc<Value<Element>>;
 
 /// The conversion of the terms of a stage.
 pub(crate) struct Converter<'a> {
-    pub plan: &'a Plan,
-    pub boxes: &'a [Option<Box>],
-    /// The types of the elements of all arrays.
-    pub held: &'a [Type],
+    pub arrays: &'a Arrays,
     /// The ranges of all variables.
     pub ranges: &'a Box,
     pub floats: Floats,
@@ -65,7 +62,7 @@ impl Converter<'_> {
             Value::Cast(to, of) => {
                 if let Some(format) = to.format().filter(|_| self.is_wide_number(of)) {
                     let whole = self.within(of, used, known)?;
-                    let value = wide_number(whole, self.plan.terms.type_of(of), format);
+                    let value = wide_number(whole, self.arrays.plan.terms.type_of(of), format);
                     known.insert(place, value.clone());
                     return Ok(value);
                 }
@@ -98,7 +95,7 @@ impl Converter<'_> {
 
     /// Whether an integer of 32 bits becomes a number that need not be rounded once, and is not known to fit 16 bits.
     fn is_wide_number(&self, of: &Term) -> bool {
-        if self.plan.terms.type_of(of).bits() <= 16 || self.floats == Floats::Exact {
+        if self.arrays.plan.terms.type_of(of).bits() <= 16 || self.floats == Floats::Exact {
             return false;
         }
         let (low, high) = self.intervals(|intervals| intervals.of(of));
@@ -107,13 +104,14 @@ impl Converter<'_> {
 
     fn intervals<Found>(&self, find: impl Fn(&mut Intervals<'_>) -> Found) -> Found {
         let variables = |variable: usize| self.ranges[variable];
-        let arrays = |array: usize| ((self.held[array].min(), self.held[array].max()), self.held[array]);
+        let arrays =
+            |array: usize| ((self.arrays.held[array].min(), self.arrays.held[array].max()), self.arrays.held[array]);
         find(&mut Intervals::new(&variables, &arrays))
     }
 
     /// The type of 16 bits by which a number becomes an integer of 32 bits, or that a number.
     fn between(&self, to: Type, of: &Term) -> Result<Option<Type>> {
-        let from = self.plan.terms.type_of(of);
+        let from = self.arrays.plan.terms.type_of(of);
         let Some(format) = from.format().or(to.format()) else { return Ok(None) };
         if from == to || from.bits().max(to.bits()) <= 16 {
             return Ok(None);
@@ -143,7 +141,7 @@ impl Converter<'_> {
     /// The type of a load; of other values it is not needed.
     fn type_of(&self, value: &Value<Element>) -> Option<Type> {
         match value {
-            Value::Load(element) => Some(self.held[element.array()]),
+            Value::Load(element) => Some(self.arrays.held[element.array()]),
             _ => None,
         }
     }
@@ -203,9 +201,10 @@ impl Converter<'_> {
             (Value::Number(constant, _), Value::Load(point)) => (point, *constant, false),
             _ => return None,
         };
-        let region =
-            self.boxes[point.array].as_ref().filter(|_| !point.indices.iter().any(|index| self.is_narrowed(index)))?;
-        if matches!(self.plan.arrays[point.array].storage, Storage::Constants(_)) {
+        let region = self.arrays.boxes[point.array]
+            .as_ref()
+            .filter(|_| !point.indices.iter().any(|index| self.is_narrowed(index)))?;
+        if matches!(self.arrays.plan.arrays[point.array].storage, Storage::Constants(_)) {
             return None;
         }
         let mut said = Vec::new();
@@ -236,13 +235,13 @@ impl Converter<'_> {
     }
 
     fn load(&self, point: &Point, used: &Box, known: &mut HashMap<usize, Converted>) -> Result<Value<Element>> {
-        let array = &self.plan.arrays[point.array];
+        let array = &self.arrays.plan.arrays[point.array];
         if let Storage::Constants(entries) = &array.storage {
             return self.entry(point, entries, used, known);
         }
         self.refuse_narrowed(point)?;
         let Some(indices) = self.indices(point) else { return Ok(Value::Load(self.chosen(point, used, known)?)) };
-        let region = self.boxes[point.array].as_ref();
+        let region = self.arrays.boxes[point.array].as_ref();
         let within = |ranges: &Box, number: usize| {
             let (low, high) = region.map_or((0, 0), |region| region[number]);
             index_of(&*point.indices[number], ranges).is_some_and(|index| {
@@ -279,7 +278,7 @@ impl Converter<'_> {
         if !point.indices.iter().any(|index| self.is_narrowed(index)) {
             return Ok(());
         }
-        let name = &self.plan.arrays[point.array].name;
+        let name = &self.arrays.plan.arrays[point.array].name;
         let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
         Err(Fault::new(point.place.0, message).with_help(
             "compute indices with integers: a coordinate has more bits than a number of bfloat16 or float16",
@@ -317,7 +316,7 @@ impl Converter<'_> {
         used: &Box,
         known: &mut HashMap<usize, Converted>,
     ) -> Result<Value<Element>> {
-        let array = &self.plan.arrays[point.array];
+        let array = &self.arrays.plan.arrays[point.array];
         let said = array.said.clone().unwrap_or_default();
         let number = |value: i64| Rc::new(Value::Number(value, Type::I32));
         let (mut flat, mut place, mut stride) = (None::<Converted>, Some(0), 1);
@@ -345,7 +344,7 @@ impl Converter<'_> {
         }
         let constant = place.and_then(|place| entries.get(usize::try_from(place).ok()?));
         Ok(match constant {
-            Some(entry) => Value::Number(*entry, self.held[point.array]),
+            Some(entry) => Value::Number(*entry, self.arrays.held[point.array]),
             None => {
                 let index = flat.unwrap_or_else(|| number(0));
                 Value::Load(Element::Table { table: point.array, index })

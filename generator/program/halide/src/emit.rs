@@ -14,13 +14,13 @@ use crate::floats::Floats;
 use crate::held::unrolled;
 use crate::looked_up::with_tables;
 use crate::loops::Loops;
-use crate::plan::{self, Array, Box, Plan, Point, Stage, Storage, Unroll};
+use crate::plan::{self, Array, Arrays, Box, Point, Stage, Storage, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::rebuild::rewritten;
 use crate::regions::ranges;
 use crate::scan::follow_streams;
 use crate::statements::{Writer, identifier};
-use crate::straight::{Arrays, straightened, with_few_writers};
+use crate::straight::{straightened, with_few_writers};
 use crate::substitution::with_variables;
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Place, Value, Variable};
@@ -161,17 +161,15 @@ pub(crate) struct Nest<'a> {
     pub schedule: Option<Policy>,
     pub loops: Loops,
     pub floats: Floats,
-    pub plan: Plan,
-    pub boxes: Vec<Option<Box>>,
-    pub held: Vec<Type>,
+    pub arrays: Arrays,
 }
 
 impl Nest<'_> {
     /// The nest.
     pub fn emit(mut self) -> Result<Emitted> {
         let (mut blocks, mut notes) = (Vec::new(), Vec::new());
-        for stage in &std::mem::take(&mut self.plan.stages) {
-            if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
+        for stage in &std::mem::take(&mut self.arrays.plan.stages) {
+            if stage.arrays.iter().any(|array| self.arrays.boxes[*array].is_some()) {
                 self.blocks(stage, &mut blocks)?;
                 notes.extend(self.unrolled_less(stage));
             }
@@ -185,21 +183,16 @@ impl Nest<'_> {
             blocks.iter_mut().for_each(in_turns_of_rates);
         }
         let is_streamed = is_pipeline && (self.schedule.is_some() || blocks.iter().all(is_streamed));
-        let is_scan = is_streamed && follow_streams(&mut blocks, &self.boxes);
+        let is_scan = is_streamed && follow_streams(&mut blocks, &self.arrays.boxes);
         let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
         if schedule == Some(Policy::Dnn) {
-            let Self { plan, boxes, held, loops, .. } = &mut self;
-            blocks = straightened(blocks, Arrays { plan, boxes, held });
-            if *loops != Loops::Scheduled {
-                blocks = with_few_writers(blocks, Arrays { plan, boxes, held });
+            blocks = straightened(blocks, &mut self.arrays);
+            if self.loops != Loops::Scheduled {
+                blocks = with_few_writers(blocks, &mut self.arrays);
             }
         }
         let is_kept = schedule == Some(Policy::Dnn);
-        blocks = with_tables(
-            blocks,
-            is_kept,
-            Arrays { plan: &mut self.plan, boxes: &mut self.boxes, held: &mut self.held },
-        )?;
+        blocks = with_tables(blocks, is_kept, &mut self.arrays)?;
         let (names, renamed) = self.array_names();
         let (arrays, tables) = self.declarations(&blocks, &names);
         let nest = ProgramSyntax {
@@ -215,12 +208,12 @@ impl Nest<'_> {
 
     /// The loops of a stage whose factor divides no number of their iterations: other copies than the schedule says.
     fn unrolled_less(&self, stage: &Stage) -> Vec<(Span, String)> {
-        let all = ranges(&self.plan, stage, &self.boxes);
+        let all = ranges(&self.arrays.plan, stage, &self.arrays.boxes);
         let note = |each: &plan::Loop| {
             let (Unroll::By(factor), (low, high)) = (each.unroll, all[each.variable]) else { return None };
             let extent = high - low + 1;
             let copies = unrolled(each.unroll, extent);
-            let name = &self.plan.variables[each.variable].0;
+            let name = &self.arrays.plan.variables[each.variable].0;
             (copies < factor.min(extent)).then(|| {
                 let said = format!("`{name}` has {extent} iterations, which {factor} does not divide");
                 (
@@ -234,7 +227,7 @@ impl Nest<'_> {
 
     /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
     fn blocks(&mut self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
-        let all = ranges(&self.plan, stage, &self.boxes);
+        let all = ranges(&self.arrays.plan, stage, &self.arrays.boxes);
         let chooser = chooser(stage, &all);
         let stage = &self.with_turned_loops(stage, &all);
         let Some(variable) = chooser else { return self.blocks_in(stage, &all, blocks) };
@@ -249,22 +242,20 @@ impl Nest<'_> {
     /// The stage with all loops from the least value of their variable to the greatest: those that are reversed have another variable
     /// in the place of theirs.
     fn with_turned_loops(&mut self, stage: &Stage, ranges: &Box) -> Stage {
-        let terms = &mut self.plan.terms;
+        let terms = &mut self.arrays.plan.terms;
         let mut turned = HashMap::new();
         for variable in stage.loops.iter().filter(|each| each.is_reversed).map(|each| &each.variable) {
             let (low, high) = ranges[*variable];
             let (ends, own) = (terms.number(low + high, Type::I32), terms.variable(*variable));
             turned.insert(*variable, terms.binary(Binary::Subtract, ends, own));
         }
-        if turned.is_empty() { stage.clone() } else { with_variables(&mut self.plan, stage, turned) }
+        if turned.is_empty() { stage.clone() } else { with_variables(&mut self.arrays.plan, stage, turned) }
     }
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
     fn blocks_in(&mut self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
         let mut converter = Converter {
-            plan: &self.plan,
-            boxes: &self.boxes,
-            held: &self.held,
+            arrays: &self.arrays,
             ranges: all,
             span: stage.span,
             floats: self.floats,
@@ -283,13 +274,14 @@ impl Nest<'_> {
             let Some(value) = value else { continue };
             let point = Point { array: *array, indices: stage.targets.clone(), place: Place(stage.span) };
             let target = converter.element(&point)?;
-            let value = stored(&converter.value(value)?, self.plan.arrays[*array].value, self.held[*array]);
+            let value =
+                stored(&converter.value(value)?, self.arrays.plan.arrays[*array].value, self.arrays.held[*array]);
             statements.push(Statement { target, value, updates: stage.updates });
         }
         let span = stage.span;
         if stage.updates {
             if let Some(array) = changing_place(&statements) {
-                let name = &self.plan.arrays[array].name;
+                let name = &self.arrays.plan.arrays[array].name;
                 let message = format!(
                     "the place of this update is read in `{name}`, which the update changes: Halide looks for the place of each value anew"
                 );
@@ -309,19 +301,18 @@ impl Nest<'_> {
 
     /// A statement in two: one keeps its value in an array of its own, with an element for each iteration, and one stores it.
     fn aside(&mut self, statement: Statement, loops: &[Loop]) -> (Statement, Statement) {
-        let (array, span) = (statement.array(), self.plan.arrays[statement.array()].span);
-        let of = &self.plan.arrays[array];
+        let (array, span) = (statement.array(), self.arrays.plan.arrays[statement.array()].span);
+        let of = &self.arrays.plan.arrays[array];
         // An update without loops has one iteration.
         let dimensions = loops.len().max(1);
         let like = of.like(format!("{}_next", of.name));
-        self.plan.arrays.push(Array { storage: Storage::Buffer, dimensions, ..like });
+        let kept = Array { storage: Storage::Buffer, dimensions, ..like };
         let mut region: Box = loops.iter().rev().map(|each| each.range).collect();
         let mut indices: Vec<Index> = loops.iter().rev().map(|each| Index::variable(each.variable)).collect();
         region.resize(dimensions, (0, 0));
         indices.resize(dimensions, Index::constant(0));
-        self.boxes.push(Some(region));
-        self.held.push(self.held[array]);
-        let element = Element::new(self.plan.arrays.len() - 1, indices, span);
+        let kept = self.arrays.add(kept, Some(region), self.arrays.held[array]);
+        let element = Element::new(kept, indices, span);
         let kept = Rc::new(Value::Load(element.clone()));
         let aside = Statement { target: element, value: statement.value, updates: false };
         (aside, Statement { value: kept, ..statement })
@@ -329,8 +320,9 @@ impl Nest<'_> {
 
     /// Removes what is stored and not read, as values of tuples may be.
     fn trim(&self, blocks: &mut Vec<Block>) {
-        let mut wanted: BTreeSet<usize> =
-            (0..self.plan.arrays.len()).filter(|array| self.plan.arrays[*array].storage == Storage::Output).collect();
+        let mut wanted: BTreeSet<usize> = (0..self.arrays.plan.arrays.len())
+            .filter(|array| self.arrays.plan.arrays[*array].storage == Storage::Output)
+            .collect();
         for block in blocks.iter_mut().rev() {
             // The elements that a statement reads of its own array are wanted if the array is; a later statement of the block may read an earlier one.
             loop {
@@ -352,7 +344,7 @@ impl Nest<'_> {
     /// Names for all arrays: those that the user gave them, where they can be names.
     fn array_names(&self) -> (Vec<String>, Vec<(Span, String, String)>) {
         let (mut names, mut renamed): (Vec<String>, _) = (Vec::new(), Vec::new());
-        for array in &self.plan.arrays {
+        for array in &self.arrays.plan.arrays {
             let wanted = identifier(&array.name);
             let taken = |name: &String| names.contains(name) || is_reserved(name);
             let numbered = (2..).map(|number| format!("{wanted}_{number}"));
@@ -385,8 +377,9 @@ impl Nest<'_> {
         }
         let (mut arrays, mut tables) = (Vec::new(), Vec::new());
         for array in used {
-            let (name, span, element) = (names[array].clone(), self.plan.arrays[array].span, self.held[array]);
-            let kind = match &self.plan.arrays[array].storage {
+            let (name, span, element) =
+                (names[array].clone(), self.arrays.plan.arrays[array].span, self.arrays.held[array]);
+            let kind = match &self.arrays.plan.arrays[array].storage {
                 Storage::Input => ArrayKind::Input,
                 Storage::Output => ArrayKind::Output,
                 Storage::Buffer => ArrayKind::Buffer,
@@ -396,7 +389,7 @@ impl Nest<'_> {
                     continue;
                 }
             };
-            let region = self.boxes[array].as_deref().unwrap_or_default();
+            let region = self.arrays.boxes[array].as_deref().unwrap_or_default();
             let (min, shape) = region.iter().map(|(low, high)| (*low, high - low + 1)).unzip();
             let buffer = nest::Array::buffer(name, element, min, shape, span);
             arrays.push(Declared::new(nest::Array { kind, ..buffer }, span));
@@ -407,14 +400,14 @@ impl Nest<'_> {
     fn block(&self, block: &Block, names: &[String]) -> Vec<NodeSyntax> {
         let span = block.span;
         let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
-        let mut ranges: Box = vec![(0, 0); self.plan.variables.len()];
+        let mut ranges: Box = vec![(0, 0); self.arrays.plan.variables.len()];
         let mut headers = Vec::new();
         for each in &block.loops {
             ranges[each.variable] = each.range;
             if each.extent() == 1 {
                 continue;
             }
-            let wanted = loop_name(&self.plan.variables[each.variable].0);
+            let wanted = loop_name(&self.arrays.plan.variables[each.variable].0);
             let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
             let numbered = (1..).map(|number| format!("{wanted}{number}"));
             let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
@@ -422,7 +415,7 @@ impl Nest<'_> {
             headers.push(Header::new(&name, each.range.0..each.range.1 + 1, unroll, span));
             variables.insert(each.variable, name);
         }
-        let writer = Writer { names, types: &self.held, variables, ranges, values: HashMap::new(), span };
+        let writer = Writer { names, types: &self.arrays.held, variables, ranges, values: HashMap::new(), span };
         let statement = |Statement { target, value, updates }: &Statement| {
             NodeSyntax::Statement(writer.statement(target, value, *updates))
         };

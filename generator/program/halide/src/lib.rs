@@ -74,7 +74,7 @@ use pushmem_nest::{Checked, Language, Policy, SourceText, Type};
 
 use crate::fault::{Fault, Result};
 use crate::lower::Lowering;
-use crate::plan::{Box, Plan, Storage};
+use crate::plan::{Arrays, Storage};
 use crate::sizes::{Declarations, Sizes};
 
 pub use floats::Floats;
@@ -137,11 +137,10 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let source = SourceText::new(name, &text, Language::Halide);
     floats::check(&pipeline, floats).map_err(|fault| located(&source, fault))?;
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
-    let made = made(&sizes, loops).map_err(|fault| located(&source, fault))?;
-    let Made { mut plan, boxes, held } = made;
-    let notes = std::mem::take(&mut plan.notes);
+    let mut arrays = made(&sizes, loops).map_err(|fault| located(&source, fault))?;
+    let notes = std::mem::take(&mut arrays.plan.notes);
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
-    let nest = emit::Nest { name: &stem(name), schedule, loops, floats, plan, boxes, held };
+    let nest = emit::Nest { name: &stem(name), schedule, loops, floats, arrays };
     let emitted = nest.emit().map_err(|fault| located(&source, fault))?;
     let mut checked = emitted.nest.resolve(source.clone())?;
     for (span, said, name) in &emitted.renamed {
@@ -183,13 +182,6 @@ fn stem(name: &str) -> String {
     Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// A plan with the boxes and the types of its arrays.
-struct Made {
-    plan: Plan,
-    boxes: Vec<Option<Box>>,
-    held: Vec<Type>,
-}
-
 /// The most terms that the updates of a Func without an array add one after the other in its schedule. Memories with two words for each
 /// element take less hardware than more operations.
 const FEW_TERMS: i64 = 16;
@@ -197,7 +189,7 @@ const FEW_TERMS: i64 = 16;
 /// The plan of a pipeline. Funcs of 32 bits whose values do not fit 16 become parts of what reads them, one after the other: their
 /// arrays would have two words for each element. Arrays hold those that are none, as their updates take other elements, outputs, and
 /// sums of more than a few terms.
-fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
+fn made(sizes: &Sizes, loops: Loops) -> Result<Arrays> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
     let mut wide: BTreeSet<(usize, usize)> = BTreeSet::new();
     loop {
@@ -219,7 +211,7 @@ fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
         let missing: Vec<(usize, usize, bool)> = missing.filter_map(value).collect();
         if missing.is_empty() {
             let held = held.into_iter().map(|of| of.unwrap_or(Type::I16)).collect();
-            return Ok(Made { plan, boxes, held });
+            return Ok(Arrays { plan, boxes, held });
         }
         for (func, place, is_buffer) in missing {
             let mut more = inline.clone();

@@ -10,9 +10,9 @@ use crate::fault::{Fault, Result};
 use crate::fit::index_of;
 use crate::held::NARROW;
 use crate::lower::MOST_ENTRIES;
-use crate::plan::{Array, Box};
+use crate::plan::{Array, Arrays, Box};
 use crate::rebuild::value_of;
-use crate::straight::{Arrays, Straight};
+use crate::straight::Straight;
 use crate::value::{Element, Evaluator, Value, Variable};
 
 type Indexed = Rc<Value<Element>>;
@@ -22,7 +22,7 @@ type Indexed = Rc<Value<Element>>;
 ///
 /// # Errors
 /// When a table would have too many entries.
-pub(crate) fn with_tables(blocks: Vec<Block>, are_kept: bool, arrays: Arrays) -> Result<Vec<Block>> {
+pub(crate) fn with_tables(blocks: Vec<Block>, are_kept: bool, arrays: &mut Arrays) -> Result<Vec<Block>> {
     let edged = blocks.iter().flat_map(Block::loads).filter_map(|load| match load {
         Element::Array { array, outside: Some(_), .. } => Some(*array),
         _ => None,
@@ -148,12 +148,9 @@ impl Tables<'_> {
         let holds = |of: &pushmem_nest::Type| entries.iter().all(|entry| of.holds(*entry));
         let of = NARROW.into_iter().find(holds);
         let of = of.ok_or_else(|| refused(format!("this index of `{name}` has values of more than 16 bits")))?;
-        let Arrays { plan, boxes, held } = &mut self.straight.arrays;
         let said = vec![(0, entries.len() as i64 - 1)];
-        plan.arrays.push(Array::constants(format!("{name}_place"), of, entries.clone(), said, span));
-        boxes.push(None);
-        held.push(of);
-        let table = plan.arrays.len() - 1;
+        let array = Array::constants(format!("{name}_place"), of, entries.clone(), said, span);
+        let table = self.straight.arrays.add(array, None, of);
         self.known.insert(entries, table);
         Ok(table)
     }

@@ -34,6 +34,23 @@ pub(crate) struct Plan {
     pub notes: Vec<(Span, String)>,
 }
 
+/// A plan with the boxes of its arrays, if they are used, and the types of their elements.
+pub(crate) struct Arrays {
+    pub plan: Plan,
+    pub boxes: Vec<Option<Box>>,
+    pub held: Vec<Type>,
+}
+
+impl Arrays {
+    /// Adds an array.
+    pub fn add(&mut self, array: Array, region: Option<Box>, held: Type) -> usize {
+        self.plan.arrays.push(array);
+        self.boxes.push(region);
+        self.held.push(held);
+        self.held.len() - 1
+    }
+}
+
 /// An array.
 #[derive(Debug)]
 pub(crate) struct Array {

@@ -13,11 +13,11 @@ mod steps;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use pushmem_nest::{Index, Span, Type};
+use pushmem_nest::{Index, Span};
 
 use self::several::SpreadKey;
 use crate::emit::{Block, Loop, Statement};
-use crate::plan::{Array, Box, Plan, Storage};
+use crate::plan::{Array, Arrays, Box, Storage};
 use crate::rebuild::{rewritten, value_of};
 use crate::runs::MOST_WRITERS;
 use crate::value::{Element, Value, Variable};
@@ -30,18 +30,11 @@ const MOST_RUNS: usize = 8;
 /// The most words of a copy for each word of its array and each read.
 const MOST_SPARSE: i64 = 4;
 
-/// The arrays of a nest.
-pub(crate) struct Arrays<'a> {
-    pub plan: &'a mut Plan,
-    pub boxes: &'a mut Vec<Option<Box>>,
-    pub held: &'a mut Vec<Type>,
-}
-
 /// A copy of an array for reads with these indices: of each dimension that has another place, its values.
 type Key = (usize, Vec<Option<Vec<i64>>>, Option<i64>, Box);
 
 /// The blocks with addresses that are sums; where there is no way, a block stays as it is.
-pub(crate) fn straightened(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
+pub(crate) fn straightened(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<Block> {
     let mut straight = Straight::new(arrays);
     for mut block in blocks {
         straight.read_copies(&mut block, Straight::unlimited);
@@ -52,7 +45,7 @@ pub(crate) fn straightened(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
 }
 
 /// The blocks with a copy of each array before its updates by a third block and by those after it, which go on in the copy.
-pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block> {
+pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<Block> {
     let is_chosen = |block: &Block, array: usize| {
         let mut found = false;
         for statement in &block.statements {
@@ -99,7 +92,7 @@ pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: Arrays) -> Vec<Block>
 
 /// The making of copies.
 pub(crate) struct Straight<'a> {
-    pub arrays: Arrays<'a>,
+    pub arrays: &'a mut Arrays,
     /// The blocks so far, with those that copy.
     pub done: Vec<Block>,
     copies: HashMap<Key, usize>,
@@ -116,7 +109,7 @@ struct Read<'a> {
 }
 
 impl<'a> Straight<'a> {
-    pub fn new(arrays: Arrays<'a>) -> Self {
+    pub fn new(arrays: &'a mut Arrays) -> Self {
         Self { arrays, done: Vec::new(), copies: HashMap::new(), spread: HashMap::new() }
     }
 
@@ -304,14 +297,10 @@ impl<'a> Straight<'a> {
         if let Some(into) = into {
             return into;
         }
-        let Arrays { plan, boxes, held } = &mut self.arrays;
-        let of = &plan.arrays[read.array];
+        let of = &self.arrays.plan.arrays[read.array];
         let like = of.like(format!("{}_{what}", of.name));
         let array = Array { storage: Storage::Buffer, span: read.span, ..like };
-        plan.arrays.push(array);
-        boxes.push(None);
-        held.push(held[read.array]);
-        plan.arrays.len() - 1
+        self.arrays.add(array, None, self.arrays.held[read.array])
     }
 
     /// Copies an array, with a constant around it.
