@@ -230,7 +230,7 @@ impl Converter<'_> {
         let tells = |each: &Index| each.range(self.ranges).0 < 0;
         let same =
             |one: &[Index], other: &[Index]| one.iter().filter(|each| tells(each)).all(|each| other.contains(each));
-        let load = Element::Array { array: point.array, indices, outside: Some(constant), place: point.place };
+        let load = Element::Array { array: point.array, indices, outside: Some(constant), span: point.span };
         (same(&said, &needed) && same(&needed, &said)).then_some(Value::Load(load))
     }
 
@@ -252,14 +252,14 @@ impl Converter<'_> {
         let all = |ranges: &Box| (0..indices.len()).all(|number| within(ranges, number));
         // Elements beyond the array are not used.
         let outside = (!all(self.ranges) && all(used)).then_some(0);
-        Ok(Value::Load(Element::Array { array: point.array, indices, outside, place: point.place }))
+        Ok(Value::Load(Element::Array { array: point.array, indices, outside, span: point.span }))
     }
 
     /// The element that a definition stores.
     pub fn element(&mut self, point: &Point) -> Result<Element> {
         self.refuse_narrowed(point)?;
         if let Some(indices) = self.indices(point) {
-            return Ok(Element::new(point.array, indices, point.place.0));
+            return Ok(Element::new(point.array, indices, point.span));
         }
         let mut known = std::mem::take(&mut self.known);
         let element = self.chosen(point, self.ranges, &mut known);
@@ -270,7 +270,7 @@ impl Converter<'_> {
     /// An element that data or a table choose.
     fn chosen(&self, point: &Point, used: &Box, known: &mut HashMap<usize, Converted>) -> Result<Element> {
         let indices = point.indices.iter().map(|index| self.within(index, used, known)).collect::<Result<_>>()?;
-        Ok(Element::Chosen { array: point.array, indices, place: point.place })
+        Ok(Element::Chosen { array: point.array, indices, span: point.span })
     }
 
     /// Refuses indices that are computed with narrowed numbers.
@@ -280,7 +280,7 @@ impl Converter<'_> {
         }
         let name = &self.arrays.plan.arrays[point.array].name;
         let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
-        Err(Fault::new(point.place.0, message).with_help(
+        Err(Fault::new(point.span, message).with_help(
             "compute indices with integers: a coordinate has more bits than a number of bfloat16 or float16",
         ))
     }
@@ -324,7 +324,7 @@ impl Converter<'_> {
             match **index {
                 Value::Number(at, _) if !(low..=high).contains(&at) => {
                     let message = format!("`{}` is read at {at}, and has the indices {low} to {high}", array.name);
-                    return Err(Fault::new(point.place.0, message));
+                    return Err(Fault::new(point.span, message));
                 }
                 Value::Number(at, _) => place = place.map(|place| place + (at - low) * stride),
                 _ => place = None,

@@ -23,7 +23,7 @@ use crate::statements::{Writer, identifier};
 use crate::straight::{straightened, with_few_writers};
 use crate::substitution::with_variables;
 use crate::turns::{after_reads, changing_place, in_turns};
-use crate::value::{Element, Place, Value, Variable};
+use crate::value::{Element, Value, Variable};
 
 /// The fewest choices by one coordinate for which the values of it have blocks of their own.
 const FEWEST_CHOICES: i64 = 16;
@@ -98,9 +98,7 @@ impl Loop {
 impl Block {
     /// The loads of its values.
     pub fn loads(&self) -> Vec<&Element> {
-        let mut loads = Vec::new();
-        self.statements.iter().for_each(|statement| statement.value.loads(&mut loads));
-        loads
+        self.statements.iter().flat_map(|statement| statement.value.loads()).collect()
     }
 
     /// The indices of all loads from arrays, those of which tables are looked up too.
@@ -272,7 +270,7 @@ impl Nest<'_> {
         let mut statements = Vec::new();
         for (array, value) in stage.arrays.iter().zip(&stage.values) {
             let Some(value) = value else { continue };
-            let point = Point { array: *array, indices: stage.targets.clone(), place: Place(stage.span) };
+            let point = Point { array: *array, indices: stage.targets.clone(), span: stage.span };
             let target = converter.element(&point)?;
             let value =
                 stored(&converter.value(value)?, self.arrays.plan.arrays[*array].value, self.arrays.held[*array]);

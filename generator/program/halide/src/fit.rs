@@ -4,8 +4,7 @@
 //! expression depends on one variable, it is computed for every value of it, and the simplest index that has these values
 //! is taken. That is exact, and does not depend on the form.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::{HashMap, HashSet};
 
 use pushmem_nest::{Binary, INDEX_LIMIT, Index, Piece, Type};
 
@@ -18,7 +17,7 @@ pub(crate) const MOST_VALUES: i64 = 1 << 16;
 const LARGEST_DIVISOR: i64 = 32;
 
 /// The value, if it depends on nothing within the ranges of the variables.
-pub(crate) fn constant_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<i64> {
+pub(crate) fn constant_of<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<i64> {
     let single = |variable: Variable| ranges.get(variable).filter(|range| range.0 == range.1).map(|range| range.0);
     value.evaluate(&single).or_else(|| index_of(value, ranges)?.as_constant())
 }
@@ -35,15 +34,14 @@ pub(crate) struct Sampled {
 
 impl Sampled {
     /// The values of an expression, if it depends on one sum of variables only.
-    pub fn new<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Self> {
+    pub fn new<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Self> {
         Indices { ranges, known: HashMap::new(), sums: HashMap::new() }.sampled(value)
     }
 }
 
 /// The variable of an expression that has one only, and no loads.
 fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
-    let mut variables = BTreeSet::new();
-    value.own_variables(&mut variables);
+    let variables = value.own_variables();
     match (variables.len(), value.is_known()) {
         (1, true) => variables.first().copied(),
         _ => None,
@@ -51,7 +49,7 @@ fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
 }
 
 /// An expression as an index, if it is one.
-pub(crate) fn index_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
+pub(crate) fn index_of<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
     Indices { ranges, known: HashMap::new(), sums: HashMap::new() }.index(value)
 }
 
@@ -63,7 +61,7 @@ struct Indices<'a, L> {
     sums: HashMap<*const Value<L>, Option<Index>>,
 }
 
-impl<L: Clone + Hash> Indices<'_, L> {
+impl<L: Clone> Indices<'_, L> {
     fn index(&mut self, value: &Value<L>) -> Option<Index> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(value)) {
             return known.clone();
@@ -149,7 +147,7 @@ fn is_quotient(index: &Index) -> bool {
     index.pieces.len() == 1 && index.pieces.iter().all(divided)
 }
 
-impl<L: Clone + Hash> Indices<'_, L> {
+impl<L: Clone> Indices<'_, L> {
     /// The index of an expression that depends on one sum of loop variables only, from its values.
     fn tabulated(&mut self, value: &Value<L>) -> Option<Index> {
         let Sampled { sum, first, values } = self.sampled(value)?;

@@ -305,14 +305,9 @@ fn along(plan: &Plan, stage: usize, dimension: usize) -> Option<Along> {
     if let Some(level) = target.as_number() {
         return Some(Along::One(level));
     }
-    let mut variables = BTreeSet::new();
-    target.own_variables(&mut variables);
-    let variable = variables.iter().copied().exactly_one().ok()?;
-    let is_elsewhere = |(other, target): (usize, &Term)| {
-        let mut variables = BTreeSet::new();
-        target.own_variables(&mut variables);
-        other != dimension && variables.contains(&variable)
-    };
+    let variable = target.own_variables().into_iter().exactly_one().ok()?;
+    let is_elsewhere =
+        |(other, target): (usize, &Term)| other != dimension && target.own_variables().contains(&variable);
     if targets.iter().enumerate().any(is_elsewhere) {
         return None;
     }

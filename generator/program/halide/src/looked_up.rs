@@ -72,32 +72,31 @@ impl Tables<'_> {
         ranges: &Box,
         is_summed: &impl Fn(&Index) -> bool,
     ) -> Result<Option<Element>> {
-        let (array, values, place) = match element {
-            Element::Chosen { array, indices, place } if indices.iter().all(|index| index.is_known()) => {
-                (*array, indices.clone(), place)
+        let (array, values, span) = match element {
+            Element::Chosen { array, indices, span } if indices.iter().all(|index| index.is_known()) => {
+                (*array, indices.clone(), span)
             }
-            Element::Array { array, indices, outside: None, place } if !indices.iter().all(is_summed) => {
-                (*array, indices.iter().map(value_of).collect(), place)
+            Element::Array { array, indices, outside: None, span } if !indices.iter().all(is_summed) => {
+                (*array, indices.iter().map(value_of).collect(), span)
             }
             _ => return Ok(None),
         };
         let look_up = |value: &Indexed| match index_of(&**value, ranges).filter(is_summed) {
             Some(sum) => Ok(value_of(&sum)),
-            None => self.entry(array, value, ranges, place.0),
+            None => self.entry(array, value, ranges, *span),
         };
         let indices = values.iter().map(look_up).collect::<Result<_>>()?;
         let array = match self.edged.contains(&array) {
-            true => *self.copies.entry(array).or_insert_with(|| self.straight.begun_anew(array, place.0)),
+            true => *self.copies.entry(array).or_insert_with(|| self.straight.begun_anew(array, *span)),
             false => array,
         };
-        Ok(Some(Element::Chosen { array, indices, place: *place }))
+        Ok(Some(Element::Chosen { array, indices, span: *span }))
     }
 
     /// The entry of a table that an index of an array is.
     fn entry(&mut self, array: usize, index: &Indexed, ranges: &Box, span: Span) -> Result<Indexed> {
-        let mut variables = BTreeSet::new();
-        index.own_variables(&mut variables);
-        let loops = variables
+        let loops = index
+            .own_variables()
             .into_iter()
             .map(|variable| (variable, ranges[variable].0, ranges[variable].1 - ranges[variable].0 + 1));
         let loops: Vec<(Variable, i64, i64)> = loops.collect();

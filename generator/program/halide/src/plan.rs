@@ -6,17 +6,17 @@ use pushmem_nest::{Span, Type};
 
 use crate::held::{is_wide, unrolled};
 use crate::intern::Interner;
-use crate::value::{Place, Value, Variable};
+use crate::value::{Value, Variable};
 
 /// A value that is kept once.
 pub(crate) type Term = Rc<Value<Point>>;
 
 /// An element of an array.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Point {
     pub array: usize,
     pub indices: Vec<Term>,
-    pub place: Place,
+    pub span: Span,
 }
 
 /// The least and the greatest index of each dimension.
@@ -115,7 +115,7 @@ impl Plan {
     /// The value of an element of an array.
     pub fn load(&mut self, array: usize, indices: &[Term], span: Span) -> Term {
         let (value, loaded) = (self.arrays[array].value, self.arrays[array].loaded());
-        let load = self.terms.load(Point { array, indices: indices.to_vec(), place: Place(span) }, loaded);
+        let load = self.terms.load(Point { array, indices: indices.to_vec(), span }, loaded);
         self.terms.cast(value, load)
     }
 

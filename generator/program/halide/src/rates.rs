@@ -53,9 +53,9 @@ pub(crate) fn in_turns_of_rates(block: &mut Block) {
     let choosing = Choosing { loops: &block.loops, ranges: block.ranges(variables) };
     for statement in &mut block.statements {
         statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut |value| {
-            let Value::Load(Element::Array { array, indices, outside: None, place }) = value else { return None };
+            let Value::Load(Element::Array { array, indices, outside: None, span }) = value else { return None };
             choosing.other(indices)?;
-            let load = |indices| Value::Load(Element::Array { array: *array, indices, outside: None, place: *place });
+            let load = |indices| Value::Load(Element::Array { array: *array, indices, outside: None, span: *span });
             choosing.value(indices, &load)
         });
     }

@@ -21,9 +21,9 @@ pub(crate) fn rewritten(
             let index = rewritten(index, known, part);
             Rc::new(Value::Load(Element::Table { table: *table, index }))
         }
-        Value::Load(Element::Chosen { array, indices, place }) => {
+        Value::Load(Element::Chosen { array, indices, span }) => {
             let indices = indices.iter().map(|index| rewritten(index, known, part)).collect();
-            Rc::new(Value::Load(Element::Chosen { array: *array, indices, place: *place }))
+            Rc::new(Value::Load(Element::Chosen { array: *array, indices, span: *span }))
         }
         other if other.operands().is_empty() => value.clone(),
         other => Rc::new(other.with(|operand| rewritten(operand, known, part))),

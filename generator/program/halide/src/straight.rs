@@ -77,10 +77,10 @@ pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<B
             }
         }
         let mut part = |value: &Value<Element>| match value {
-            Value::Load(Element::Array { array, indices, outside, place }) => {
+            Value::Load(Element::Array { array, indices, outside, span }) => {
                 let array = *now.get(array)?;
-                let (indices, outside, place) = (indices.clone(), *outside, *place);
-                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
+                let (indices, outside, span) = (indices.clone(), *outside, *span);
+                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, span })))
             }
             _ => None,
         };
@@ -173,10 +173,10 @@ impl<'a> Straight<'a> {
         let written: BTreeSet<usize> = block.statements.iter().map(Statement::array).collect();
         for statement in &mut block.statements {
             let mut part = |value: &Value<Element>| {
-                let Value::Load(Element::Array { array, indices, outside, place }) = value else { return None };
-                let read = Read { array: *array, indices, outside: *outside, span: place.0, ranges: &ranges };
+                let Value::Load(Element::Array { array, indices, outside, span }) = value else { return None };
+                let read = Read { array: *array, indices, outside: *outside, span: *span, ranges: &ranges };
                 let (copy, indices) = if written.contains(array) { None } else { copy(self, &read) }?;
-                Some(load(copy, &indices, place.0))
+                Some(load(copy, &indices, *span))
             };
             let mut known = HashMap::new();
             statement.value = rewritten(&statement.value, &mut known, &mut part);
@@ -193,7 +193,7 @@ impl<'a> Straight<'a> {
         else {
             return false;
         };
-        let Value::Load(Element::Array { array, indices: read, outside, place }) = &**value else { return false };
+        let Value::Load(Element::Array { array, indices: read, outside, span }) = &**value else { return false };
         let held = &self.arrays.held;
         let follows = |index: &Index, read: &Index| match OfSum::new(read, ranges) {
             Some(of) => of.sum == *index,
@@ -208,7 +208,7 @@ impl<'a> Straight<'a> {
         if !all {
             return false;
         }
-        let read = Read { array: *array, indices: read, outside: *outside, span: place.0, ranges };
+        let read = Read { array: *array, indices: read, outside: *outside, span: *span, ranges };
         self.copied(&read, Some(*target)).is_some()
     }
 
@@ -437,11 +437,11 @@ fn divided(
         let mut is_whole = true;
         let mut part = |value: &Value<Element>| match value {
             Value::Variable(variable) if *variable == each.variable => Some(value_of(&whole)),
-            Value::Load(Element::Array { array, indices, outside, place }) => {
+            Value::Load(Element::Array { array, indices, outside, span }) => {
                 let indices: Option<Vec<Index>> = indices.iter().map(index).collect();
                 is_whole &= indices.is_some();
-                let (array, indices, outside, place) = (*array, indices.unwrap_or_default(), *outside, *place);
-                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, place })))
+                let (array, indices, outside, span) = (*array, indices.unwrap_or_default(), *outside, *span);
+                Some(Rc::new(Value::Load(Element::Array { array, indices, outside, span })))
             }
             _ => None,
         };

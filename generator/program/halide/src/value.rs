@@ -10,7 +10,7 @@ use pushmem_nest::{Binary, Index, Span, Type, Unary};
 pub(crate) type Variable = usize;
 
 /// An expression. The kind of its loads depends on the stage: flat addresses first, elements of arrays later.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) enum Value<L> {
     Number(i64, Type),
     /// Of type i32.
@@ -23,14 +23,14 @@ pub(crate) enum Value<L> {
 }
 
 /// A load of an element, or of an entry of a table.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) enum Element {
     Array {
         array: usize,
         indices: Vec<Index>,
         /// The value where the indices lie outside of the array.
         outside: Option<i64>,
-        place: Place,
+        span: Span,
     },
     Table {
         table: usize,
@@ -40,14 +40,14 @@ pub(crate) enum Element {
     Chosen {
         array: usize,
         indices: Vec<Rc<Value<Element>>>,
-        place: Place,
+        span: Span,
     },
 }
 
 impl Element {
     /// The element of an array that has these indices.
     pub fn new(array: usize, indices: Vec<Index>, span: Span) -> Self {
-        Element::Array { array, indices, outside: None, place: Place(span) }
+        Element::Array { array, indices, outside: None, span }
     }
 
     /// The array or the table.
@@ -82,22 +82,6 @@ impl Element {
         self.values().iter().for_each(|index| index.visit_all(&mut seen, &mut |part| loads.extend(part.array_load())));
         loads
     }
-}
-
-/// A place of the text that does not count when expressions are compared.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place(pub Span);
-
-impl PartialEq for Place {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Place {}
-
-impl std::hash::Hash for Place {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 impl Value<Element> {
@@ -214,19 +198,19 @@ impl<L: Clone> Value<L> {
     }
 
     /// All loads, in the order of the text.
-    pub fn loads<'a>(&'a self, found: &mut Vec<&'a L>) {
+    pub fn loads(&self) -> Vec<&L> {
+        let mut found = Vec::new();
         self.visit(&mut HashSet::new(), &mut |part| {
             if let Value::Load(load) = part {
                 found.push(load);
             }
         });
+        found
     }
 
     /// Whether it depends on variables only.
     pub fn is_known(&self) -> bool {
-        let mut loads = Vec::new();
-        self.loads(&mut loads);
-        loads.is_empty()
+        self.loads().is_empty()
     }
 
     /// Shows each part of the value once, however often it is used; operands before what is computed of them.
@@ -238,12 +222,14 @@ impl<L: Clone> Value<L> {
     }
 
     /// The variables outside of loads.
-    pub fn own_variables(&self, found: &mut BTreeSet<Variable>) {
+    pub fn own_variables(&self) -> BTreeSet<Variable> {
+        let mut found = BTreeSet::new();
         self.visit(&mut HashSet::new(), &mut |part| {
             if let Value::Variable(variable) = part {
                 found.insert(*variable);
             }
         });
+        found
     }
 
     /// The type, where `load` gives those of loads. Operands are of one type.
