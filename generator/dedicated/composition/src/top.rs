@@ -68,6 +68,11 @@ impl Section {
     fn new(comment: impl AsRef<str>, body: impl Into<String>) -> Self {
         Section { comment: lines(comment.as_ref()), body: aligned(&body.into()) }
     }
+
+    /// The part that a template prints.
+    fn of(comment: impl AsRef<str>, body: &impl Template) -> Self {
+        Section::new(comment, body.render().expect("templates write to memory"))
+    }
 }
 
 /// Context from which the parts of the module are printed.

@@ -1,6 +1,6 @@
 //! The configuration bus that the memory tiles share.
 
-use itertools::Itertools;
+use pushmem_files::template;
 use pushmem_tile::TEST_ENABLE;
 
 use super::{Context, Section};
@@ -15,40 +15,19 @@ impl Context<'_> {
             return None;
         }
         let (bits, low) = (self.window.tile_bits, self.window.offset_bits);
-        let mut body = vec![
-            format!("    logic{} config_tile;", range(bits)),
-            format!("    logic{} config_tile_q;", range(bits)),
-            format!("    assign config_tile = config_address_i[{}:{low}];", low + bits - 1),
-            "    always_ff @(posedge clk_i, negedge rst_ni) begin".to_owned(),
-            "        if (!rst_ni) begin".to_owned(),
-            "            config_tile_q <= '0;".to_owned(),
-            "        end else if (config_read_i) begin".to_owned(),
-            "            config_tile_q <= config_tile;".to_owned(),
-            "        end".to_owned(),
-            "    end".to_owned(),
-        ];
-        body.push(format!("    logic{} config_errors;", vector(tiles as u32)));
-        let misses = match tiles == 1 << bits {
-            true => String::new(),
-            false => {
-                body.extend(missed(&literal(bits, tiles as u64 - 1)));
-                " | config_misses_q".to_owned()
-            }
-        };
-        body.push(format!("    assign config_error_o = |config_errors{misses};"));
-        let data = (0..tiles).map(|tile| self.read_data(tile)).collect_vec();
-        body.extend(data.iter().map(|data| format!("    logic [31:0] {data};")));
-        body.push("    always_comb begin".to_owned());
-        body.push("        unique case (config_tile_q)".to_owned());
-        let case = |(tile, data): (usize, &String)| {
-            format!("            {}: config_read_data_o = {data};", literal(bits, tile as u64))
-        };
-        body.extend(data.iter().enumerate().map(case));
-        body.push("            default: config_read_data_o = '0;".to_owned());
-        body.push("        endcase".to_owned());
-        body.push("    end".to_owned());
-        let comment = "Configuration bus: the upper bits of an address select the tile.";
-        Some(Section::new(comment, body.join("\n")))
+        let data = |tile: usize| (literal(bits, tile as u64), self.read_data(tile));
+        let body = template!(
+            "configuration_bus.sv",
+            range: String = range(bits),
+            high: u32 = low + bits - 1,
+            low: u32 = low,
+            errors: String = vector(tiles as u32),
+            /// The number of the last tile, if larger ones are of none.
+            last: Option<String> = (tiles < 1 << bits).then(|| literal(bits, tiles as u64 - 1)),
+            /// The number of each tile, and its read data.
+            data: Vec<(String, String)> = (0..tiles).map(data).collect(),
+        );
+        Some(Section::of("Configuration bus: the upper bits of an address select the tile.", &body))
     }
 
     /// Connects the clock, the control of time and the configuration port of a tile.
@@ -93,18 +72,4 @@ impl Context<'_> {
             _ => format!("config_read_data_{tile}"),
         }
     }
-}
-
-/// The response to accesses beyond the last tile, as lines.
-fn missed(last: &str) -> [String; 8] {
-    [
-        "    logic config_misses_q;".to_owned(),
-        "    always_ff @(posedge clk_i, negedge rst_ni) begin".to_owned(),
-        "        if (!rst_ni) begin".to_owned(),
-        "            config_misses_q <= 1'b0;".to_owned(),
-        "        end else begin".to_owned(),
-        format!("            config_misses_q <= (config_write_i || config_read_i) && config_tile > {last};"),
-        "        end".to_owned(),
-        "    end".to_owned(),
-    ]
 }

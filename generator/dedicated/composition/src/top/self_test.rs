@@ -2,6 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_bist::MemoryShape;
+use pushmem_files::template;
 use pushmem_graph::Accelerator;
 
 use super::{Context, Section};
@@ -27,58 +28,39 @@ pub(crate) fn cycles(accelerator: &Accelerator) -> Option<u64> {
     self_tested(accelerator).iter().map(|(_, shape)| shape.cycles()).max()
 }
 
+/// A tile with a self-test: its number among them, and the signals of its failure.
+struct SelfTested {
+    number: String,
+    address_range: String,
+    row_range: String,
+    address: String,
+    bits: String,
+}
+
 impl Context<'_> {
     /// The common result of the self-tests.
     pub(super) fn self_tests(&self) -> Option<Section> {
         let tested = self_tested(self.accelerator);
         let (width, address_bits) = widest(self.accelerator)?;
-        let count = range(tested.len() as u32);
-        let mut body = vec![format!("    logic{count} bist_tile_busy;"), format!("    logic{count} bist_tile_done;")];
-        for (place, shape) in &tested {
-            let address = range(pushmem_tile::address_bits_for(shape.rows));
-            body.push(format!("    logic{address} {};", self.failing(*place, "address")));
-            body.push(format!("    logic{} {};", range(shape.width), self.failing(*place, "bits")));
-        }
-        body.push("    assign bist_busy_o = |bist_tile_busy;".to_owned());
-        body.push("    assign bist_done_o = &bist_tile_done;".to_owned());
-        body.push("    assign bist_fail_o = |bist_fail_tiles_o;".to_owned());
-        let shown = |place: usize| {
-            let address = format!("bist_fail_address_o = {address_bits}'({});", self.failing(place, "address"));
-            [address, format!("bist_fail_bits_o = {width}'({});", self.failing(place, "bits"))]
+        let number_bits = bits_for(tested.len() as u64 - 1);
+        let tile = |(number, (place, shape)): (usize, &(usize, MemoryShape))| SelfTested {
+            number: literal(number_bits, number as u64),
+            address_range: range(pushmem_tile::address_bits_for(shape.rows)),
+            row_range: range(shape.width),
+            address: self.failing(*place, "address"),
+            bits: self.failing(*place, "bits"),
         };
-        match tested.as_slice() {
-            [(only, _)] => body.extend(shown(*only).map(|shown| format!("    assign {shown}"))),
-            _ => {
-                let bits = bits_for(tested.len() as u64 - 1);
-                body.push("    always_comb begin".to_owned());
-                body.push("        bist_fail_address_o = '0;".to_owned());
-                body.push("        bist_fail_bits_o = '0;".to_owned());
-                body.push("        unique case (bist_select_i)".to_owned());
-                for (number, (place, _)) in tested.iter().enumerate() {
-                    body.push(format!("            {}: begin", literal(bits, number as u64)));
-                    body.extend(shown(*place).map(|shown| format!("                {shown}")));
-                    body.push("            end".to_owned());
-                }
-                body.push("            default: ;".to_owned());
-                body.push("        endcase".to_owned());
-                body.push("    end".to_owned());
-            }
-        }
-        body.push(self.self_test_assertion());
-        Some(Section::new(
-            "Self-tests: the longest is done last. The findings of one of them are shown until the next start.",
-            body.join("\n"),
-        ))
-    }
-
-    /// The memories are the self-test's or a run's.
-    fn self_test_assertion(&self) -> String {
-        [
-            "    `PUSHMEM_ASSERT(a_test_between_runs,",
-            "        ((bist_start_i || bist_busy_o) && (start_i || busy_o)) !== 1'b1,",
-            &format!("        (\"{}: a run and a self-test at the same time\"))", self.accelerator.name),
-        ]
-        .join("\n")
+        let body = template!(
+            "self_tests.sv",
+            name: &'a str = &self.accelerator.name,
+            count: String = range(tested.len() as u32),
+            address_bits: u32 = address_bits,
+            width: u32 = width,
+            tiles: Vec<SelfTested> = tested.iter().enumerate().map(tile).collect(),
+        );
+        let comment =
+            "Self-tests: the longest is done last. The findings of one of them are shown until the next start.";
+        Some(Section::of(comment, &body))
     }
 
     /// Which tiles have the bits of `bist_fail_tiles`, as text.
