@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Shard};
-use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, Test, run};
+use pushmem_regression::{MutantList, MutantResult, RegressionList, Test, run};
 use pushmem_simulation::Verilator;
 use serde::Serialize;
 
@@ -64,19 +64,6 @@ pub struct Mutants {
 #[derive(Serialize)]
 struct Report<'a> {
     mutants: &'a [MutantResult],
-}
-
-impl Progress<Mutant, Result<MutantResult, Diagnostic>> for Bar {
-    fn started(&self, mutant: &Mutant) {
-        self.begin(&mutant.name);
-    }
-
-    fn finished(&self, outcome: &Result<MutantResult, Diagnostic>) {
-        self.end();
-        if let Ok(MutantResult { name, fault, caught: None }) = outcome {
-            self.warn(&format!("SURVIVED {name}: {fault}"));
-        }
-    }
 }
 
 impl Mutants {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pushmem_regression::Progress;
 
 use crate::output;
 
@@ -44,24 +45,22 @@ impl Bar {
         self.0.set_position(cycle);
     }
 
-    /// Work on an item began.
-    pub fn begin(&self, name: &str) {
-        self.0.set_message(name.to_owned());
-    }
-
-    /// Work on an item ended.
-    pub fn end(&self) {
-        self.0.inc(1);
-    }
-
-    /// Prints a line on standard error, above the bar.
-    pub fn warn(&self, text: &str) {
-        self.0.suspend(|| output::warn(text));
-    }
-
     /// Removes the bar.
     pub fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+impl Progress for Bar {
+    fn begin(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+    }
+
+    fn end(&self, bad: Option<String>) {
+        self.0.inc(1);
+        if let Some(text) = bad {
+            self.0.suspend(|| output::warn(&text));
+        }
     }
 }
 

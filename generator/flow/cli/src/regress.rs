@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_regression::{Progress, RegressionList, Test, TestResult, for_programs, run, to_junit};
+use pushmem_regression::{RegressionList, Test, TestResult, for_programs, run, to_junit};
 use pushmem_simulation::Verilator;
 
 use crate::progress::Bar;
@@ -35,19 +35,6 @@ pub struct Regress {
     /// Report as JSON.
     #[arg(long)]
     json: bool,
-}
-
-impl Progress<Test, TestResult> for Bar {
-    fn started(&self, test: &Test) {
-        self.begin(&test.name);
-    }
-
-    fn finished(&self, result: &TestResult) {
-        self.end();
-        if let Some(failure) = &result.failure {
-            self.warn(&format!("FAILED {}: {failure}", result.name));
-        }
-    }
 }
 
 impl Regress {

@@ -134,10 +134,14 @@ impl MutantList {
         tests: &[Test],
         verilator: &Verilator,
         jobs: usize,
-        progress: &impl Progress<Mutant, Result<MutantResult, Diagnostic>>,
+        progress: &impl Progress,
     ) -> Result<Vec<MutantResult>, Diagnostic> {
-        let run = |mutant: &Mutant| self.run_one(mutant, tests, &|design: Design| design.build(verilator, &mutant.rtl));
-        in_parallel(&self.mutants, jobs, progress, run).into_iter().collect()
+        let run = |mutant: &Mutant| {
+            MutantResult::with_progress(&mutant.name, progress, || {
+                self.run_one(mutant, tests, &|design: Design| design.build(verilator, &mutant.rtl))
+            })
+        };
+        in_parallel(&self.mutants, jobs, run).into_iter().collect()
     }
 
     fn run_one(&self, mutant: &Mutant, tests: &[Test], build: &Build) -> Result<MutantResult, Diagnostic> {
@@ -232,6 +236,24 @@ pub struct MutantResult {
     pub fault: String,
     /// The failure that caught it; nothing if it survived.
     pub caught: Option<Catch>,
+}
+
+impl MutantResult {
+    /// Runs a mutant of this name, and tells if it survives.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub fn with_progress(
+        name: &str,
+        progress: &impl Progress,
+        run: impl FnOnce() -> Result<Self, Diagnostic>,
+    ) -> Result<Self, Diagnostic> {
+        progress.begin(name);
+        let result = run();
+        let survivor = result.iter().find(|result| result.caught.is_none());
+        progress.end(survivor.map(|result| format!("SURVIVED {name}: {}", result.fault)));
+        result
+    }
 }
 
 /// A test that failed because of a fault.

@@ -34,28 +34,26 @@ use runner::{Promises, Runner};
 const MAX_STREAM: u128 = 1 << 22;
 
 /// Told what happens, from any thread.
-pub trait Progress<Item, Outcome>: Sync {
-    /// Work on an item began.
-    fn started(&self, item: &Item);
-    /// Work on an item ended.
-    fn finished(&self, outcome: &Outcome);
+pub trait Progress: Sync {
+    /// Work on an item of this name began.
+    fn begin(&self, name: &str);
+    /// Work on an item ended, perhaps badly: in a line of text.
+    fn end(&self, bad: Option<String>);
 }
 
 /// Runs tests, `jobs` at a time; results come in the order of the tests.
-pub fn run(
-    tests: &[Test],
-    verilator: &Verilator,
-    jobs: usize,
-    progress: &impl Progress<Test, TestResult>,
-) -> Vec<TestResult> {
-    in_parallel(tests, jobs, progress, |test| {
-        run_test(test, &|design| {
+pub fn run(tests: &[Test], verilator: &Verilator, jobs: usize, progress: &impl Progress) -> Vec<TestResult> {
+    in_parallel(tests, jobs, |test| {
+        progress.begin(&test.name);
+        let result = run_test(test, &|design| {
             let rtl = match (design, &test.sram) {
                 (Design::Tile(spec, _), Some(sram)) => bound(spec, sram)?,
                 _ => design.rtl()?,
             };
             design.build(verilator, &rtl)
-        })
+        });
+        progress.end(result.failure.as_ref().map(|failure| format!("FAILED {}: {failure}", result.name)));
+        result
     })
 }
 
@@ -90,17 +88,10 @@ fn bound(spec: &TileSpec, sram: &Path) -> Result<Vec<(String, String)>, Diagnost
 pub fn in_parallel<Item: Sync, Outcome: Send>(
     items: &[Item],
     jobs: usize,
-    progress: &impl Progress<Item, Outcome>,
     work: impl Fn(&Item) -> Outcome + Sync,
 ) -> Vec<Outcome> {
-    let work = |item: &Item| {
-        progress.started(item);
-        let outcome = work(item);
-        progress.finished(&outcome);
-        outcome
-    };
     let pool = ThreadPoolBuilder::new().num_threads(jobs.max(1)).build().expect("the system has threads");
-    pool.install(|| items.par_iter().map(work).collect())
+    pool.install(|| items.par_iter().map(&work).collect())
 }
 
 /// Executable models of a tile's RTL.

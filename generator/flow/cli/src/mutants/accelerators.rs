@@ -11,7 +11,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_nest::Program;
 use pushmem_process::Invocation;
 use pushmem_realization::build;
-use pushmem_regression::{Catch, MutantResult, Progress, Replacement, in_parallel};
+use pushmem_regression::{Catch, MutantResult, Replacement, in_parallel};
 use pushmem_simulation::Verilator;
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
@@ -71,19 +71,6 @@ pub struct AcceleratorList {
     mutants: Vec<AcceleratorMutant>,
     built: Vec<Built>,
     document: Document,
-}
-
-impl Progress<AcceleratorMutant, Result<MutantResult, Diagnostic>> for Bar {
-    fn started(&self, mutant: &AcceleratorMutant) {
-        self.begin(&mutant.file.name);
-    }
-
-    fn finished(&self, outcome: &Result<MutantResult, Diagnostic>) {
-        self.end();
-        if let Ok(MutantResult { name, fault, caught: None }) = outcome {
-            self.warn(&format!("SURVIVED {name}: {fault}"));
-        }
-    }
 }
 
 impl AcceleratorList {
@@ -148,7 +135,10 @@ impl AcceleratorList {
             }
         }
         let bar = Bar::new(self.mutants.len());
-        let results = in_parallel(&self.mutants, jobs, &bar, |mutant| self.run_one(mutant, verilator));
+        let run = |mutant: &AcceleratorMutant| {
+            MutantResult::with_progress(&mutant.file.name, &bar, || self.run_one(mutant, verilator))
+        };
+        let results = in_parallel(&self.mutants, jobs, run);
         bar.clear();
         results.into_iter().collect()
     }

@@ -12,6 +12,7 @@ use pushmem_images::{Element, Image};
 use pushmem_nest::Program;
 use pushmem_process::Invocation;
 use pushmem_realization::Dedicated;
+use pushmem_regression::Progress;
 use pushmem_simulation::Verilator;
 use pushmem_tiling::{TiledImage, Tiling};
 use rand::SeedableRng;
@@ -66,7 +67,7 @@ pub(super) fn run(
     }
     let bar = Bar::new(tiling.count() as usize);
     let mut simulation = Command::new(built.join("build/driver/simulation_run"));
-    let tiles = |line: &str| line.strip_prefix("tile ").into_iter().for_each(|_| bar.end());
+    let tiles = |line: &str| line.strip_prefix("tile ").into_iter().for_each(|_| bar.end(None));
     let finished =
         Invocation::of(simulation.args(&paths)).named("the simulation of the peripheral").lines(tiles).success()?;
     bar.clear();

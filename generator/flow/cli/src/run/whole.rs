@@ -11,6 +11,7 @@ use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_realization::{Dedicated, Report};
+use pushmem_regression::Progress;
 use pushmem_tiling::{Tiling, compare, resized};
 use serde::Serialize;
 
@@ -119,7 +120,7 @@ fn model(
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let bar = Bar::new(tiling.count() as usize);
     bar.begin("tiles");
-    let found = tiles_of_images::run(compiled, tiling, inputs, || bar.end());
+    let found = tiles_of_images::run(compiled, tiling, inputs, || bar.end(None));
     bar.clear();
     found
 }
