@@ -26,6 +26,8 @@ mod template;
 mod temporary;
 mod words;
 
+#[doc(hidden)]
+pub use askama;
 pub use code::Code;
 pub use counted::counted;
 pub use diagnostic::{Diagnostic, Span};

@@ -10,8 +10,8 @@ use askama::Template;
 #[macro_export]
 macro_rules! template {
     ($path:tt, $($(#[$of_field:meta])* $field:ident: $Type:ty = $value:expr),+ $(,)?) => {{
-        #[derive(askama::Template)]
-        #[template(path = $path, escape = "none")]
+        #[derive($crate::askama::Template)]
+        #[template(path = $path, escape = "none", askama = $crate::askama)]
         struct Text<'a> {
             $($(#[$of_field])* $field: $Type,)+
             // Not every template borrows.
