@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_files::template;
 use pushmem_resources::{CorePort, Meaning, MultiplexerInput, Node, TileLayout};
-use pushmem_tile::{Reset, TileSpec};
+use pushmem_tile::TileSpec;
 use pushmem_veryl::SourceFile;
 
 use crate::configuration::ConfigurationModule;
@@ -86,8 +86,6 @@ struct Memory<'a> {
     /// The name of its instance, and in comments.
     instance: &'static str,
     title: &'static str,
-    /// The type of its reset.
-    reset: &'static str,
     /// The inputs of the core that its inputs are.
     inputs: Vec<String>,
     /// The signals that tell in which cycles outputs have a word.
@@ -158,10 +156,6 @@ fn memory<'a>(spec: &'a ArraySpec, layout: &TileLayout) -> Option<Memory<'a>> {
         tile,
         instance,
         title,
-        reset: match tile.reset {
-            Reset::Asynchronous => "reset_async_low",
-            Reset::Synchronous => "reset_sync_low",
-        },
         inputs: TileLayout::of_memory(layout.inputs(Layer::Word))
             .map(|(port, _)| inputs(spec, layout, Layer::Word, port..port + 1))
             .collect(),

@@ -60,10 +60,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn reset_type(&self) -> &'static str {
-        crate::reset_type(self.reset)
-    }
-
     fn subordinate(&self) -> Subordinate {
         Subordinate::of_configuration(self.bus, self.address_bits)
     }

@@ -19,7 +19,7 @@ use crate::managers::{Memory, check_walks};
 use crate::registers::{field, value, window};
 use crate::shell::{Channel, View};
 use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
-use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, reset_type, shell, text_of};
+use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, shell, text_of};
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
 pub(crate) const OF_STREAM: [&str; 7] =
@@ -177,10 +177,6 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    fn reset_type(&self) -> &'static str {
-        reset_type(self.array.reset)
-    }
-
     fn of_stream(&self, name: &str) -> u32 {
         of_stream(name, self.tiles.levels)
     }

@@ -271,11 +271,3 @@ fn free_name(rtl: &[File], name: &str) -> String {
     }
     name
 }
-
-/// The type of the reset, which Veryl must know where it goes into SystemVerilog.
-fn reset_type(reset: Reset) -> &'static str {
-    match reset {
-        Reset::Asynchronous => "reset_async_low",
-        Reset::Synchronous => "reset_sync_low",
-    }
-}

@@ -14,7 +14,7 @@ use crate::managers::{Image, Memory};
 use crate::registers::{DataPath, window};
 use crate::streams::{Stream, is_known, streams};
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{Accelerator, BusError, ROWS, free_name, registers, reset_type, text_of};
+use crate::{Accelerator, BusError, ROWS, free_name, registers, text_of};
 
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 pub(super) type Channel = (String, u32, String, String, String);
@@ -148,10 +148,6 @@ impl<'a> View<'a> {
     /// A part of the names of its managers.
     fn style(&self) -> &'static str {
         style(self.programmed())
-    }
-
-    pub fn reset_type(&self) -> &'static str {
-        reset_type(self.reset)
     }
 
     /// The hardware that it is of, for people.

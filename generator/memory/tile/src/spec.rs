@@ -46,6 +46,14 @@ impl Reset {
         }
     }
 
+    /// The type of its signal in Veryl, which must know it where the signal goes into SystemVerilog.
+    pub fn veryl_type(self) -> &'static str {
+        match self {
+            Reset::Asynchronous => "reset_async_low",
+            Reset::Synchronous => "reset_sync_low",
+        }
+    }
+
     /// Whether a module of the library, in SystemVerilog, has a reset.
     pub fn is_in(text: &str) -> bool {
         text.contains("rst_ni")
