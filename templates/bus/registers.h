@@ -1,4 +1,4 @@
-{%- let shell = self.0.shell -%}
+{%- let shell = description.shell -%}
 {%- let prefix = self::upper(shell.module) -%}
 /* Registers of the shell `{{ shell.module }}`.
  * Byte offsets from the base of the AXI4-Lite interface; positions and masks of fields within a 32-bit register. Accesses to other addresses are
@@ -9,8 +9,8 @@
 
 /* What the register IDENTITY reads: hardware with another one is of another {% if shell.programmed() %}array, or has other streams{% else %}program, or of other tiles{% endif %}. */
 #define {{ prefix }}_IDENTITY_EXPECTED 0x{{ "{:08x}"|format(shell.identity) }}u
-#define {{ prefix }}_BYTES 0x{{ "{:x}"|format(self.0.bytes()) }}u
-{%- for register in self.0.registers %}
+#define {{ prefix }}_BYTES 0x{{ "{:x}"|format(description.bytes()) }}u
+{%- for register in description.registers %}
 {%- let name = self::upper(register.name) %}
 
 {% if !register.description.is_empty() %}/* {{ register.description }} */
@@ -35,9 +35,9 @@
 /* Bytes of the banks, at the AXI4 interface `{{ GlobalBuffer::PORT }}`. */
 #define {{ prefix }}_BUFFER_BYTES 0x{{ "{:x}"|format(rows.bytes) }}u
 {%- endif %}
-{%- if let Some(window) = self.0.window() %}
+{%- if let Some(window) = description.window() %}
 
-/* The window to the {% if shell.programmed() %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
+/* The window to the {% if shell.programmed() %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(description.window_bytes()) }} bytes. */
 #define {{ prefix }}_WINDOW_OFFSET 0x{{ "{:x}"|format(window) }}u
 {%- endif %}
 

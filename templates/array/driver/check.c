@@ -1,8 +1,8 @@
-{%- let spec = self.0.spec -%}
-{%- let name = self.0.names.functions -%}
-{%- let prefix = self.0.names.results -%}
-{%- let registers = self.0.names.registers -%}
-{%- let program = self.0.run.program -%}
+{%- let spec = driver.spec -%}
+{%- let name = driver.names.functions -%}
+{%- let prefix = driver.names.results -%}
+{%- let registers = driver.names.registers -%}
+{%- let program = driver.run.program -%}
 {%- let program_prefix = self::upper(program) -%}
 /* Runs the program `{{ program }}` on the Verilated array, loaded word by word and from the banks, and each error of the driver. */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define ROWS ({{ registers }}_BANK_BYTES / 2u / {{ GlobalBufferSpec::ROW_BYTES }}u)
 /* Cycles after which a run has failed. */
-#define LIMIT {{ 2 * self.0.run.cycles + 1000 }}L
+#define LIMIT {{ 2 * driver.run.cycles + 1000 }}L
 #define POLLS 10000u
 
 static const struct {{ name }}_program program = {
@@ -27,7 +27,7 @@ struct row {
     unsigned words;
     uint64_t row;
 };
-static struct row loaded[{{ self.0.run.loaded }}u], stored[{{ self.0.run.stored }}u];
+static struct row loaded[{{ driver.run.loaded }}u], stored[{{ driver.run.stored }}u];
 
 static void read_rows(const char *path, struct row *rows, size_t count)
 {
@@ -60,7 +60,7 @@ static void run(const char *what)
     struct {{ name }}_port port = simulation_port();
     unsigned number, word;
     long cycles;
-    for (number = 0; number < {{ self.0.run.loaded }}u; ++number) {
+    for (number = 0; number < {{ driver.run.loaded }}u; ++number) {
         if (!port.write_row(port.context, loaded[number].address + offset, loaded[number].row)) {
             printf("%s: a row of an image was refused\n", what);
             exit(1);
@@ -72,10 +72,10 @@ static void run(const char *what)
         printf("%s: the run does not end\n", what);
         exit(1);
     }
-    for (number = 0; number < {{ self.0.run.stored }}u; ++number) {
+    for (number = 0; number < {{ driver.run.stored }}u; ++number) {
         uint64_t found = 0, mask = 0;
         for (word = 0; word < {{ spec.words_per_row() }}u; ++word) {
-            mask |= (stored[number].words >> word & 1u) != 0 ? {{ self.0.word_mask() }} << (word * {{ spec.word_bits() }}u) : 0;
+            mask |= (stored[number].words >> word & 1u) != 0 ? {{ driver.word_mask() }} << (word * {{ spec.word_bits() }}u) : 0;
         }
         if (!simulation_read_row(stored[number].address + offset, &found) || ((found ^ stored[number].row) & mask) != 0) {
             printf("%s: row %" PRIx32 " is %" PRIx64 ", expected %" PRIx64 "\n", what, stored[number].address, found, stored[number].row);
@@ -102,8 +102,8 @@ int main(void)
     uint32_t bank;
     unsigned half;
     long begin;
-    read_rows("../testbench/loaded.hex", loaded, {{ self.0.run.loaded }}u);
-    read_rows("../testbench/stored.expected.hex", stored, {{ self.0.run.stored }}u);
+    read_rows("../testbench/loaded.hex", loaded, {{ driver.run.loaded }}u);
+    read_rows("../testbench/stored.expected.hex", stored, {{ driver.run.stored }}u);
 
     other.read_register = read_nothing;
     expect("another array", {{ name }}_open(&device, other), {{ prefix }}_WRONG_HARDWARE);

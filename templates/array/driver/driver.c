@@ -1,7 +1,6 @@
-{%- let spec = self.0 -%}
-{%- let name = self.1.functions -%}
-{%- let prefix = self.1.results -%}
-{%- let registers = self.1.registers -%}
+{%- let name = names.functions -%}
+{%- let prefix = names.results -%}
+{%- let registers = names.registers -%}
 /* Driver of the configuration of array `{{ spec.name }}` from its global buffer. */
 #include "driver.h"
 

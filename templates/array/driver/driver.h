@@ -1,6 +1,5 @@
-{%- let spec = self.0 -%}
-{%- let name = self.1.functions -%}
-{%- let prefix = self.1.results -%}
+{%- let name = names.functions -%}
+{%- let prefix = names.results -%}
 /* Driver of the configuration of array `{{ spec.name }}` from its global buffer: C11 without a library, for firmware and for Linux.
  *
  * The rows of a program are stored in the banks, in any half that is the host's, while another program runs or long before. Then its bitstream is

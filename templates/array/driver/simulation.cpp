@@ -1,5 +1,5 @@
-{%- let spec = self.0.spec -%}
-{%- let name = self.0.names.functions -%}
+{%- let spec = driver.spec -%}
+{%- let name = driver.names.functions -%}
 // The Verilated array `{{ spec.name }}` with its global buffer, driven by the functions of simulation.h.
 #include "simulation.h"
 

@@ -1,6 +1,6 @@
-{%- let spec = self.0.spec -%}
-{%- let name = self.0.names.functions -%}
-{%- let prefix = self.0.names.results -%}
+{%- let spec = driver.spec -%}
+{%- let name = driver.names.functions -%}
+{%- let prefix = driver.names.results -%}
 /* The Verilated array `{{ spec.name }}` with its global buffer, for the driver. */
 #ifndef PUSHMEM_{{ prefix }}_SIMULATION_H
 #define PUSHMEM_{{ prefix }}_SIMULATION_H

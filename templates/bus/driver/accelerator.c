@@ -29,7 +29,7 @@ static const struct arguments arguments[{{ prefix }}_IMAGES] = {
 
 {% let loads_programs = false -%}
 {% include "driver/parts/open.c" %}
-{%- if self.0.has_window() %}
+{%- if description.has_window() %}
 
 static void configure(void *context, uint32_t address, uint32_t data)
 {
@@ -43,8 +43,8 @@ int {{ name }}_configure(struct {{ name }} *device)
         return {{ prefix }}_BUSY;
     }
     set(device, {{ registers }}_REFUSED_ACCESSES_OFFSET, {{ registers }}_REFUSED_ACCESSES_ANY_MASK);
-{%- if self.0.has_window() %}
-    {{ self.0.configure() }}(configure, device);
+{%- if description.has_window() %}
+    {{ description.configure() }}(configure, device);
 {%- endif %}
     return get(device, {{ registers }}_REFUSED_ACCESSES_OFFSET) == 0 ? {{ prefix }}_OK : {{ prefix }}_REFUSED;
 }

@@ -7,8 +7,8 @@ enum {
 };
 
 /* The most dimensions of an image, and strides: all dimensions but the first have one. */
-#define {{ prefix }}_DIMENSIONS {{ self.0.dimensions() }}
-#define {{ prefix }}_STRIDES {{ self.0.strides() }}
+#define {{ prefix }}_DIMENSIONS {{ description.dimensions() }}
+#define {{ prefix }}_STRIDES {{ description.strides() }}
 
 {% include "driver/parts/results.h" %}
 

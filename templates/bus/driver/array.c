@@ -1,6 +1,6 @@
 /* Bytes of the arguments of a manager, and of the registers of a stream. */
 #define MANAGER_BYTES (4u * (2u + {{ prefix }}_LEVELS))
-#define STREAM_BYTES {{ self.0.stream_bytes() }}u
+#define STREAM_BYTES {{ description.stream_bytes() }}u
 
 {% include "driver/parts/access.c" %}
 

@@ -1,6 +1,6 @@
 /* Streams into the array and out of it, each a word wide, with a manager each. */
-#define {{ prefix }}_READERS {{ self.0.array().tiles().readers }}u
-#define {{ prefix }}_WRITERS {{ self.0.array().tiles().writers }}u
+#define {{ prefix }}_READERS {{ description.array().tiles().readers }}u
+#define {{ prefix }}_WRITERS {{ description.array().tiles().writers }}u
 
 /* The most images of a program, their dimensions, and the strides of these: all but the first have one. */
 #define {{ prefix }}_IMAGES ({{ prefix }}_READERS + {{ prefix }}_WRITERS)
@@ -8,7 +8,7 @@
 #define {{ prefix }}_STRIDES ({{ prefix }}_DIMENSIONS - 1u)
 
 /* Loops of a walk outside of a line. */
-#define {{ prefix }}_LEVELS {{ self.0.array().tiles().levels }}u
+#define {{ prefix }}_LEVELS {{ description.array().tiles().levels }}u
 
 {% include "driver/parts/results.h" %}
 

@@ -1,4 +1,3 @@
-{%- let names = self.0 -%}
 {%- let name = names.driver -%}
 {%- let prefix = names.prefix() -%}
 {%- let program = names.program_name() -%}

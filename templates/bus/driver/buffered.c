@@ -1,8 +1,8 @@
-{%- let banks = self::upper(self.0.array().name) -%}
-{%- let buffer = self.0.rows().functions -%}
-{%- let buffer_prefix = self.0.configuration_results() -%}
+{%- let banks = self::upper(description.array().name) -%}
+{%- let buffer = description.rows().functions -%}
+{%- let buffer_prefix = description.configuration_results() -%}
 /* Words and bytes of a row, bytes and bits of a word, and the rows that are moved at once. */
-#define WORDS {{ self.0.rows().words() }}u
+#define WORDS {{ description.rows().words() }}u
 #define ROW_BYTES {{ GlobalBuffer::ROW_BYTES }}u
 #define WORD_BYTES (ROW_BYTES / WORDS)
 #define WORD_BITS (8u * WORD_BYTES)

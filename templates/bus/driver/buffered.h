@@ -1,5 +1,5 @@
 /* The most images of a program, their dimensions, and the strides of these: all but the first have one. */
-#define {{ prefix }}_IMAGES (2u * {{ self::upper(self.0.array().name) }}_BANKS)
+#define {{ prefix }}_IMAGES (2u * {{ self::upper(description.array().name) }}_BANKS)
 #define {{ prefix }}_DIMENSIONS {{ ARRAY_DIMENSIONS }}u
 #define {{ prefix }}_STRIDES ({{ prefix }}_DIMENSIONS - 1u)
 
@@ -26,7 +26,7 @@ struct {{ name }}_place {
 struct {{ name }}_program {
     const char *name;
     uint32_t tail;
-    struct {{ self.0.rows().functions }}_program configuration;
+    struct {{ description.rows().functions }}_program configuration;
     uint32_t images;
     const struct {{ name }}_shape *image;
     uint32_t places;
@@ -35,7 +35,7 @@ struct {{ name }}_program {
 
 struct {{ name }} {
     struct {{ name }}_port port;
-    struct {{ self.0.rows().functions }} configuration;
+    struct {{ description.rows().functions }} configuration;
     const struct {{ name }}_program *program;
     unsigned jobs;            /* 0, 1 that runs, or 2 with the next one */
     unsigned half;            /* of the next job */

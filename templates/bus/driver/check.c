@@ -1,6 +1,6 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
+{%- let shell = description.shell -%}
+{%- let prefix = description.upper() -%}
+{%- let name = description.lower() -%}
 /* Runs the images of the testbench through the driver and the Verilated shell, with gaps between lines, two jobs at a time; then what
  * goes wrong. */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "simulation.h"
 
 /* Cycles after which a job should be over, by far. */
-#define TIMEOUT (20u * {{ self.0.accelerator_upper() }}_RUN_CYCLES + 10000u)
+#define TIMEOUT (20u * {{ description.accelerator_upper() }}_RUN_CYCLES + 10000u)
 /* Elements between lines. */
 #define GAP 3u
 
@@ -29,9 +29,9 @@ struct stream {
 
 static const struct stream streams[{{ prefix }}_IMAGES] = {
 {%- for image in shell.images %}
-{%- let stream = self.0.stream_upper(image) %}
+{%- let stream = description.stream_upper(image) %}
     {{ "{" }}{{ prefix }}_{{ self::upper(image.name) }}, "../testbench/{{ image.name }}.{% if image.output %}expected.{% endif %}hex",
-     {{ stream }}_BEATS, {{ stream }}_LANES, {{ self.0.stream_lower(image) }}_element},
+     {{ stream }}_BEATS, {{ stream }}_LANES, {{ description.stream_lower(image) }}_element},
 {%- endfor %}
 };
 

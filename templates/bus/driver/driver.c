@@ -1,7 +1,7 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
-{%- let registers = self.0.upper() -%}
+{%- let shell = description.shell -%}
+{%- let prefix = description.upper() -%}
+{%- let name = description.lower() -%}
+{%- let registers = description.upper() -%}
 /* Driver of the {{ shell.of_hardware() }} behind AXI4. */
 #include "{{ name }}_driver.h"
 

@@ -1,6 +1,6 @@
-{%- let shell = self.0.shell -%}
-{%- let prefix = self.0.upper() -%}
-{%- let name = self.0.lower() -%}
+{%- let shell = description.shell -%}
+{%- let prefix = description.upper() -%}
+{%- let name = description.lower() -%}
 /* Driver of the {{ shell.of_hardware() }} behind AXI4: C11 without a library, for firmware and for Linux.
  *
 {%- if shell.rows().is_some() %}

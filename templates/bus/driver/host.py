@@ -1,4 +1,3 @@
-{%- let plan = self.0 -%}
 {%- let name = plan.driver -%}
 """Host of {% if let Some(program) = plan.program %}`{{ program }}` on {% endif %}{{ plan.of }} in Python: the driver in C through ctypes.
 

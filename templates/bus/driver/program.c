@@ -15,14 +15,14 @@ static const uint32_t bitstream[{{ program.bitstream.len() }}][2] = {
 
 static const struct {{ name }}_shape images[{{ program.images.len() }}] = {
 {%- for image in program.images %}
-    {"{{ image.name }}", {% if image.output %}1{% else %}0{% endif %}u, {{ image.element.bytes() }}u, {% if has_banks %}{% if image.element.is_signed() %}1{% else %}0{% endif %}u, {% endif %}{{ image.shape.len() }}u, {{ "{" }}{{ self.list(image.shape) }}}},
+    {"{{ image.name }}", {% if image.output %}1{% else %}0{% endif %}u, {{ image.element.bytes() }}u, {% if has_banks %}{% if image.element.is_signed() %}1{% else %}0{% endif %}u, {% endif %}{{ image.shape.len() }}u, {{ "{" }}{{ self::list(image.shape) }}}},
 {%- endfor %}
 };
 {% if has_banks %}
 static const struct {{ name }}_place places[{{ self.places.len() }}] = {
 {%- for place in self.places %}
     {.image = {{ place.number }}u, .bank = {{ place.bank }}u, .first_word = {{ place.first_word }}u{% if !place.extents.is_empty() %}, .loops = {{ place.extents.len() }}u, .start = {{ place.start }},
-     .extent = {{ "{" }}{{ self.list(place.extents) }}}, .stride = {{ "{" }}{{ self.list(place.strides) }}}{% endif %}},
+     .extent = {{ "{" }}{{ self::list(place.extents) }}}, .stride = {{ "{" }}{{ self::list(place.strides) }}}{% endif %}},
 {%- endfor %}
 };
 {%- else %}
@@ -30,10 +30,10 @@ static const struct {{ name }}_walk walks[{{ self.walks.len() }}] = {
 {%- for walk in self.walks %}
     {
         .output = {% if walk.output %}1{% else %}0{% endif %}u, .number = {{ walk.number }}u, .image = {{ walk.image }}u, .stream = 0x{{ "{:x}"|format(walk.word) }}u, .beats = {{ walk.beats }}u,
-        .start = {{ "{" }}{{ self.list(walk.start) }}},
-        .last = {{ "{" }}{{ self.list(walk.lasts) }}},
-        .size = {{ "{" }}{{ self.list(walk.sizes) }}},
-        .steps = { {%- for step in walk.steps %}{% if !loop.first %}, {% endif %}{{ "{" }}{{ self.list(step) }}}{% endfor -%} },
+        .start = {{ "{" }}{{ self::list(walk.start) }}},
+        .last = {{ "{" }}{{ self::list(walk.lasts) }}},
+        .size = {{ "{" }}{{ self::list(walk.sizes) }}},
+        .steps = { {%- for step in walk.steps %}{% if !loop.first %}, {% endif %}{{ "{" }}{{ self::list(step) }}}{% endfor -%} },
     },
 {%- endfor %}
 };

@@ -1,4 +1,3 @@
-{%- let names = self.0 -%}
 {%- let name = names.driver -%}
 {%- let program = names.program_name() -%}
 /* The program `{{ program }}` of {{ names.of }}, for `{{ name }}_configure`. */

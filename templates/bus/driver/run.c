@@ -1,4 +1,3 @@
-{%- let plan = self.0 -%}
 {%- let name = plan.driver -%}
 {%- let stem = plan.stem -%}
 {%- let prefix = self::upper(plan.driver) -%}

@@ -1,4 +1,4 @@
-{%- let shell = self.0.shell -%}
+{%- let shell = description.shell -%}
 // The Verilated shell with a memory, driven by the functions of simulation.h.
 #include "simulation.h"
 

@@ -1,4 +1,4 @@
-{%- let shell = self.0.shell -%}
+{%- let shell = description.shell -%}
 /* The Verilated shell with a memory, for a driver: its registers through AXI4-Lite, {% if shell.rows().is_some() %}its banks through AXI4{% else %}its managers served from an array{% endif %}. */
 #ifndef PUSHMEM_SIMULATION_H
 #define PUSHMEM_SIMULATION_H

@@ -1,4 +1,3 @@
-{%- let plan = self.0 -%}
 {%- let name = plan.driver -%}
 {%- let stem = plan.stem -%}
 /* A large image in {{ plan.tiling.count() }} tiles, each a job of the driver.

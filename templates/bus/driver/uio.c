@@ -1,4 +1,4 @@
-{%- let name = self.0.lower() -%}
+{%- let name = description.lower() -%}
 /* The driver's port on Linux, by UIO. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -13,7 +13,7 @@
 /* The longest time that a wait for the interrupt takes, so that timeouts are seen. */
 #define WAIT_MS 10
 
-{% if self.0.shell.rows().is_none() -%}
+{% if description.shell.rows().is_none() -%}
 static uint32_t uio_read(void *context, uint32_t offset)
 {
     const struct {{ name }}_uio *uio = context;
@@ -56,15 +56,15 @@ int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path)
     if (uio->file < 0) {
         return -1;
     }
-{%- if self.0.shell.rows().is_some() %}
-    uio->map.registers = mmap(NULL, {{ self.0.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
-    uio->map.buffer = mmap(NULL, {{ self.0.upper() }}_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, sysconf(_SC_PAGESIZE));
+{%- if description.shell.rows().is_some() %}
+    uio->map.registers = mmap(NULL, {{ description.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
+    uio->map.buffer = mmap(NULL, {{ description.upper() }}_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, sysconf(_SC_PAGESIZE));
     if (uio->map.registers == MAP_FAILED || uio->map.buffer == MAP_FAILED) {
         {{ name }}_uio_close(uio);
         return -1;
     }
 {%- else %}
-    uio->registers = mmap(NULL, {{ self.0.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
+    uio->registers = mmap(NULL, {{ description.upper() }}_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, uio->file, 0);
     if (uio->registers == MAP_FAILED) {
         close(uio->file);
         return -1;
@@ -75,7 +75,7 @@ int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path)
 
 struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio)
 {
-{%- if self.0.shell.rows().is_some() %}
+{%- if description.shell.rows().is_some() %}
     struct {{ name }}_port port = {{ name }}_mapped(&uio->map);
     port.wait = uio_wait;
     port.ticks = milliseconds;
@@ -88,15 +88,15 @@ struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio)
 
 void {{ name }}_uio_close(struct {{ name }}_uio *uio)
 {
-{%- if self.0.shell.rows().is_some() %}
+{%- if description.shell.rows().is_some() %}
     if (uio->map.registers != MAP_FAILED) {
-        munmap((void *)uio->map.registers, {{ self.0.upper() }}_BYTES);
+        munmap((void *)uio->map.registers, {{ description.upper() }}_BYTES);
     }
     if (uio->map.buffer != MAP_FAILED) {
-        munmap((void *)uio->map.buffer, {{ self.0.upper() }}_BUFFER_BYTES);
+        munmap((void *)uio->map.buffer, {{ description.upper() }}_BUFFER_BYTES);
     }
 {%- else %}
-    munmap((void *)uio->registers, {{ self.0.upper() }}_BYTES);
+    munmap((void *)uio->registers, {{ description.upper() }}_BYTES);
 {%- endif %}
     close(uio->file);
 }

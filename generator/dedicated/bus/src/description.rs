@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES, upper};
-use pushmem_files::render;
+use pushmem_files::{render, text};
 use pushmem_systemverilog::{FILE_LIST, File, ModulePort, file_list};
 
 use crate::array::GlobalBuffer;
@@ -46,17 +46,13 @@ pub(super) struct Buffer<'a> {
 #[template(path = "kernel.xml")]
 struct Kernel<'a>(pub &'a Description<'a>);
 
-#[derive(Template)]
-#[template(path = "registers.h", escape = "none")]
-pub(super) struct Header<'a>(pub &'a Description<'a>);
-
 impl Description<'_> {
     pub fn files(&self) -> Vec<File> {
         let module = &self.shell.module;
         vec![
             (FILE_LIST.to_owned(), file_list(self.sources.iter().map(String::as_str))),
             ("kernel.xml".to_owned(), render(&Kernel(self))),
-            (format!("{module}_registers.h"), render(&Header(self))),
+            (format!("{module}_registers.h"), text!("registers.h", description: &'a Description<'a> = self)),
         ]
     }
 

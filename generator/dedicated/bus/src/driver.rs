@@ -1,9 +1,8 @@
 //! The driver of a shell with images or rows, in C, and a simulation of the shell that runs it.
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::upper;
-use pushmem_files::render;
+use pushmem_files::text;
 use pushmem_systemverilog::File;
 
 use crate::array::{ArrayModule, GlobalBuffer, stream_offset};
@@ -12,46 +11,6 @@ use crate::managers::Image;
 use crate::program::ProgramImage;
 use crate::registers::DataPath;
 use crate::shell::View;
-
-macro_rules! templates {
-    ($($name:ident: $path:literal),* $(,)?) => {
-        $(
-            #[derive(Template)]
-            #[template(path = $path, escape = "none")]
-            struct $name<'a, 'b>(&'a Description<'b>);
-        )*
-    };
-}
-
-templates! {
-    Header: "driver/driver.h",
-    Source: "driver/driver.c",
-    UioHeader: "driver/uio.h",
-    UioSource: "driver/uio.c",
-    Simulation: "driver/simulation.cpp",
-    Check: "driver/check.c",
-    SimulationHeader: "driver/simulation.h",
-}
-
-/// The makefile of a driver, and of a program that it loads.
-#[derive(Template)]
-#[template(path = "driver/Makefile", escape = "none")]
-struct Makefile<'a>(&'a Firmware<'a>);
-
-/// The host in Python.
-#[derive(Template)]
-#[template(path = "driver/host.py", escape = "none")]
-struct Host<'a>(&'a Firmware<'a>);
-
-/// The header of a program that the driver loads.
-#[derive(Template)]
-#[template(path = "driver/program.h", escape = "none")]
-struct ProgramHeader<'a>(&'a Firmware<'a>);
-
-/// The test of the driver with such a program.
-#[derive(Template)]
-#[template(path = "driver/array_check.c", escape = "none")]
-struct ProgramCheck<'a>(&'a Firmware<'a>);
 
 /// A driver with its images, as programs around it have them.
 pub(crate) struct Firmware<'a> {
@@ -79,11 +38,14 @@ impl Firmware<'_> {
     pub fn files(&self) -> Vec<File> {
         let mut files = Vec::new();
         if let Some(program) = self.program {
-            files.push((format!("driver/{program}_program.h"), render(&ProgramHeader(self))));
-            files.push(("driver/check.c".to_owned(), render(&ProgramCheck(self))));
+            files.push((
+                format!("driver/{program}_program.h"),
+                text!("driver/program.h", names: &'a Firmware<'a> = self),
+            ));
+            files.push(("driver/check.c".to_owned(), text!("driver/array_check.c", names: &'a Firmware<'a> = self)));
         }
-        files.push(("driver/Makefile".to_owned(), render(&Makefile(self))));
-        files.push((format!("driver/{}_host.py", self.driver), render(&Host(self))));
+        files.push(("driver/Makefile".to_owned(), text!("driver/Makefile", firmware: &'a Firmware<'a> = self)));
+        files.push((format!("driver/{}_host.py", self.driver), text!("driver/host.py", plan: &'a Firmware<'a> = self)));
         files
     }
 
@@ -115,16 +77,22 @@ impl Description<'_> {
         }
         let name = self.lower();
         let named = |end: &str, text: String| (format!("driver/{name}_{end}"), text);
-        let mut files = vec![named("driver.h", render(&Header(self))), named("driver.c", render(&Source(self)))];
+        let mut files = vec![
+            named("driver.h", text!("driver/driver.h", description: &'a Description<'a> = self)),
+            named("driver.c", text!("driver/driver.c", description: &'a Description<'a> = self)),
+        ];
         if !self.shell.programmed() {
-            files.push(("driver/check.c".to_owned(), render(&Check(self))));
+            files.push(("driver/check.c".to_owned(), text!("driver/check.c", description: &'a Description<'a> = self)));
             files.extend(self.firmware(&name).files());
         }
         files.extend([
-            named("uio.h", render(&UioHeader(self))),
-            named("uio.c", render(&UioSource(self))),
-            ("driver/simulation.h".to_owned(), render(&SimulationHeader(self))),
-            ("driver/simulation.cpp".to_owned(), render(&Simulation(self))),
+            named("uio.h", text!("driver/uio.h", description: &'a Description<'a> = self)),
+            named("uio.c", text!("driver/uio.c", description: &'a Description<'a> = self)),
+            ("driver/simulation.h".to_owned(), text!("driver/simulation.h", description: &'a Description<'a> = self)),
+            (
+                "driver/simulation.cpp".to_owned(),
+                text!("driver/simulation.cpp", description: &'a Description<'a> = self),
+            ),
             self.litex(),
         ]);
         files

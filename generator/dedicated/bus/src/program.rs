@@ -2,10 +2,9 @@
 
 use std::iter::repeat_n;
 
-use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{WORD_BYTES, upper};
-use pushmem_files::render;
+use pushmem_files::text;
 use pushmem_images::Element;
 use pushmem_systemverilog::File;
 use serde::Serialize;
@@ -198,22 +197,9 @@ struct Described<'a> {
     banks: Option<&'a [Stored<'a>]>,
 }
 
-/// The tables of a program in C.
-#[derive(Template)]
-#[template(path = "driver/program.c", escape = "none")]
-struct Tables<'a> {
-    program: &'a Program<'a>,
-    array: &'a ArrayModule<'a>,
-    /// The beginning of the names of the driver.
-    driver: &'a str,
-    walks: &'a [Walked],
-    places: &'a [Stored<'a>],
-}
-
-impl Tables<'_> {
-    fn list<T: ToString>(&self, numbers: &[T]) -> String {
-        numbers.iter().map(T::to_string).join(", ")
-    }
+/// Numbers in a table of a program in C.
+fn list<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(T::to_string).join(", ")
 }
 
 impl ProgramError {
@@ -268,8 +254,16 @@ impl Program<'_> {
             return Ok(files);
         }
         let driver = &module.to_lowercase();
-        let tables = Tables { program: self, array, driver, walks: &walks, places: &places };
-        files.push((format!("driver/{name}_program.c"), render(&tables)));
+        let tables = text!(
+            "driver/program.c",
+            program: &'a Program<'a> = self,
+            array: &'a ArrayModule<'a> = array,
+            /// The beginning of the names of the driver.
+            driver: &'a str = driver,
+            walks: &'a [Walked] = &walks,
+            places: &'a [Stored<'a>] = &places,
+        );
+        files.push((format!("driver/{name}_program.c"), tables));
         let mut headers = vec![format!("{module}_registers.h")];
         if rows.is_some() {
             headers.push(format!("{name}.h"));

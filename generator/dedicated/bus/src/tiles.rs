@@ -1,8 +1,7 @@
 //! Large images in tiles, for the driver.
 
-use askama::Template;
 use pushmem_csr::upper;
-use pushmem_files::render;
+use pushmem_files::text;
 use pushmem_systemverilog::File;
 use pushmem_tiling::{Tile, Tiling};
 use serde::Serialize;
@@ -18,18 +17,6 @@ struct Plan<'a> {
     /// The header with the driver's types.
     header: String,
 }
-
-#[derive(Template)]
-#[template(path = "driver/tiles.h", escape = "none")]
-struct Header<'a>(&'a Plan<'a>);
-
-#[derive(Template)]
-#[template(path = "driver/tiles.c", escape = "none")]
-struct Source<'a>(&'a Plan<'a>);
-
-#[derive(Template)]
-#[template(path = "driver/run.c", escape = "none")]
-struct Runner<'a>(&'a Plan<'a>);
 
 impl Plan<'_> {
     /// Axes of the tables: at least one.
@@ -62,9 +49,9 @@ pub fn tile_files(tiling: &Tiling, in_words: &Tiling, module: &str, program: Opt
     let described = Described { axes: &tiling.axes, images: &tiling.images, tiles: tiling.tiles().collect() };
     let json = serde_json::to_string(&described).expect("figures are numbers and names");
     vec![
-        (format!("driver/{}_tiles.h", plan.stem), render(&Header(&plan))),
-        (format!("driver/{}_tiles.c", plan.stem), render(&Source(&plan))),
-        ("driver/run.c".to_owned(), render(&Runner(&plan))),
+        (format!("driver/{}_tiles.h", plan.stem), text!("driver/tiles.h", plan: &'a Plan<'a> = &plan)),
+        (format!("driver/{}_tiles.c", plan.stem), text!("driver/tiles.c", plan: &'a Plan<'a> = &plan)),
+        ("driver/run.c".to_owned(), text!("driver/run.c", plan: &'a Plan<'a> = &plan)),
         ("tiles.json".to_owned(), json + "\n"),
     ]
 }

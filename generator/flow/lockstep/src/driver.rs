@@ -1,31 +1,13 @@
 //! The driver in C that configures an array from its global buffer, on the Verilated array.
 
-use askama::Template;
 use pushmem_csr::upper;
 use pushmem_fabric::{ArraySpec, GlobalBufferSpec};
-use pushmem_files::render;
+use pushmem_files::text;
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, with_global_buffer_module};
 use pushmem_resources::{BankDriverNames, bank_driver};
 use pushmem_systemverilog::File;
 
 use crate::standalone::RunOfBanks;
-
-macro_rules! templates {
-    ($($name:ident: $path:literal),* $(,)?) => {
-        $(
-            #[derive(Template)]
-            #[template(path = $path, escape = "none")]
-            struct $name<'a>(&'a Driver<'a>);
-        )*
-    };
-}
-
-templates! {
-    Check: "driver/check.c",
-    SimulationHeader: "driver/simulation.h",
-    Simulation: "driver/simulation.cpp",
-    Makefile: "driver/Makefile",
-}
 
 /// The driver of an array, and the run of a program that is its test.
 struct Driver<'a> {
@@ -50,10 +32,10 @@ pub fn driver_check(spec: &ArraySpec, run: &RunOfBanks) -> Vec<File> {
     let driver = &Driver { spec, names: BankDriverNames::of(spec), run };
     let mut files = bank_driver(spec);
     files.extend([
-        ("check.c", render(&Check(driver))),
-        ("simulation.h", render(&SimulationHeader(driver))),
-        ("simulation.cpp", render(&Simulation(driver))),
-        ("Makefile", render(&Makefile(driver))),
+        ("check.c", text!("driver/check.c", driver: &'a Driver<'a> = driver)),
+        ("simulation.h", text!("driver/simulation.h", driver: &'a Driver<'a> = driver)),
+        ("simulation.cpp", text!("driver/simulation.cpp", driver: &'a Driver<'a> = driver)),
+        ("Makefile", text!("driver/Makefile", driver: &'a Driver<'a> = driver)),
     ]);
     files.into_iter().map(|(file, text)| (format!("global_buffer/{file}"), text)).collect()
 }
