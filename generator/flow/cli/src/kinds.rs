@@ -305,7 +305,8 @@ mod tests {
             ("d.py", "import halide as hl", "a Python script"),
             ("e", "\u{7f}ELF\0\0", "a binary file"),
             ("f.hex", "00ff", "a file of words"),
-            ("g.onnx", "\u{8}\u{7}", "a network"),
+            ("g.onnx", "\u{8}\u{7}", "a network of ONNX"),
+            ("g.tflite", "TFL3", "a network"),
             ("h.cpp", "int main() {}", "a program in C"),
         ] {
             let path = folder.path().join(name);

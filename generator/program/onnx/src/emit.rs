@@ -7,10 +7,11 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Checked, LoopBuilder, Policy, ProgramBuilder, Type};
 
-use crate::addition::Addition;
-use crate::lanes::Allocation;
+use crate::expressions::{Values, rounded, sum};
+use crate::lanes::{Allocation, Lanes};
+use crate::names::Names;
 use crate::network::{Convolution, Layer, LayerOperation, Network, Window};
-use crate::requantization::{Requantization, Ties};
+use crate::requantization::Requantization;
 
 /// A loop: its variable, its iterations, and how many of them run at once.
 type Loop<'a> = (&'a str, i64, i64);
@@ -20,7 +21,8 @@ type Loop<'a> = (&'a str, i64, i64);
 /// # Errors
 /// As [`ProgramBuilder::build`].
 pub(crate) fn emitted(network: &Network, lanes: &Allocation) -> Result<(Checked, BTreeMap<String, Image>), Diagnostic> {
-    let mut emitter = Emitter { network, lanes, program: ProgramBuilder::new(&network.name), images: BTreeMap::new() };
+    let (program, names) = (ProgramBuilder::new(&network.name), network.names.clone());
+    let mut emitter = Emitter { network, lanes, program, names, kept: BTreeMap::new(), images: BTreeMap::new() };
     emitter.program.set_schedule(Policy::Dnn);
     emitter.tensors();
     for (number, layer) in network.layers.iter().enumerate() {
@@ -33,6 +35,9 @@ struct Emitter<'a> {
     network: &'a Network,
     lanes: &'a Allocation,
     program: ProgramBuilder,
+    names: Names,
+    /// The arrays in which inputs are kept, by the number of the tensor.
+    kept: BTreeMap<usize, String>,
     images: BTreeMap<String, Image>,
 }
 
@@ -47,7 +52,8 @@ impl Emitter<'_> {
             };
             self.program.add_array(kind, &tensor.name, tensor.element, &tensor.shape, &[]);
             if kind == ArrayKind::Input {
-                let kept = self.kept(number);
+                let kept = self.names.take(&format!("{}_kept", tensor.name));
+                self.kept.insert(number, kept.clone());
                 self.program.add_buffer(&kept, tensor.element, &tensor.shape);
                 self.program.define_function(&kept, &["a"], "a");
                 let (loops, pixel) = pixels(tensor.shape, self.lanes.keeping_up(tensor.shape));
@@ -59,8 +65,7 @@ impl Emitter<'_> {
 
     /// The array in which a tensor is read.
     fn kept(&self, tensor: usize) -> String {
-        let name = &self.network.tensors[tensor].name;
-        if self.network.inputs.contains(&tensor) { format!("{name}_kept") } else { name.clone() }
+        self.kept.get(&tensor).unwrap_or(&self.network.tensors[tensor].name).clone()
     }
 
     fn layer(&mut self, number: usize, layer: &Layer) {
@@ -68,13 +73,12 @@ impl Emitter<'_> {
         let (loops, pixel) = pixels(output.shape, self.lanes.keeping_up(output.shape));
         match &layer.operation {
             LayerOperation::Convolution(convolution) => {
-                self.sums(number, layer, convolution);
-                self.requantized(layer, &convolution.requantization);
+                let sums = self.convolved(number, layer, convolution);
+                self.requantized(layer, &sums, &convolution.requantization);
             }
             LayerOperation::Mean { input, requantization, bias } => {
-                let (sums, kept) = (format!("{}_sums", layer.name), self.kept(*input));
-                self.program.add_buffer(&sums, Type::I32, &output.shape);
-                let first = format!("{sums}_first");
+                let (sums, kept) = (self.sums(layer), self.kept(*input));
+                let first = self.names.take(&format!("{sums}_first"));
                 self.program.define_function(&first, &[], &bias.to_string());
                 nest(&mut self.program, &loops).add_op(&first).add_function(&first).add_store(&sums, &pixel);
                 let shape = self.network.tensors[*input].shape;
@@ -82,7 +86,7 @@ impl Emitter<'_> {
                 self.program.define_function(&sums, &["a"], "(a as i32)");
                 let operation = nest(&mut self.program, &loops).add_op(&sums).add_function(&sums);
                 operation.add_load(&kept, &of_input).add_reduction(&sums, &pixel);
-                self.requantized(layer, requantization);
+                self.requantized(layer, &sums, requantization);
             }
             LayerOperation::Maximum(window) => {
                 let kept = self.kept(window.input);
@@ -101,13 +105,13 @@ impl Emitter<'_> {
             }
             LayerOperation::Addition { operands, addition } => {
                 let [one, other] = operands.map(|operand| self.kept(operand));
-                let (values, body) = sum(addition, output.element, self.values());
+                let (values, body) = sum(addition, output.element, Values::new(&self.names));
                 self.program.define_function_of_values(&layer.name, &["a", "b"], values, &body);
                 let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
                 operation.add_load(&one, &pixel).add_load(&other, &pixel).add_store(&output.name, &pixel);
             }
             LayerOperation::Function { input, results } => {
-                let (table, kept) = (format!("{}_table", layer.name), self.kept(*input));
+                let (table, kept) = (self.names.take(&format!("{}_table", layer.name)), self.kept(*input));
                 self.program.add_table(&table, output.element, results);
                 let least = self.network.tensors[*input].element.min();
                 let body = if least == 0 { format!("{table}[a]") } else { format!("{table}[(a as i16) + {}]", -least) };
@@ -118,106 +122,143 @@ impl Emitter<'_> {
         }
     }
 
-    /// The sums of a convolution, which begin with its bias.
-    fn sums(&mut self, number: usize, layer: &Layer, convolution: &Convolution) {
-        let Convolution { window, groups, channels, weights: values, bias, .. } = convolution;
-        let [of_input, ..] = self.network.tensors[window.input].shape;
-        let shape @ [_, width, height] = self.network.tensors[layer.output].shape;
-        let [sums, weights, first] = ["sums", "weights", "bias"].map(|part| format!("{}_{part}", layer.name));
-        let kept = self.kept(window.input);
+    /// The sums of a convolution, which begin with its bias: the array that they are in.
+    fn convolved(&mut self, number: usize, layer: &Layer, convolution: &Convolution) -> String {
+        let Convolution { window, channels, bias, .. } = convolution;
+        let shape = self.network.tensors[layer.output].shape;
+        let axes = Axes::of(convolution, self.network.tensors[window.input].shape[0]);
         let lanes = self.lanes.of_layer(number);
-        let (within, of_group) = (of_input / groups, channels / groups);
-        // Where each channel has a sum of its own, groups are channels.
-        let is_depthwise = convolution.is_depthwise(of_input);
-        let ((group, group_lanes), result_lanes) =
-            if is_depthwise { (("k", lanes.results), 1) } else { (("g", 1), lanes.results) };
-        let result = if is_depthwise { "q" } else { "k" };
-        let [columns, rows] = window.extent;
-        let extents = [("c", within), (result, of_group), (group, *groups), ("u", columns), ("v", rows)];
-        // Loops of one iteration are left out, and so are dimensions of one element.
-        let along = extents.iter().filter(|(_, extent)| *extent > 1).collect_vec();
-        let along = if along.is_empty() { vec![&extents[0]] } else { along };
-        let element_of_weights = [Type::I8, Type::U8, Type::I16]
-            .into_iter()
-            .find(|element| values.iter().all(|value| element.holds(*value)));
-        let element_of_weights = element_of_weights.unwrap_or(Type::I32);
-        let extents_of_weights = along.iter().map(|(_, extent)| *extent).collect_vec();
-        self.program.add_input(&weights, element_of_weights, &extents_of_weights);
-        let mut ordered = vec![0; values.len()];
-        for (number, value) in values.iter().enumerate() {
-            let number = number as i64;
-            let (column, row, rest) = (number % columns, number / columns % rows, number / (columns * rows));
-            let (channel, of_all) = (rest % within, rest / within);
-            let (of_result, of_groups) = (of_all % of_group, of_all / of_group);
-            let place =
-                [(column, columns), (row, rows)].iter().rev().fold(0, |place, (index, extent)| place * extent + index);
-            let place = [(channel, within), (of_result, of_group), (of_groups, *groups)]
-                .iter()
-                .rev()
-                .fold(place, |place, (index, extent)| place * extent + index);
-            ordered[place as usize] = *value;
-        }
-        self.constant(&weights, element_of_weights, &extents_of_weights, ordered);
-        self.program.add_input(&first, Type::I32, &[*channels]);
-        self.constant(&first, Type::I32, &[*channels], bias.clone());
-        self.program.add_buffer(&sums, Type::I32, &shape);
+        let weights = self.weights(layer, &axes, &convolution.weights);
+        let first = self.constant(&layer.name, "bias", Type::I32, &[*channels], bias.clone());
+        let sums = self.sums(layer);
         let (loops, pixel) = pixels(shape, lanes.results);
         self.program.define_function(&first, &["a"], "a");
         let operation = nest(&mut self.program, &loops).add_op(&first).add_function(&first);
         operation.add_load(&first, &pixel[..1]).add_store(&sums, &pixel);
-        let loops = [
-            ("v", rows, 1),
-            ("u", columns, 1),
-            ("y", height, 1),
-            ("x", width, 1),
-            (group, *groups, group_lanes),
-            (result, of_group, result_lanes),
-            ("c", within, lanes.terms),
-        ];
+        let kept = self.kept(window.input);
         self.program.define_function(&sums, &["a", "b"], "(a as i32) * (b as i32)");
-        let index = |name: &'static str, extent: i64| if extent > 1 { name } else { "0" };
-        let [column, row] = [index("u", columns), index("v", rows)];
-        let of_group_text = affine(&[(1, index(result, of_group)), (of_group, index(group, *groups))], 0);
-        let channel = affine(&[(1, index("c", within)), (within, index(group, *groups))], 0);
-        let operation = nest(&mut self.program, &loops).add_op(&sums).add_function(&sums);
-        let of_weights = along.iter().map(|(name, extent)| index(name, *extent)).collect_vec();
-        operation.add_load(&weights, &of_weights);
-        load(operation, &kept, &element(&channel, window, &pixel, [column, row]), window);
-        operation.add_reduction(&sums, &[&of_group_text, pixel[1], pixel[2]]);
+        let operation = nest(&mut self.program, &axes.loops(shape, lanes)).add_op(&sums).add_function(&sums);
+        operation.add_load(&weights, &axes.of_weights().iter().map(Axis::index).collect_vec());
+        let offsets = [axes.column.index(), axes.row.index()];
+        load(operation, &kept, &element(&axes.channel_of_input(), window, &pixel, offsets), window);
+        operation.add_reduction(&sums, &[&axes.channel_of_result(), pixel[1], pixel[2]]);
+        sums
+    }
+
+    /// Declares the weights of a convolution: a loop over the taps of the window outside, and one over the channels inside.
+    fn weights(&mut self, layer: &Layer, axes: &Axes, values: &[i64]) -> String {
+        let elements = [Type::I8, Type::U8, Type::I16];
+        let holding = elements.into_iter().find(|element| values.iter().all(|value| element.holds(*value)));
+        let taps = (axes.column.extent * axes.row.extent) as usize;
+        let ordered = (0..taps).flat_map(|tap| values.iter().skip(tap).step_by(taps)).copied().collect();
+        let extents = axes.of_weights().iter().map(|axis| axis.extent).collect_vec();
+        self.constant(&layer.name, "weights", holding.unwrap_or(Type::I32), &extents, ordered)
+    }
+
+    /// Declares the array of the sums of a layer.
+    fn sums(&mut self, layer: &Layer) -> String {
+        let sums = self.names.take(&format!("{}_sums", layer.name));
+        self.program.add_buffer(&sums, Type::I32, &self.network.tensors[layer.output].shape);
+        sums
     }
 
     /// The integers of sums.
-    fn requantized(&mut self, layer: &Layer, requantization: &Requantization) {
+    fn requantized(&mut self, layer: &Layer, sums: &str, requantization: &Requantization) {
         let output = &self.network.tensors[layer.output];
         let (loops, pixel) = pixels(output.shape, self.lanes.keeping_up(output.shape));
         let factor = |(number, factors): (usize, &Vec<i64>)| match factors.as_slice() {
             [one] => one.to_string(),
             _ => {
-                let table = format!("{}_factor{number}", layer.name);
+                let table = self.names.take(&format!("{}_factor{number}", layer.name));
                 self.program.add_table(&table, Type::I16, factors);
                 format!("({table}[{}] as i32)", pixel[0])
             }
         };
         let factors = requantization.parts.iter().enumerate().map(factor).collect_vec();
-        let (values, body) = rounded(requantization, &factors, output.element, self.values());
+        let (values, body) = rounded(requantization, &factors, output.element, Values::new(&self.names));
         self.program.define_function_of_values(&layer.name, &["a"], values, &body);
         let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
-        operation.add_load(&format!("{}_sums", layer.name), &pixel).add_store(&output.name, &pixel);
+        operation.add_load(sums, &pixel).add_store(&output.name, &pixel);
     }
 
-    /// Names for values of statements.
-    fn values(&self) -> Values<impl Iterator<Item = String> + use<'_>> {
-        // All other names have an underscore.
-        let names = pushmem_nest::value_names(self.network.tensors.iter().map(|tensor| tensor.name.as_str()));
-        Values { names, named: Vec::new() }
-    }
-
-    /// The image of an input that is a constant of the network.
-    fn constant(&mut self, name: &str, element: Type, shape: &[i64], values: Vec<i64>) {
+    /// Declares an input that is a constant of the network, and keeps its image: the name of the array.
+    fn constant(&mut self, layer: &str, part: &str, element: Type, shape: &[i64], values: Vec<i64>) -> String {
+        let name = self.names.take(&format!("{layer}_{part}"));
+        self.program.add_input(&name, element, shape);
         let shape = shape.iter().map(|extent| *extent as usize).collect_vec();
         let element = element.element().expect("constants have elements of memories");
         let image = Image::from_values(element, &shape, values).expect("constants have as many values as their shape");
-        self.images.insert(name.to_owned(), image);
+        self.images.insert(name.clone(), image);
+        name
+    }
+}
+
+/// A loop of a sum of products, and a dimension of its weights.
+#[derive(Clone, Copy)]
+struct Axis {
+    variable: &'static str,
+    extent: i64,
+}
+
+impl Axis {
+    /// Its index: a loop of one iteration is left out.
+    fn index(&self) -> &'static str {
+        if self.extent > 1 { self.variable } else { "0" }
+    }
+}
+
+/// The loops of a sum of products beside those of pixels.
+struct Axes {
+    /// Channels of the input, within a group.
+    channel: Axis,
+    /// Channels of the result, within a group.
+    result: Axis,
+    group: Axis,
+    column: Axis,
+    row: Axis,
+}
+
+impl Axes {
+    /// Of a convolution of an input with so many channels.
+    fn of(convolution: &Convolution, channels: i64) -> Axes {
+        // Where each channel has a sum of its own, groups are channels.
+        let [result, group] = if convolution.is_depthwise(channels) { ["q", "k"] } else { ["k", "g"] };
+        let axis = |variable: &'static str, extent: i64| Axis { variable, extent };
+        let Convolution { groups, window, .. } = convolution;
+        Axes {
+            channel: axis("c", channels / groups),
+            result: axis(result, convolution.channels / groups),
+            group: axis(group, *groups),
+            column: axis("u", window.extent[0]),
+            row: axis("v", window.extent[1]),
+        }
+    }
+
+    /// The dimensions of weights, without those of one element.
+    fn of_weights(&self) -> Vec<Axis> {
+        let all = [self.channel, self.result, self.group, self.column, self.row];
+        let several = all.into_iter().filter(|axis| axis.extent > 1).collect_vec();
+        if several.is_empty() { vec![self.channel] } else { several }
+    }
+
+    /// All loops, for a result of this shape.
+    fn loops(&self, [_, width, height]: [i64; 3], lanes: Lanes) -> [Loop<'static>; 7] {
+        let of = |axis: Axis, lanes: i64| (axis.variable, axis.extent, lanes);
+        let [of_group, of_result] = if self.group.variable == "k" { [lanes.results, 1] } else { [1, lanes.results] };
+        let pixels = [("y", height, 1), ("x", width, 1)];
+        let [row, column] = [of(self.row, 1), of(self.column, 1)];
+        let channels = [of(self.group, of_group), of(self.result, of_result), of(self.channel, lanes.terms)];
+        [row, column, pixels[0], pixels[1], channels[0], channels[1], channels[2]]
+    }
+
+    /// The channel of the result.
+    fn channel_of_result(&self) -> String {
+        affine(&[(1, self.result.index()), (self.result.extent, self.group.index())], 0)
+    }
+
+    /// The channel of the input.
+    fn channel_of_input(&self) -> String {
+        affine(&[(1, self.channel.index()), (self.channel.extent, self.group.index())], 0)
     }
 }
 
@@ -279,80 +320,4 @@ fn load(operation: &mut pushmem_nest::OperationBuilder, array: &str, indices: &[
         true => operation.add_load_or(array, &indices, window.outside),
         false => operation.add_load(array, &indices),
     };
-}
-
-/// Values of a statement, each with a name.
-struct Values<Names> {
-    names: Names,
-    named: Vec<(String, String)>,
-}
-
-impl<Names: Iterator<Item = String>> Values<Names> {
-    /// Names a value.
-    fn add(&mut self, value: String) -> String {
-        let name = self.names.next().expect("there are more names than values");
-        self.named.push((name.clone(), value));
-        name
-    }
-
-    /// What is added to a product above an integer.
-    fn tie(&mut self, ties: &Ties, integer: &str) -> String {
-        let size = self.add(format!("max({integer}, -1 - {integer})"));
-        let distance = ties.distances.iter().rev().fold(String::new(), |rest, (least, distance)| match rest.as_str() {
-            "" => distance.to_string(),
-            _ => format!("sel({size} >= {least}, {distance}, {rest})"),
-        });
-        // The type of numbers alone is that of what they are used with.
-        let distance = self.add(format!("({distance}) as i32"));
-        format!("sel(({integer} & 1) == 1, {distance} + 1, -{distance})")
-    }
-}
-
-/// The integer of the sum `a`, in operators of nests: named values, and one of these.
-fn rounded(
-    requantization: &Requantization,
-    factors: &[String],
-    element: Type,
-    mut values: Values<impl Iterator<Item = String>>,
-) -> (Vec<(String, String)>, String) {
-    let Requantization { ends, part_bits, range, zero_point, ties, .. } = requantization;
-    let sum = values.add(format!("clamp(a, {}, {})", ends.0, ends.1));
-    let products = factors.iter().map(|factor| values.add(format!("{sum} * {factor}"))).collect_vec();
-    let shifted = |offsets: &[String]| {
-        let last = products.len() - 1;
-        products.iter().zip(offsets).enumerate().fold(String::new(), |carried, (number, (product, offset))| {
-            let bits = if number == last { requantization.last_shift() } else { *part_bits };
-            let terms = [product, offset, &carried].into_iter().filter(|term| !matches!(term.as_str(), "" | "0"));
-            format!("(({}) >> {bits})", { terms }.join(" + "))
-        })
-    };
-    let mut offsets = requantization.offsets().iter().map(i64::to_string).collect_vec();
-    if let Some(ties) = ties {
-        let below = values.add(shifted(&vec!["0".to_owned(); offsets.len()]));
-        offsets[0] = format!("{} + {}", offsets[0], values.tie(ties, &below));
-    }
-    let body = format!("(clamp({}, {}, {}) + {zero_point}) as {}", shifted(&offsets), range.0, range.1, element.name());
-    (values.named, body)
-}
-
-/// The sum of the integers `a` and `b`, in operators of nests: named values, and one of these.
-fn sum(
-    addition: &Addition,
-    element: Type,
-    mut values: Values<impl Iterator<Item = String>>,
-) -> (Vec<(String, String)>, String) {
-    let Addition { zero_points, factors, shift, ties, range, zero_point, exceptions } = addition;
-    let [one, other] = [0, 1]
-        .map(|number| format!("(({} as i32) - {}) * {}", ["a", "b"][number], zero_points[number], factors[number]));
-    let sum = values.add(format!("{one} + {other}"));
-    let tie = ties.as_ref().map_or_else(String::new, |ties| {
-        let below = values.add(format!("{sum} >> {shift}"));
-        format!(" + {}", values.tie(ties, &below))
-    });
-    let form = format!("(({sum} + {}{tie}) >> {shift}) + {zero_point}", addition.offset());
-    let form = format!("clamp({form}, {}, {})", range.0, range.1);
-    let result = exceptions
-        .iter()
-        .fold(form, |form, ([one, other], result)| format!("sel(a == {one} && b == {other}, {result}, {form})"));
-    (values.named, format!("({result}) as {}", element.name()))
 }

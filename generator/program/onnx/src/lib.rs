@@ -5,10 +5,10 @@
 //! | Module | From | To |
 //! |---|---|---|
 //! | `model`, `constant` | bytes | the messages of the file |
-//! | `recognize`, `products`, `attributes`, `values` | nodes | a `network` of integers, without the real numbers around |
+//! | `recognize`, `products`, `nodes`, `attributes`, `values` | nodes | a `network` of integers, without the real numbers around |
 //! | `requantization`, `addition` | what floating point computes of integers | the same function in integers |
 //! | `lanes` | a network, a number of multipliers | how many elements each nest computes at once |
-//! | `emit` | a network with its lanes | a program, and the images of its constants |
+//! | `emit`, `expressions`, `names` | a network with its lanes | a program, and the images of its constants |
 //!
 //! Sums are rounded as onnxruntime's quantized operators round them, see `requantization`; additions, maxima and functions are those of
 //! the ONNX standard between `DequantizeLinear` and `QuantizeLinear`, in `f32`.
@@ -17,10 +17,13 @@ mod addition;
 mod attributes;
 mod constant;
 mod emit;
+mod expressions;
 mod fault;
 mod lanes;
 mod model;
+mod names;
 mod network;
+mod nodes;
 mod products;
 mod recognize;
 mod requantization;

@@ -3,6 +3,7 @@
 use pushmem_nest::Type;
 
 use crate::addition::Addition;
+use crate::names::Names;
 use crate::requantization::Requantization;
 
 /// A network. Each layer takes what earlier ones give, or the input.
@@ -10,6 +11,8 @@ use crate::requantization::Requantization;
 pub(crate) struct Network {
     /// A word of the language of nests.
     pub name: String,
+    /// The names of the network, and of its tensors.
+    pub names: Names,
     /// Tensors, by their numbers.
     pub tensors: Vec<Tensor>,
     /// The tensors that come from outside.

@@ -1,10 +1,15 @@
 //! Nodes that sum products with constants.
 
+use itertools::Itertools;
+use pushmem_nest::Type;
+
+use crate::addition::Quantization;
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
-use crate::network::{Tensor, Window};
+use crate::network::{Convolution, Tensor, Window};
 use crate::recognize::{QUANTIZE, Recognizer};
+use crate::requantization::Rounding;
 use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights};
 
 /// How far the scale of a bias may be from that of the sums, as a part of it.
@@ -165,4 +170,40 @@ fn summed(operands: &Operands, window: Window, groups: i64, weights: Vec<i64>, s
     let scales = scales.iter().map(|scale| operands.scale * scale).collect();
     let products = Products { window, groups, channels, weights, bias, scales };
     Ok(Pending { operation: Operation::Convolution(products), shape, ends: ALL })
+}
+
+/// A convolution in integers.
+pub(crate) fn with_integers(products: Products, of: Type, to: Quantization, range: (i64, i64)) -> Result<Convolution> {
+    let Products { window, groups, channels, weights, bias, scales } = products;
+    let zero_point = window.outside;
+    let each = weights.len() / channels as usize;
+    // A sum has the least element where the weight is below 0, or the greatest.
+    let (least, most) = (of.min() - zero_point, of.max() - zero_point);
+    let ends = |(weights, bias): (&[i64], &i64)| {
+        let above: i64 = weights.iter().filter(|weight| **weight > 0).sum();
+        let below: i64 = weights.iter().filter(|weight| **weight < 0).sum();
+        (bias + above * least + below * most, bias + above * most + below * least)
+    };
+    let sums: Vec<(i64, i64)> = weights.chunks(each).zip(&bias).map(ends).collect();
+    let limits = i64::from(i32::MIN)..=i64::from(i32::MAX);
+    if let Some(channel) = sums.iter().position(|(least, most)| !limits.contains(least) || !limits.contains(most)) {
+        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
+    }
+    let rounding =
+        Rounding { scales: scales.iter().map(|scale| scale / to.scale).collect(), range, zero_point: to.zero_point };
+    let requantization = rounding.in_integers(&sums).map_err(|found| unrounded(&rounding, found))?;
+    let all = weights.chunks(each).map(|weights| zero_point * weights.iter().sum::<i64>());
+    let bias = bias.iter().zip(all).map(|(bias, all)| bias - all).collect_vec();
+    if let Some(bias) = bias.iter().find(|bias| !limits.contains(bias)) {
+        return Err(Fault::new(format!("the bias {bias}, with the zero point of the input, leaves 32 bits")));
+    }
+    Ok(Convolution { window, groups, channels, weights, bias, requantization })
+}
+
+/// A rounding that no integers have.
+pub(crate) fn unrounded(rounding: &Rounding, (channel, sum): (usize, i64)) -> Fault {
+    let scale = rounding.scales[channel.min(rounding.scales.len() - 1)];
+    Fault::new(format!(
+        "no product of integers rounds as the scale {scale} of channel {channel} does, for the sum {sum}"
+    ))
 }

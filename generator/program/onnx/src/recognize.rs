@@ -3,19 +3,20 @@
 //! A node that computes real numbers waits until they are quantized; only then hardware for it is known, since it computes the
 //! integers of the result from those of its operands.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use itertools::Itertools;
-use pushmem_nest::{Type, is_reserved};
+use pushmem_nest::Type;
 
 use crate::addition::{Quantization, RealSum};
 use crate::attributes::Attributes;
 use crate::constant::Constant;
 use crate::fault::{Fault, Result};
 use crate::model::{Declaration, Graph, Model, Node, elements};
-use crate::network::{Convolution, Layer, LayerOperation, Network, Tensor};
+use crate::names::Names;
+use crate::network::{Layer, LayerOperation, Network, Tensor};
 use crate::products;
-use crate::requantization::{Requantization, Rounding};
+use crate::requantization::Rounding;
 use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights, integers};
 
 /// The versions of operators that are read.
@@ -43,16 +44,16 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
     }
     let mut recognizer = Recognizer {
         values: HashMap::new(),
-        names: BTreeSet::new(),
         network: Network {
             name: String::new(),
+            names: Names::default(),
             tensors: Vec::new(),
             inputs: Vec::new(),
             layers: Vec::new(),
             outputs: Vec::new(),
         },
     };
-    recognizer.network.name = recognizer.name_of(name);
+    recognizer.network.name = recognizer.network.names.take(name);
     for tensor in &graph.initializers {
         let constant =
             Constant::of(tensor).map_err(|fault| Fault::new(format!("the constant `{}` {fault}", tensor.name)))?;
@@ -73,27 +74,12 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
 
 pub(crate) struct Recognizer {
     values: HashMap<String, Value>,
-    /// Names that are taken.
-    names: BTreeSet<String>,
     network: Network,
 }
 
 impl Recognizer {
-    /// A word of the language for a name of the file, which nothing else has.
-    fn name_of(&mut self, name: &str) -> String {
-        let word: String =
-            name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
-        let begins = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
-        let word = if begins && !is_reserved(&word) { word } else { format!("n{word}") };
-        let later = (1..).map(|number| format!("{word}_{number}"));
-        let free = std::iter::once(word.clone()).chain(later).find(|word| !self.names.contains(word));
-        let free = free.expect("there are more numbers than names");
-        self.names.insert(free.clone());
-        free
-    }
-
     fn tensor(&mut self, name: &str, element: Type, shape: [i64; 3]) -> usize {
-        let name = self.name_of(name);
+        let name = self.network.names.take(name);
         self.network.tensors.push(Tensor { name, element, shape });
         self.network.tensors.len() - 1
     }
@@ -154,7 +140,7 @@ impl Recognizer {
         }
         self.network.outputs.push(tensor);
         // Under the name that users know.
-        let name = self.name_of(name);
+        let name = self.network.names.take(name);
         if let Some(layer) = self.network.layers.iter_mut().find(|layer| layer.output == tensor) {
             layer.name.clone_from(&name);
         }
@@ -385,7 +371,7 @@ impl Recognizer {
         let (extents, layer) = match operation {
             Operation::Convolution(products) => {
                 let of = self.network.tensors[products.window.input].element;
-                let convolution = with_integers(products, of, to, range)?;
+                let convolution = products::with_integers(products, of, to, range)?;
                 let [columns, rows] = windows(&convolution.window, [channels, width, height])?;
                 ([convolution.channels, columns, rows], LayerOperation::Convolution(convolution))
             }
@@ -394,7 +380,8 @@ impl Recognizer {
                 let scale = of.scale / (to.scale * pixels as f32);
                 let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
                 let rounding = Rounding { scales: vec![scale], range, zero_point: to.zero_point };
-                let requantization = rounding.in_integers(&[sums]).map_err(|found| unrounded(&rounding, found))?;
+                let requantization =
+                    rounding.in_integers(&[sums]).map_err(|found| products::unrounded(&rounding, found))?;
                 let bias = -pixels * of.zero_point;
                 ([channels, 1, 1], LayerOperation::Mean { input, requantization, bias })
             }
@@ -427,7 +414,7 @@ impl Recognizer {
         Ok(self.added(name, to.element, (extents, layer), shape))
     }
 
-    fn added(
+    pub fn added(
         &mut self,
         name: &str,
         element: Type,
@@ -440,80 +427,6 @@ impl Recognizer {
         View { tensor: output, shape }
     }
 
-    fn addition(&self, node: &Node) -> Result<Value> {
-        let ((one, of_one), (other, of_other)) = (self.reals(node, 0)?, self.reals(node, 1)?);
-        if one.shape != other.shape || self.tensor_of(one).shape != self.tensor_of(other).shape {
-            return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", one.shape, other.shape)));
-        }
-        let operation = Operation::Addition([(one.tensor, of_one), (other.tensor, of_other)]);
-        Ok(Value::Pending(Pending { operation, shape: one.shape.clone(), ends: ALL }))
-    }
-
-    fn clipped(&self, node: &Node, ends: (f32, f32)) -> Result<Value> {
-        match self.operand(node, 0)? {
-            Value::Pending(pending) => {
-                let ends = (pending.ends.0.clamp(ends.0, ends.1), pending.ends.1.clamp(ends.0, ends.1));
-                Ok(Value::Pending(Pending { ends, ..pending.clone() }))
-            }
-            _ => self.function(node, &|real| real.clamp(ends.0, ends.1)),
-        }
-    }
-
-    fn function(&self, node: &Node, of: &dyn Fn(f32) -> f32) -> Result<Value> {
-        if let Value::Pending(Pending { operation: Operation::Function { input, values }, shape, ends }) =
-            self.operand(node, 0)?
-        {
-            let values = values.iter().map(|value| of(value.clamp(ends.0, ends.1))).collect();
-            let operation = Operation::Function { input: *input, values };
-            return Ok(Value::Pending(Pending { operation, shape: shape.clone(), ends: ALL }));
-        }
-        let (view, quantization) = self.reals(node, 0)?;
-        let values = integers(quantization.element).map(|integer| of(quantization.real(integer))).collect();
-        let operation = Operation::Function { input: view.tensor, values };
-        Ok(Value::Pending(Pending { operation, shape: view.shape.clone(), ends: ALL }))
-    }
-
-    fn maximum(&mut self, node: &Node) -> Result<Value> {
-        let known = ["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"];
-        let attributes = Attributes::of(node, &known)?;
-        attributes.expect("ceil_mode", 0)?;
-        let (view, of) = match self.operand(node, 0)? {
-            Value::Integers(view) => (view.clone(), None),
-            _ => self.reals(node, 0).map(|(view, of)| (view.clone(), Some(of)))?,
-        };
-        let Tensor { element, shape: extents, .. } = *self.image(&view, node)?;
-        let window = attributes.window(view.tensor, extents, None, element.min())?;
-        let [columns, rows] = windows(&window, extents)?;
-        let shape = vec![1, extents[0], rows, columns];
-        Ok(match of {
-            Some(of) => Value::Pending(Pending { operation: Operation::Maximum { window, of }, shape, ends: ALL }),
-            None => {
-                let layer = ([extents[0], columns, rows], LayerOperation::Maximum(window));
-                Value::Integers(self.added(output(node)?, element, layer, shape))
-            }
-        })
-    }
-
-    fn mean(&self, node: &Node) -> Result<Value> {
-        let attributes = Attributes::of(node, &["axes", "keepdims", "noop_with_empty_axes"])?;
-        let (view, of) = self.reals(node, 0)?;
-        let [channels, ..] = self.image(view, node)?.shape;
-        let mut shape = vec![1, channels, 1, 1];
-        if node.operator == "ReduceMean" {
-            let listed = match node.inputs.get(1).filter(|name| !name.is_empty()) {
-                Some(_) => self.constant(node, 1)?.integers(),
-                None => attributes.integers("axes"),
-            };
-            let axes = listed
-                .map(|axes| axes.iter().map(|axis| if *axis < 0 { axis + 4 } else { *axis }).sorted().collect_vec());
-            if axes.as_deref() != Some(&[2, 3]) {
-                return Err(attributes.refuse("axes", listed.unwrap_or_default()));
-            }
-            shape.truncate(if attributes.integer("keepdims", 1) == 0 { 2 } else { 4 });
-        }
-        Ok(Value::Pending(Pending { operation: Operation::Mean { input: view.tensor, of }, shape, ends: ALL }))
-    }
-
     /// The tensor of a view that is an image.
     ///
     /// # Errors
@@ -524,77 +437,6 @@ impl Recognizer {
         is_image
             .then_some(tensor)
             .ok_or_else(|| Fault::new(format!("{} of the shape {:?} is not read", node.operator, view.shape)))
-    }
-
-    fn reshaped(&self, node: &Node) -> Result<Value> {
-        let mut value = self.operand(node, 0)?.clone();
-        let shape = match &mut value {
-            Value::Integers(view) | Value::Reals(view, _) => &mut view.shape,
-            Value::Pending(pending) => &mut pending.shape,
-            _ => {
-                return Err(
-                    Fault::new(format!("`{}` is a constant, or not quantized", node.inputs[0])).with_help(QUANTIZE)
-                );
-            }
-        };
-        let attributes = Attributes::of(node, &["axes", "axis", "allowzero"])?;
-        let size: i64 = shape.iter().product();
-        let listed = || match node.inputs.get(1).filter(|name| !name.is_empty()) {
-            Some(_) => Ok(self.constant(node, 1)?.integers().unwrap_or_default().to_vec()),
-            None => Ok(attributes.integers("axes").unwrap_or_default().to_vec()),
-        };
-        *shape = match node.operator.as_str() {
-            "Flatten" => {
-                attributes.expect("axis", 1)?;
-                vec![1, size]
-            }
-            "Reshape" => {
-                attributes.expect("allowzero", 0)?;
-                let listed = listed()?;
-                let kept = |(number, extent): (usize, &i64)| {
-                    if *extent == 0 { shape.get(number).copied().unwrap_or(1) } else { *extent }
-                };
-                let extents: Vec<i64> = listed.iter().enumerate().map(kept).collect();
-                let known = extents
-                    .iter()
-                    .filter(|extent| **extent != -1)
-                    .try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-                let rest = known.filter(|known| *known > 0).map(|known| size / known);
-                extents.iter().map(|extent| if *extent == -1 { rest.unwrap_or(0) } else { *extent }).collect()
-            }
-            "Squeeze" => {
-                let rank = shape.len() as i64;
-                let axes: Vec<i64> = listed()?.iter().map(|axis| if *axis < 0 { axis + rank } else { *axis }).collect();
-                let is_kept = |number: usize, extent: i64| match axes.is_empty() {
-                    true => extent != 1 || number == 0,
-                    false => !axes.contains(&(number as i64)),
-                };
-                shape
-                    .iter()
-                    .enumerate()
-                    .filter(|(number, extent)| is_kept(*number, **extent))
-                    .map(|(_, extent)| *extent)
-                    .collect()
-            }
-            _ => {
-                let axes = listed()?;
-                let rank = (shape.len() + axes.len()) as i64;
-                let axes: BTreeSet<i64> = axes.iter().map(|axis| if *axis < 0 { axis + rank } else { *axis }).collect();
-                let mut rest = shape.iter();
-                (0..rank)
-                    .map(|number| if axes.contains(&number) { 1 } else { rest.next().copied().unwrap_or(0) })
-                    .collect()
-            }
-        };
-        if shape.first() != Some(&1)
-            || shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent)) != Some(size)
-        {
-            return Err(Fault::new(format!(
-                "{} to the shape {shape:?} is not read: the first dimension is that of one image",
-                node.operator
-            )));
-        }
-        Ok(value)
     }
 }
 
@@ -620,7 +462,7 @@ fn natural(shape: &[i64]) -> Option<[i64; 3]> {
 }
 
 /// The name of what a node gives.
-fn output(node: &Node) -> Result<&str> {
+pub(crate) fn output(node: &Node) -> Result<&str> {
     match node.outputs.iter().filter(|name| !name.is_empty()).collect_vec().as_slice() {
         [name] => Ok(name),
         _ => Err(Fault::new(format!("{} with {} results is not read", node.operator, node.outputs.len()))),
@@ -628,42 +470,6 @@ fn output(node: &Node) -> Result<&str> {
 }
 
 /// The number of windows over a tensor.
-fn windows(window: &crate::network::Window, shape: [i64; 3]) -> Result<[i64; 2]> {
+pub(crate) fn windows(window: &crate::network::Window, shape: [i64; 3]) -> Result<[i64; 2]> {
     window.windows(shape).ok_or_else(|| Fault::new("the window is larger than the tensor"))
-}
-
-/// A convolution in integers.
-fn with_integers(products: Products, of: Type, to: Quantization, range: (i64, i64)) -> Result<Convolution> {
-    let Products { window, groups, channels, weights, bias, scales } = products;
-    let zero_point = window.outside;
-    let each = weights.len() / channels as usize;
-    // A sum has the least element where the weight is below 0, or the greatest.
-    let (least, most) = (of.min() - zero_point, of.max() - zero_point);
-    let ends = |(weights, bias): (&[i64], &i64)| {
-        let above: i64 = weights.iter().filter(|weight| **weight > 0).sum();
-        let below: i64 = weights.iter().filter(|weight| **weight < 0).sum();
-        (bias + above * least + below * most, bias + above * most + below * least)
-    };
-    let sums: Vec<(i64, i64)> = weights.chunks(each).zip(&bias).map(ends).collect();
-    let limits = i64::from(i32::MIN)..=i64::from(i32::MAX);
-    if let Some(channel) = sums.iter().position(|(least, most)| !limits.contains(least) || !limits.contains(most)) {
-        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
-    }
-    let rounding =
-        Rounding { scales: scales.iter().map(|scale| scale / to.scale).collect(), range, zero_point: to.zero_point };
-    let requantization: Requantization = rounding.in_integers(&sums).map_err(|found| unrounded(&rounding, found))?;
-    let all = weights.chunks(each).map(|weights| zero_point * weights.iter().sum::<i64>());
-    let bias = bias.iter().zip(all).map(|(bias, all)| bias - all).collect_vec();
-    if let Some(bias) = bias.iter().find(|bias| !limits.contains(bias)) {
-        return Err(Fault::new(format!("the bias {bias}, with the zero point of the input, leaves 32 bits")));
-    }
-    Ok(Convolution { window, groups, channels, weights, bias, requantization })
-}
-
-/// A rounding that no integers have.
-fn unrounded(rounding: &Rounding, (channel, sum): (usize, i64)) -> Fault {
-    let scale = rounding.scales[channel.min(rounding.scales.len() - 1)];
-    Fault::new(format!(
-        "no product of integers rounds as the scale {scale} of channel {channel} does, for the sum {sum}"
-    ))
 }

@@ -4,6 +4,7 @@ use itertools::Itertools;
 use proptest::prelude::*;
 use prost::Message;
 use pushmem_images::{Element, Image};
+use pushmem_nest::ArrayKind;
 
 use crate::import;
 use crate::model::{Attribute, Dimension, Graph, Model, Node};
@@ -46,6 +47,32 @@ fn more_multipliers_go_to_the_busiest_layer() {
     assert!(lanes(40).iter().sum::<i64>() <= 41);
     // Products of a layer: 3 x 8 x 9 x 16 x 16, 8 x 9 x 8 x 8, 8 x 8 x 9 x 8 x 8, 8 x 16 x 9 x 4 x 4, none, and 16 x 10.
     assert_eq!(lanes(40), [12, 2, 16, 8, 1, 1]);
+}
+
+#[test]
+fn names_of_files_become_words_that_nothing_else_has() {
+    // The image and the first layer are named like a loop, a word of the language, and an array of another layer.
+    for (name, like) in [("x", "relu_1_sums"), ("for", "image"), ("1/ü", "v1"), ("a", "b")] {
+        let bytes = changed(|graph| {
+            let mut renamed = |old: &str, new: &str| {
+                graph.inputs.iter_mut().filter(|each| each.name == old).for_each(|each| each.name = new.to_owned());
+                let names = graph.nodes.iter_mut().flat_map(|node| node.inputs.iter_mut().chain(&mut node.outputs));
+                names.filter(|each| each.as_str() == old).for_each(|each| *each = new.to_owned());
+            };
+            renamed("image", name);
+            renamed("relu_4", like);
+        });
+        let imported = import("residual.onnx", &bytes, 16).unwrap();
+        let program = imported.checked.program;
+        let mut inputs = imported.constants;
+        let [of_image] = program
+            .arrays_of(ArrayKind::Input)
+            .filter(|input| !inputs.contains_key(&input.name))
+            .collect_array()
+            .unwrap();
+        inputs.insert(of_image.name.clone(), image());
+        assert_eq!(program.run(&inputs).unwrap()["scores"].values(), SCORES);
+    }
 }
 
 /// The network with a change of its graph.

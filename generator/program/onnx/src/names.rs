@@ -1,0 +1,35 @@
+//! Names of the language of nests for names of a file.
+
+use std::collections::BTreeSet;
+
+use pushmem_nest::is_reserved;
+
+/// The variables of loops, which arrays cannot have as names.
+const VARIABLES: [&str; 8] = ["c", "g", "k", "q", "u", "v", "x", "y"];
+
+/// The names that are taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// A word of the language for a name of the file, which nothing else has: it is taken from now on.
+    pub fn take(&mut self, name: &str) -> String {
+        let word: String =
+            name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        let is_word = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let is_free = |word: &str| !is_reserved(word) && !VARIABLES.contains(&word) && !self.taken.contains(word);
+        let word = if is_word { word } else { format!("n{word}") };
+        let later = (1..).map(|number| format!("{word}_{number}"));
+        let free = std::iter::once(word.clone()).chain(later).find(|word| is_free(word));
+        let free = free.expect("there are more numbers than names");
+        self.taken.insert(free.clone());
+        free
+    }
+
+    /// All names that are taken.
+    pub fn taken(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(String::as_str)
+    }
+}

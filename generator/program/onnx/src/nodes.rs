@@ -1,0 +1,165 @@
+//! Nodes that sum no products.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+
+use crate::attributes::Attributes;
+use crate::fault::{Fault, Result};
+use crate::model::Node;
+use crate::network::{LayerOperation, Tensor};
+use crate::recognize::{QUANTIZE, Recognizer, output, windows};
+use crate::values::{ALL, Operation, Pending, Value, integers};
+
+impl Recognizer {
+    /// The sum of two tensors.
+    pub fn addition(&self, node: &Node) -> Result<Value> {
+        let ((one, of_one), (other, of_other)) = (self.reals(node, 0)?, self.reals(node, 1)?);
+        if one.shape != other.shape || self.tensor_of(one).shape != self.tensor_of(other).shape {
+            return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", one.shape, other.shape)));
+        }
+        let operation = Operation::Addition([(one.tensor, of_one), (other.tensor, of_other)]);
+        Ok(Value::Pending(Pending { operation, shape: one.shape.clone(), ends: ALL }))
+    }
+
+    /// Numbers between two ends.
+    pub fn clipped(&self, node: &Node, ends: (f32, f32)) -> Result<Value> {
+        match self.operand(node, 0)? {
+            Value::Pending(pending) => {
+                let ends = (pending.ends.0.clamp(ends.0, ends.1), pending.ends.1.clamp(ends.0, ends.1));
+                Ok(Value::Pending(Pending { ends, ..pending.clone() }))
+            }
+            _ => self.function(node, &|real| real.clamp(ends.0, ends.1)),
+        }
+    }
+
+    /// A function of each number.
+    pub fn function(&self, node: &Node, of: &dyn Fn(f32) -> f32) -> Result<Value> {
+        if let Value::Pending(Pending { operation: Operation::Function { input, values }, shape, ends }) =
+            self.operand(node, 0)?
+        {
+            let values = values.iter().map(|value| of(value.clamp(ends.0, ends.1))).collect();
+            let operation = Operation::Function { input: *input, values };
+            return Ok(Value::Pending(Pending { operation, shape: shape.clone(), ends: ALL }));
+        }
+        let (view, quantization) = self.reals(node, 0)?;
+        let values = integers(quantization.element).map(|integer| of(quantization.real(integer))).collect();
+        let operation = Operation::Function { input: view.tensor, values };
+        Ok(Value::Pending(Pending { operation, shape: view.shape.clone(), ends: ALL }))
+    }
+
+    /// The greatest number of each window.
+    pub fn maximum(&mut self, node: &Node) -> Result<Value> {
+        let known = ["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"];
+        let attributes = Attributes::of(node, &known)?;
+        attributes.expect("ceil_mode", 0)?;
+        let (view, of) = match self.operand(node, 0)? {
+            Value::Integers(view) => (view.clone(), None),
+            _ => self.reals(node, 0).map(|(view, of)| (view.clone(), Some(of)))?,
+        };
+        let Tensor { element, shape: extents, .. } = *self.image(&view, node)?;
+        let window = attributes.window(view.tensor, extents, None, element.min())?;
+        let [columns, rows] = windows(&window, extents)?;
+        let shape = vec![1, extents[0], rows, columns];
+        Ok(match of {
+            Some(of) => Value::Pending(Pending { operation: Operation::Maximum { window, of }, shape, ends: ALL }),
+            None => {
+                let layer = ([extents[0], columns, rows], LayerOperation::Maximum(window));
+                Value::Integers(self.added(output(node)?, element, layer, shape))
+            }
+        })
+    }
+
+    /// The means of all pixels.
+    pub fn mean(&self, node: &Node) -> Result<Value> {
+        let attributes = Attributes::of(node, &["axes", "keepdims", "noop_with_empty_axes"])?;
+        let (view, of) = self.reals(node, 0)?;
+        let [channels, ..] = self.image(view, node)?.shape;
+        let mut shape = vec![1, channels, 1, 1];
+        if node.operator == "ReduceMean" {
+            let listed = match node.inputs.get(1).filter(|name| !name.is_empty()) {
+                Some(_) => self.constant(node, 1)?.integers(),
+                None => attributes.integers("axes"),
+            };
+            let axes = listed
+                .map(|axes| axes.iter().map(|axis| if *axis < 0 { axis + 4 } else { *axis }).sorted().collect_vec());
+            if axes.as_deref() != Some(&[2, 3]) {
+                return Err(attributes.refuse("axes", listed.unwrap_or_default()));
+            }
+            shape.truncate(if attributes.integer("keepdims", 1) == 0 { 2 } else { 4 });
+        }
+        Ok(Value::Pending(Pending { operation: Operation::Mean { input: view.tensor, of }, shape, ends: ALL }))
+    }
+
+    /// The same elements under another shape.
+    pub fn reshaped(&self, node: &Node) -> Result<Value> {
+        let mut value = self.operand(node, 0)?.clone();
+        let shape = match &mut value {
+            Value::Integers(view) | Value::Reals(view, _) => &mut view.shape,
+            Value::Pending(pending) => &mut pending.shape,
+            _ => {
+                return Err(
+                    Fault::new(format!("`{}` is a constant, or not quantized", node.inputs[0])).with_help(QUANTIZE)
+                );
+            }
+        };
+        let attributes = Attributes::of(node, &["axes", "axis", "allowzero"])?;
+        let size: i64 = shape.iter().product();
+        let listed = || match node.inputs.get(1).filter(|name| !name.is_empty()) {
+            Some(_) => Ok(self.constant(node, 1)?.integers().unwrap_or_default().to_vec()),
+            None => Ok(attributes.integers("axes").unwrap_or_default().to_vec()),
+        };
+        *shape = match node.operator.as_str() {
+            "Flatten" => {
+                attributes.expect("axis", 1)?;
+                vec![1, size]
+            }
+            "Reshape" => {
+                attributes.expect("allowzero", 0)?;
+                let listed = listed()?;
+                let kept = |(number, extent): (usize, &i64)| {
+                    if *extent == 0 { shape.get(number).copied().unwrap_or(1) } else { *extent }
+                };
+                let extents: Vec<i64> = listed.iter().enumerate().map(kept).collect();
+                let known = extents
+                    .iter()
+                    .filter(|extent| **extent != -1)
+                    .try_fold(1_i64, |size, extent| size.checked_mul(*extent));
+                let rest = known.filter(|known| *known > 0).map(|known| size / known);
+                extents.iter().map(|extent| if *extent == -1 { rest.unwrap_or(0) } else { *extent }).collect()
+            }
+            "Squeeze" => {
+                let rank = shape.len() as i64;
+                let axes: Vec<i64> = listed()?.iter().map(|axis| if *axis < 0 { axis + rank } else { *axis }).collect();
+                let is_kept = |number: usize, extent: i64| match axes.is_empty() {
+                    true => extent != 1 || number == 0,
+                    false => !axes.contains(&(number as i64)),
+                };
+                shape
+                    .iter()
+                    .enumerate()
+                    .filter(|(number, extent)| is_kept(*number, **extent))
+                    .map(|(_, extent)| *extent)
+                    .collect()
+            }
+            _ => {
+                let axes = listed()?;
+                let rank = (shape.len() + axes.len()) as i64;
+                let axes: BTreeSet<i64> = axes.iter().map(|axis| if *axis < 0 { axis + rank } else { *axis }).collect();
+                let mut rest = shape.iter();
+                (0..rank)
+                    .map(|number| if axes.contains(&number) { 1 } else { rest.next().copied().unwrap_or(0) })
+                    .collect()
+            }
+        };
+        if shape.first() != Some(&1)
+            || shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent)) != Some(size)
+        {
+            return Err(Fault::new(format!(
+                "{} to the shape {shape:?} is not read: the first dimension is that of one image",
+                node.operator
+            )));
+        }
+        Ok(value)
+    }
+}
