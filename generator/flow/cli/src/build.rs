@@ -27,7 +27,7 @@ use self::bus::{Bus, MemoryBus, ShellOptions, Size, size};
 use self::fit::{Fit, Fitted};
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
-use crate::application::{folder, images, rtl, run_model, tiles_of_images};
+use crate::application::{folder, images, program, rtl, run_model, tiles_of_images};
 use crate::origin;
 use crate::output;
 use crate::own_command;
@@ -42,7 +42,7 @@ const FIRST_SEED: u64 = 1;
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
-    /// Program: a loop nest, or a pipeline of Halide, named *.hlpipe. With --array several programs, each on columns of its own;
+    /// Program: a loop nest, a pipeline of Halide, named *.hlpipe, or a network, named *.onnx. With --array several programs, each on columns of its own;
     /// `PROGRAM:COUNT` is so many copies of one.
     #[arg(required = true, value_name = "PROGRAM")]
     programs: Vec<PathBuf>,
@@ -259,7 +259,7 @@ impl Build {
         }
         let inputs = images::named(program, ArrayKind::Input, &self.inputs)?;
         images::check_outputs(program, &inputs, &images::named(program, ArrayKind::Output, &self.outputs)?)?;
-        images::inputs(program, &inputs)
+        images::inputs(program, program::constants(&self.file()?, self.choices.reading)?, &inputs)
     }
 
     /// Whether the model runs.

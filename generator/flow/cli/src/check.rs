@@ -93,8 +93,8 @@ impl Check {
         if file.extension().is_some_and(|extension| extension == "hex") {
             return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
         }
-        if pushmem_halide::is_halide(file) {
-            return Ok(accept(program::read_pipeline(file, self.reading)?));
+        if let Some(checked) = program::imported(file, self.reading) {
+            return Ok(accept(checked?));
         }
         let document = kinds::read_document(file)?;
         let kind = kinds::of(&document);

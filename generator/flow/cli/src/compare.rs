@@ -1,5 +1,6 @@
 //! `pushmem compare`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -98,7 +99,7 @@ impl Compare {
         let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
         let outputs = images::named(&compiled.program, ArrayKind::Output, &self.outputs)?;
         images::check_outputs(&compiled.program, &inputs, &outputs)?;
-        let inputs = images::inputs(&compiled.program, &inputs)?;
+        let inputs = images::inputs(&compiled.program, BTreeMap::new(), &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let compared = expected.iter().map(|(name, image)| Output { name, elements: image.values().len() });
         let mut report = Report { outputs: compared.collect(), rtl: None };

@@ -51,7 +51,7 @@ struct Onnx {
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     output: PathBuf,
     /// Multipliers that sums of products may take. The busiest layer gets more, as long as there are some; each has one at least.
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = pushmem_onnx::MULTIPLIERS)]
     multipliers: u64,
     /// Report as JSON.
     #[arg(long)]

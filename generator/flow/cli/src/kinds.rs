@@ -116,7 +116,7 @@ impl FileKind {
             FileKind::Words => "the option --input of `pushmem simulate` and `build` takes words, `pushmem decode` register writes",
             FileKind::Image => "`pushmem run PROGRAM --input FILE` runs a program on it",
             FileKind::Python => "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
-            FileKind::Onnx => "`pushmem import onnx FILE.onnx -o FOLDER` makes a loop nest of it, which `pushmem build` compiles",
+            FileKind::Onnx => "`pushmem build` compiles it, and `pushmem import onnx FILE.onnx -o FOLDER` makes a loop nest of it",
             FileKind::Network => purposes::NETWORKS,
             FileKind::LoopsInC => purposes::LOOPS_IN_C,
             FileKind::Binary => "check the name of the file",

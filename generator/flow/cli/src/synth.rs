@@ -252,7 +252,8 @@ impl Synth {
         let compiled = self.choices.read()?.compile_file(program, &self.target)?;
         self.check_report(&Synthesized::Program(&compiled.program.to_string()))?;
         let inputs = images::named(&compiled.program, ArrayKind::Input, &self.inputs)?;
-        let inputs = images::inputs(&compiled.program, &inputs)?;
+        let inputs =
+            images::inputs(&compiled.program, program::constants(&self.target, self.choices.reading)?, &inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         Ok((compiled, inputs, expected))
     }

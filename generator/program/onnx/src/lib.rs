@@ -43,6 +43,9 @@ use crate::fault::Fault;
 use crate::lanes::Allocation;
 use crate::model::Model;
 
+/// Multipliers that sums of products may take where none say how many.
+pub const MULTIPLIERS: u64 = 64;
+
 /// A network as a program.
 #[derive(Debug)]
 pub struct Imported {

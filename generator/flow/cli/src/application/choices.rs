@@ -102,7 +102,8 @@ impl Choices {
             ("--stall-latency", self.stall_latency != default.stall_latency),
             ("--unbalanced", self.unbalanced),
             ("--parallel-loads", self.parallel_loads),
-            ("--narrow-floats", self.reading != Reading::default()),
+            ("--narrow-floats", self.reading.narrow_floats.is_some()),
+            ("--multipliers", self.reading.multipliers.is_some()),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }

@@ -77,15 +77,23 @@ fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a
     })
 }
 
-/// The image of each input: from its file, or random but always the same.
+/// The image of each input: from its file, of these constants, or random but always the same.
 ///
 /// # Errors
 /// When the program has no such input, or its file has no image of its shape and type.
-pub fn inputs(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    read(program, files).map_err(|problem| problem.or_code(Code::Image))
+pub fn inputs(
+    program: &Program,
+    constants: BTreeMap<String, Image>,
+    files: &[(String, PathBuf)],
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    read(program, constants, files).map_err(|problem| problem.or_code(Code::Image))
 }
 
-fn read(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
+fn read(
+    program: &Program,
+    constants: BTreeMap<String, Image>,
+    files: &[(String, PathBuf)],
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let mut images = BTreeMap::new();
     for (name, path) in files {
         let array = array_of(program, ArrayKind::Input, name)?;
@@ -97,7 +105,7 @@ fn read(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<Strin
         }
     }
     // Drawn for every input, so that a given image does not change the others.
-    for (name, image) in program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1)) {
+    for (name, image) in constants.into_iter().chain(program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1))) {
         images.entry(name).or_insert(image);
     }
     Ok(images)

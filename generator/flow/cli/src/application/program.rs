@@ -1,12 +1,15 @@
 //! The program that a command works on.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use pushmem_files::Diagnostic;
 use pushmem_float::Format;
 use pushmem_halide::Floats;
+use pushmem_images::Image;
 use pushmem_nest::{Checked, Program};
+use pushmem_onnx::Imported;
 
 use crate::kinds::{self, FileKind};
 use crate::output;
@@ -16,12 +19,15 @@ use crate::output;
 pub struct Reading {
     /// Let all numbers with a fraction in a pipeline of Halide be of this type, of fewer bits: results are near to Halide's.
     #[arg(long, value_name = "TYPE")]
-    narrow_floats: Option<Narrow>,
+    pub(super) narrow_floats: Option<Narrow>,
+    /// Let the sums of products of a network of ONNX take so many multipliers, the busiest layer the most; 64 without this.
+    #[arg(long, value_name = "N")]
+    pub(super) multipliers: Option<u64>,
 }
 
 /// The type that numbers with a fraction are narrowed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Narrow {
+pub(super) enum Narrow {
     Bf16,
     F16,
 }
@@ -37,16 +43,47 @@ impl Reading {
     }
 }
 
-/// Reads a program, a loop nest or a pipeline of Halide, and reports its warnings.
+/// Reads a program, a loop nest, a pipeline of Halide or a network of ONNX, and reports its warnings.
 ///
 /// # Errors
-/// A located message when it is neither; with what to do where it is for another command.
+/// A located message when it is none of them; with what to do where it is for another command.
 pub fn read(path: &Path, reading: Reading) -> Result<Program, Diagnostic> {
-    let checked = match pushmem_halide::is_halide(path) {
-        true => read_pipeline(path, reading)?,
-        false => Program::from_document(&kinds::read(path, &[FileKind::Program])?)?,
+    let checked = match imported(path, reading) {
+        Some(checked) => checked?,
+        None => Program::from_document(&kinds::read(path, &[FileKind::Program])?)?,
     };
     Ok(reported(checked))
+}
+
+/// Reads a program that is no loop nest; nothing of another file.
+///
+/// # Errors
+/// As [`pushmem_halide::read`] and [`pushmem_onnx::read`].
+pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnostic>> {
+    match path {
+        path if pushmem_halide::is_halide(path) => Some(read_pipeline(path, reading)),
+        path if pushmem_onnx::is_network(path) => Some(read_network(path, reading).map(|network| network.checked)),
+        _ => None,
+    }
+}
+
+/// Reads a network of ONNX.
+///
+/// # Errors
+/// As [`pushmem_onnx::read`].
+pub fn read_network(path: &Path, reading: Reading) -> Result<Imported, Diagnostic> {
+    pushmem_onnx::read(path, reading.multipliers.unwrap_or(pushmem_onnx::MULTIPLIERS))
+}
+
+/// The images of inputs that the file of a program has: the constants of a network.
+///
+/// # Errors
+/// As [`read`].
+pub fn constants(path: &Path, reading: Reading) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    match pushmem_onnx::is_network(path) {
+        true => Ok(read_network(path, reading)?.constants),
+        false => Ok(BTreeMap::new()),
+    }
 }
 
 /// Reads a pipeline of Halide.
@@ -62,8 +99,8 @@ pub fn read_pipeline(path: &Path, reading: Reading) -> Result<Checked, Diagnosti
 /// # Errors
 /// As [`read`].
 pub fn read_unless_specification(path: &Path, reading: Reading) -> Result<Option<Program>, Diagnostic> {
-    if pushmem_halide::is_halide(path) {
-        return read(path, reading).map(Some);
+    if let Some(checked) = imported(path, reading) {
+        return Ok(Some(reported(checked?)));
     }
     let document = kinds::read(path, &[FileKind::Program, FileKind::Specification])?;
     match kinds::of(&document) {

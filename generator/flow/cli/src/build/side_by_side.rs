@@ -61,7 +61,7 @@ impl Build {
         let mut inputs: Vec<BTreeMap<String, Image>> = Vec::new();
         for (number, program) in programs.iter().enumerate() {
             images::check_outputs(program, &input_files.concat(), &output_files[number])?;
-            inputs.push(images::inputs(program, &input_files[number])?);
+            inputs.push(images::inputs(program, BTreeMap::new(), &input_files[number])?);
         }
         let spinner = Spinner::new();
         spinner.say(&format!("compiling {} programs for `{}`", programs.len(), target.spec.name));

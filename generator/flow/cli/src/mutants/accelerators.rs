@@ -161,7 +161,7 @@ impl Built {
         };
         let constraints = Constraints { stall_latency, ..Constraints::default() };
         let compiled = build(program, &target, &constraints, &|_| {})?;
-        let inputs = images::inputs(&compiled.program, &[])?;
+        let inputs = images::inputs(&compiled.program, BTreeMap::new(), &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
         let folder = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;

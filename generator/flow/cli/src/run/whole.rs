@@ -16,7 +16,7 @@ use pushmem_tiling::{Tiling, compare, resized};
 use serde::Serialize;
 
 use super::peripheral::{self, Peripheral};
-use crate::application::{choices::Choices, images, tiles_of_images};
+use crate::application::{choices::Choices, images, program, tiles_of_images};
 use crate::output;
 use crate::progress::{Bar, Spinner};
 use crate::table::fit;
@@ -63,7 +63,7 @@ impl Whole<'_> {
         let tiling = self.tiling(&program)?;
         let whole = resized(&program, &tiling);
         images::check_outputs(&whole, &self.inputs, &self.outputs)?;
-        let inputs = images::inputs(&whole, &self.inputs)?;
+        let inputs = images::inputs(&whole, program::constants(self.file, self.choices.reading)?, &self.inputs)?;
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}`", program.name));
         let compiled = self.choices.read()?.compile_file(program, self.file)?;
