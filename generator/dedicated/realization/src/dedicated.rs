@@ -70,7 +70,7 @@ pub fn build(
             other => other,
         };
     }
-    // The proof of the hardware is one of the graph, too: it shows the same of all its nets.
+    // The proof of the hardware is one of the graph, too.
     Dedicated::of(planned?)
 }
 
@@ -123,10 +123,10 @@ impl Dedicated {
     /// Proves that kernels and outputs see the values of the program, given that memories implement their buffers, and compute with them
     /// what it says.
     fn prove_values(&self) -> Result<Arithmetic, CompileError> {
-        let Compiled { program, schedule, datapaths, extraction, .. } = &self.compiled;
+        let Compiled { program, schedule, datapaths, extraction, graph, .. } = &self.compiled;
         let staged = extraction.staged();
         let wrong = |error: ProofError| CompileError::wrong(&error);
-        let arithmetic = prove(program, staged, schedule, datapaths, &self.accelerator).map_err(wrong)?;
+        let arithmetic = prove(program, staged, schedule, datapaths, graph, &self.accelerator).map_err(wrong)?;
         prove_roms(program, staged, schedule, &self.accelerator).map_err(|error| CompileError::wrong(&error))?;
         Ok(arithmetic)
     }

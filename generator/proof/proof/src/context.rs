@@ -1,9 +1,11 @@
-//! The facts that proofs of graphs and accelerators share.
+//! The facts that the proofs of a graph share.
 
 use pushmem_datapaths::Datapath;
-use pushmem_nest::Program;
+use pushmem_graph::Counter;
+use pushmem_nest::{Program, Word};
 use pushmem_stages::{Origin, Schedule, Staged};
 
+use crate::counters;
 use crate::sequence::Sequence;
 
 /// Facts of the proof beside the graph.
@@ -24,5 +26,21 @@ impl<'a> Context<'a> {
             Origin::Input { .. } => None,
             Origin::Operation { operation, .. } => self.datapaths.get(*operation),
         }
+    }
+
+    /// The name of a stage.
+    pub fn name(self, stage: usize) -> String {
+        self.staged.pipeline.stages[stage].name.clone()
+    }
+
+    /// The words of the results of a stage.
+    pub fn words(self, stage: usize) -> &'static [Word] {
+        let array = self.staged.pipeline.stages.get(stage).and_then(|stage| self.program.arrays.get(stage.write.array));
+        array.map_or(&[Word::Low], |array| array.written().words())
+    }
+
+    /// The loop of a stage that each level of a counter counts, as [`counters::counted`].
+    pub fn counted(self, counter: &Counter, stage: usize, late: u64) -> Option<Vec<usize>> {
+        counters::counted(counter, &self.staged.pipeline.stages[stage], &self.schedule.stages[stage], late)
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use num_integer::Integer;
-use pushmem_graph::{Condition, Counter};
+use pushmem_graph::{ApplicationGraph, Condition, Counter, Edge, WordId};
 
-use crate::nets::{NetDriver, NetGraph, NetHold, NetSource};
-use crate::provenance::Past;
+use crate::nets::{NetDriver, NetHold, direct};
 
 /// The content of a hold register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +31,18 @@ pub(crate) enum Content {
 /// Nothing if there is none, or the source is no stage's result. `loads` has those of each register, and `nets` says of each
 /// net which stage's result it is.
 pub(crate) fn shown(
-    drivers: &[NetDriver],
-    loads: &HashMap<usize, Loads>,
-    nets: &[Option<Past>],
-    net: usize,
+    drivers: &IndexVec<WordId, NetDriver>,
+    loads: &HashMap<WordId, Loads>,
+    nets: &IndexVec<WordId, Option<usize>>,
+    net: WordId,
     cycle: i64,
 ) -> Option<Shown> {
     let NetDriver::Hold(NetHold { source, counter, .. }) = &drivers[net] else { return None };
     let (index, loaded) = loads.get(&net)?.last_before(cycle)?;
     let mut source = *source;
     // A selection chooses in the cycle of the load by the indices of the load.
-    while let Some(NetDriver::Select { counter: by, cases }) = source.direct().map(|net| &drivers[net]) {
-        let of_stage = source.direct().and_then(|net| nets[net]);
+    while let Some(NetDriver::Select { counter: by, cases }) = direct(source).map(|net| &drivers[net]) {
+        let of_stage = direct(source).and_then(|net| nets[net]);
         if of_stage.is_some() {
             break;
         }
@@ -53,10 +53,10 @@ pub(crate) fn shown(
         source = cases.iter().find(|case| case.conditions.iter().all(holds))?.source;
     }
     let word = match source {
-        NetSource::Constant(word) => Content::Constant(word),
-        NetSource::Net { net, delay } => match nets[net] {
-            Some(past) => Content::Result { stage: past.stage, cycle: loaded - delay - past.cycles },
-            None => shown(drivers, loads, nets, net, loaded - delay)?.word,
+        Edge::Constant(word) => Content::Constant(word),
+        Edge::Net { net, delay } => match nets[net] {
+            Some(stage) => Content::Result { stage, cycle: loaded - delay as i64 },
+            None => shown(drivers, loads, nets, net, loaded - delay as i64)?.word,
         },
     };
     Some(Shown { loaded, word })
@@ -118,14 +118,14 @@ pub(crate) struct Loads {
 
 impl Loads {
     /// The loads of each register of a graph, by its net; those that are never loaded have none.
-    pub fn all(graph: &dyn NetGraph, drivers: &[NetDriver]) -> HashMap<usize, Loads> {
-        let of_register = |(net, driver): (usize, &NetDriver)| match driver {
+    pub fn all(graph: &ApplicationGraph, drivers: &IndexVec<WordId, NetDriver>) -> HashMap<WordId, Loads> {
+        let of_register = |(net, driver): (WordId, &NetDriver)| match driver {
             NetDriver::Hold(NetHold { counter, conditions, .. }) => {
-                Some((net, Loads::of(graph.counter(*counter), conditions)?))
+                Some((net, Loads::of(&graph.counters[*counter], conditions)?))
             }
             _ => None,
         };
-        drivers.iter().enumerate().filter_map(of_register).collect()
+        drivers.iter_enumerated().filter_map(of_register).collect()
     }
 
     /// The iterations of a counter in which all conditions hold.

@@ -1,5 +1,5 @@
-//! The proof that a memory, as it is printed, is the one that is replayed, and that it delays the words that its
-//! description names.
+//! The proof that memories, as they are printed, are those that are replayed, and that those of delays delay the words that their
+//! descriptions name.
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
@@ -9,14 +9,32 @@ use pushmem_stages::Stage;
 
 use crate::error::{PartError, require};
 use crate::tiles::Mapped;
-use pushmem_graph::{Accelerator, DelayMemory, Delayed};
+use pushmem_graph::{Accelerator, DelayMemory, Delayed, StoredArray};
 
-/// Checks that the tiles of a memory are those of its mapping, and that their outputs go to its destinations. The
+/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of
+/// the write ports, and that the wires of the read ports are their outputs.
+///
+/// # Errors
+/// When the tiles differ in any part.
+pub(crate) fn check_array(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
+    let name = || format!("the memory of {}", array.buffer.name);
+    let mapped =
+        Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile, level, begin: array.begin };
+    let writers = array.writers.len();
+    let same = array.wires.len() == array.buffer.ports.len()
+        && array.wires.iter().all(|&wire| wire < accelerator.wires.len())
+        && mapped.are_printed(|port| array.wires.get(port).copied().filter(|_| port < writers));
+    require(same, name, "its tiles are not those of the mapping")?;
+    let shown = array.wires.iter().enumerate().skip(writers).all(|(port, &wire)| mapped.shows(wire, port));
+    require(shown, name, "its outputs do not go to the wires of its ports")
+}
+
+/// Checks that the tiles of a memory of delays are those of its mapping, and that their outputs go to its destinations. The
 /// replay shows that the mapping implements the buffer.
 ///
 /// # Errors
 /// When the tiles differ in any part.
-pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &DelayMemory) -> Result<(), PartError> {
+pub(crate) fn check_delays(accelerator: &Accelerator, memory: &DelayMemory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
     let mapped = Mapped {
         accelerator,

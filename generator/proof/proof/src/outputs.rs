@@ -9,7 +9,7 @@ use pushmem_stages::Staged;
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, require};
-use crate::nets::NetGraph;
+use crate::nets::View;
 use crate::places::Direction;
 use crate::sequence::Instance;
 
@@ -21,11 +21,11 @@ pub(crate) fn check(
     program: &Program,
     staged: Staged,
     dependences: &Dependences,
-    graph: &dyn NetGraph,
+    view: &View,
 ) -> Result<(), PartError> {
     let stages = &staged.pipeline.stages;
     for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Output) {
-        let sent = graph.sent(number);
+        let sent = view.sent(number);
         let name = || array.name.clone();
         let of_array = sent.iter().all(|&stage| stages.get(stage).is_some_and(|stage| stage.write.array == number));
         require(of_array && sent.iter().all_unique(), name, "its streams are not of all its stages once")?;

@@ -1,9 +1,7 @@
-//! The proof that every kernel and every output sees the values of the program.
+//! The proof that every kernel and every output of a graph sees the values of the program.
 //!
-//! Two facts together prove an accelerator. The first, checked by replay for each mapped memory, is that a memory output
-//! shows in each cycle of its schedule the word that was on the memory's input wire a fixed number of cycles before. The
-//! second is checked here: with every wire understood as some stage's result some cycles ago, each operand is at each
-//! iteration the element that the program reads, and each output beat is the element that its stream says.
+//! With every net understood as the result of some stage, and every edge as its word some cycles ago, each operand is at each iteration the
+//! element that the program reads, and each output beat is the element that its stream says.
 //!
 //! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
 //! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, and elements
@@ -15,36 +13,30 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use num_integer::gcd;
 use pushmem_buffers::Port;
+use pushmem_graph::{Condition, CounterId, Edge, WordId};
 use pushmem_nest::{Policy, Program};
 use pushmem_stages::Staged;
 use pushmem_stages::{Access, Schedule, Stage, Subscript};
 use rayon::prelude::*;
 
+use crate::context::Context;
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
-use crate::holds::Loads;
-use crate::holds::{Content, Shown};
-use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource, View};
+use crate::holds::{Content, Loads, Shown};
+use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetHold, NetLane, NetOperand, View, direct};
 use crate::places::{Direction, Places, is_affine_access, is_affine_within};
 use crate::stages::{ends, ends_of_loops};
-use crate::{counters, holds, memories, order, stored};
-use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
+use crate::{holds, order, stored};
 
 /// Combinations of indices of a hold register that are checked one after the other.
 const LEAST_IN_PARALLEL: usize = 1 << 10;
 
 /// The most elements of an array that is looked at beside others.
 const SIDE_BY_SIDE: usize = 1 << 24;
-
-/// A stage's result some cycles ago.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Past {
-    pub stage: usize,
-    pub cycles: i64,
-}
 
 /// A read of a stage, which takes its word some cycles after the begin of each iteration.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +47,7 @@ struct Read {
 }
 
 struct Prover<'a> {
+    context: Context<'a>,
     program: &'a Program,
     /// Whether arrays are kept in memories.
     stored: bool,
@@ -63,12 +56,12 @@ struct Prover<'a> {
     /// The producers of reads, as far as they were asked for.
     producers: Mutex<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
-    graph: &'a dyn NetGraph,
+    view: View<'a>,
     /// The driver of each net, and the loads of each hold register.
-    drivers: Vec<NetDriver>,
-    loads: HashMap<usize, Loads>,
-    /// The stage and delay of each net's words; nothing for selections.
-    nets: Vec<Option<Past>>,
+    drivers: IndexVec<WordId, NetDriver>,
+    loads: HashMap<WordId, Loads>,
+    /// The stage whose results each net carries; nothing for selections.
+    nets: IndexVec<WordId, Option<usize>>,
     /// The arrays that are kept.
     arrays: Vec<NetArray<'a>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
@@ -79,21 +72,14 @@ struct Prover<'a> {
     copies: HashMap<usize, NetCopy>,
 }
 
-/// Proves that all kernels and outputs of a graph see the values of the program, in each of its views. All references lead somewhere. `taken`
-/// says how many cycles after the begin of an iteration a kernel takes a load, if its result depends on it.
+/// Proves that all kernels and outputs of a graph see the values of the program, in each of its views. Its nodes are those of the program.
 ///
 /// # Errors
 /// The first memory that takes other words than those of its stages, and the first operand or output that is not the value of
 /// the program.
-pub(crate) fn prove<Graph: NetGraph>(
-    program: &Program,
-    staged: Staged,
-    dependences: &Dependences,
-    schedule: &Schedule,
-    views: &[Graph],
-    taken: impl Fn(usize, usize) -> Option<u64> + Sync,
-) -> Result<(), ProofError> {
-    let provers = views.iter().map(|view| Prover::new(program, staged, dependences, schedule, view)).collect_vec();
+pub(crate) fn prove(context: Context, dependences: &Dependences, views: &[View]) -> Result<(), ProofError> {
+    let Context { program, staged, schedule, .. } = context;
+    let provers = views.iter().map(|view| Prover::new(context, dependences, *view)).collect_vec();
     if program.policy() != Policy::Dnn {
         dependences.check_order()?;
     }
@@ -109,7 +95,7 @@ pub(crate) fn prove<Graph: NetGraph>(
         false => kept.par_iter().map(check).collect(),
     };
     first_error(outcomes)?;
-    first_error(provers.into_par_iter().map(|prover| prover.operands(&taken)).collect())
+    first_error(provers.into_par_iter().map(Prover::operands).collect())
 }
 
 /// The first error in the order of checks that ran side by side, whichever was found first.
@@ -117,112 +103,78 @@ fn first_error<Error>(outcomes: Vec<Result<(), Error>>) -> Result<(), Error> {
     outcomes.into_iter().collect()
 }
 
-/// Proves that the memories of an accelerator are those that are replayed, and take the words of their wires.
-///
-/// # Errors
-/// The first memory that is another, or takes other words.
-pub(crate) fn check_memories(
-    program: &Program,
-    staged: Staged,
-    dependences: &Dependences,
-    schedule: &Schedule,
-    views: &[View<Accelerator>],
-) -> Result<(), PartError> {
-    let Some(accelerator) = views.first().map(|view| view.graph) else { return Ok(()) };
-    let provers = views.iter().map(|view| Prover::new(program, staged, dependences, schedule, view)).collect_vec();
-    // A wire is a word of a result in one of the views.
-    let past = |wire: usize| provers.iter().find_map(|prover| prover.nets.get(wire).copied().flatten());
-    for memory in &accelerator.memories {
-        check_memory(staged, schedule, accelerator, memory, past)?;
-    }
-    for array in &accelerator.arrays {
-        let level = program.arrays.get(array.array).and_then(|array| array.level);
-        stored::check_tiles(accelerator, array, level.unwrap_or(pushmem_nest::Level::Memory))?;
-    }
-    Ok(())
-}
-
-/// Checks that a memory is the one that is replayed, and takes the words of its wires. `past` says of a wire which stage's result it
-/// is.
-fn check_memory(
-    staged: Staged,
-    schedule: &Schedule,
-    accelerator: &Accelerator,
-    memory: &DelayMemory,
-    past: impl Fn(usize) -> Option<Past>,
-) -> Result<(), PartError> {
-    memories::check_tiles(accelerator, memory)?;
-    for (number, stream) in memory.streams.iter().enumerate() {
-        let past = past(stream.of.index());
-        require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
-        if let Some(Past { stage, cycles }) = past {
-            let (content, schedule) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
-            memories::check_words(accelerator, memory, number, content, schedule, cycles)?;
-        }
-    }
-    Ok(())
-}
-
 impl<'a> Prover<'a> {
-    fn new(
-        program: &'a Program,
-        staged: Staged<'a>,
-        dependences: &'a Dependences<'a>,
-        schedule: &'a Schedule,
-        graph: &'a dyn NetGraph,
-    ) -> Self {
-        let drivers: Vec<NetDriver> = (0..graph.nets()).map(|net| graph.driver(net)).collect();
+    fn new(context: Context<'a>, dependences: &'a Dependences<'a>, view: View<'a>) -> Self {
+        let Context { program, staged, schedule, .. } = context;
+        let drivers = view.drivers();
+        let copies = view.copies();
+        // The stage whose result it is that selects a load or reads it from a memory: of several the first.
+        let selections: HashMap<WordId, usize> =
+            copies.iter().rev().filter_map(|copy| Some((copy.selection?, copy.stage))).collect();
+        let of_driver = |(net, driver): (WordId, &NetDriver)| match driver {
+            NetDriver::Result(stage) => Some(*stage),
+            NetDriver::Port | NetDriver::Select { .. } => selections.get(&net).copied(),
+            // It is no stage's result: a held word is one at other times.
+            NetDriver::Unknown | NetDriver::Hold(_) => None,
+        };
+        let nets: IndexVec<WordId, Option<usize>> = drivers.iter_enumerated().map(of_driver).collect();
         let results = drivers.iter().filter_map(|driver| match driver {
             NetDriver::Result(stage) => Some(*stage),
             _ => None,
         });
-        let copies = graph.copies();
         let selected = copies.iter().filter(|copy| copy.selection.is_some()).map(|copy| copy.stage);
-        let mut prover = Prover {
+        Prover {
+            context,
             program,
             stored: program.policy() == Policy::Dnn,
             staged,
             dependences,
             producers: Mutex::default(),
             schedule,
-            graph,
+            view,
             owners: results.chain(selected).collect(),
-            constants: graph.constants().into_iter().collect(),
+            constants: view.constants().collect(),
             copies: copies.into_iter().map(|copy| (copy.stage, copy)).collect(),
-            arrays: graph.arrays(),
-            nets: Vec::new(),
-            loads: Loads::all(graph, &drivers),
+            arrays: view.arrays(),
+            loads: Loads::all(view.graph, &drivers),
             drivers,
-        };
-        prover.nets = prover.trace();
-        prover
+            nets,
+        }
     }
 }
 
 impl Prover<'_> {
     /// Proves that all kernels, copies and outputs see the values of the program.
-    fn operands(mut self, taken: &(impl Fn(usize, usize) -> Option<u64> + Sync)) -> Result<(), ProofError> {
-        let copies = self.graph.copies();
+    fn operands(mut self) -> Result<(), ProofError> {
+        let copies = self.view.copies();
         for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
             // Its own net stands for its result; its cases are checked here.
             let content = &self.staged.pipeline.stages[copy.stage];
             let name = || content.name.clone();
             require(content.latency == 0, name, "it is a selection with registers, which has none")?;
             let result = self.nets[net].take();
-            self.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, NetSource::Net { net, delay: 0 })?;
+            self.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, Edge::Net { net, delay: 0 })?;
             self.nets[net] = result;
         }
         // Where arrays are kept, results are passed on iteration by iteration.
         for copy in copies.iter().filter(|copy| copy.selection.is_none() && !self.is_stored()) {
             self.copy(copy)?;
         }
-        let operand = |&NetOperand { kernel, stage, load, source }: &NetOperand| match taken(kernel, load) {
+        let operand = |&NetOperand { stage, load, source }: &NetOperand| match self.taken(stage, load) {
             Some(late) => self.operand(Read { stage, load, late }, source),
             None => Ok(()),
         };
         // Few of many take most of the time: none of them comes with others.
-        first_error(self.graph.operands().par_iter().with_max_len(1).map(operand).collect())?;
-        self.graph.lanes().iter().try_for_each(|lane| self.lane(lane))
+        first_error(self.view.operands().par_iter().with_max_len(1).map(operand).collect())?;
+        self.view.lanes().iter().try_for_each(|lane| self.lane(lane))
+    }
+
+    /// How many cycles after the begin of an iteration the kernel of a stage takes a load; nothing if its result does not depend on it, or it
+    /// is an element of a random-access memory, whose accesses are proven to be in order.
+    fn taken(&self, stage: usize, load: usize) -> Option<u64> {
+        let array = self.staged.pipeline.stages[stage].reads[load].array;
+        let datapath = self.context.datapath(stage).filter(|datapath| datapath.uses(load))?;
+        (!self.program.arrays[array].random_access).then(|| datapath.arrival(load))
     }
 
     /// The stages whose result a read takes iteration by iteration, as [`Dependences::producers`].
@@ -256,41 +208,19 @@ impl Prover<'_> {
         index.filter(|_| writer != stage).map_or(Vec::new(), |index| self.results(writer, &index))
     }
 
-    /// Follows every net back to the stage whose result it is.
-    fn trace(&self) -> Vec<Option<Past>> {
-        let selections = self.graph.copies().into_iter().rev();
-        let selections: HashMap<usize, usize> =
-            selections.filter_map(|copy| Some((copy.selection?, copy.stage))).collect();
-        let mut nets: Vec<Option<Past>> = Vec::new();
-        for (number, driver) in self.drivers.iter().enumerate() {
-            nets.push(match driver {
-                NetDriver::Result(stage) => Some(Past { stage: *stage, cycles: 0 }),
-                NetDriver::Delayed { net, cycles } => {
-                    nets[*net].map(|past| Past { cycles: past.cycles + cycles, ..past })
-                }
-                // The stage whose result it is that selects a load or reads it from a memory.
-                NetDriver::Port | NetDriver::Select { .. } => {
-                    selections.get(&number).map(|&stage| Past { stage, cycles: 0 })
-                }
-                // It is no stage's result: the operands of a unit are those of its kernels, and a held word is one at other times.
-                NetDriver::Shared | NetDriver::Hold(_) => None,
-            });
-        }
-        nets
-    }
-
     /// The stage and delay of a source's words; nothing for selections and constants.
-    fn past(&self, source: NetSource) -> Option<Past> {
-        let NetSource::Net { net, delay } = source else { return None };
-        self.nets[net].map(|past| Past { cycles: past.cycles + delay, ..past })
+    fn past(&self, source: Edge) -> Option<(usize, i64)> {
+        let Edge::Net { net, delay } = source else { return None };
+        self.nets[net].map(|stage| (stage, delay as i64))
     }
 
     /// Checks that an array takes the words of the stages. Gives its accesses, which are to follow each other as in the program.
     fn array(&self, array: &NetArray) -> Result<order::Kept, PartError> {
         let pipeline = &self.staged.pipeline;
-        stored::check_writes(pipeline, self.schedule, array)?;
-        require(array.writes.len() == array.writers.len(), || array.buffer.name.clone(), "a write port takes no word")?;
-        for (&stage, &source) in array.writers.iter().zip(&array.writes) {
+        let node = array.node;
+        stored::check_writes(pipeline, self.schedule, node)?;
+        require(node.writes.len() == node.writers.len(), || node.buffer.name.clone(), "a write port takes no word")?;
+        for (&stage, &source) in node.writers.iter().zip(&node.writes) {
             // A word that a copy passes on comes as late in all iterations if it does so at the ends of each loop.
             let right = ends_of_loops(&pipeline.stages[stage]).all(|index| {
                 let written = self.schedule.stages[stage].value(&index) + pipeline.stages[stage].latency as i64;
@@ -311,41 +241,41 @@ impl Prover<'_> {
                 "it reads a memory at addresses that are not affine",
             )?;
         }
-        Ok(order::Kept { array: array.array, versions: stored::versions(pipeline, array), reads })
+        Ok(order::Kept { array: node.array, versions: stored::versions(pipeline, node), reads })
     }
 
     /// By stage, the loads that take words of an array from its memory.
     fn reads_in_memory(&self, array: &NetArray) -> Vec<Vec<usize>> {
         let stages = &self.staged.pipeline.stages;
         let mut reads = vec![Vec::new(); stages.len()];
-        let mut add = |stage: usize, load: usize, source: NetSource| {
+        let mut add = |stage: usize, load: usize, source: Edge| {
             let cases = self.cases_of(source);
-            let takes = cases.iter().any(|case| case.source.direct().is_some_and(|net| array.reads.contains(&net)));
-            if takes && stages[stage].reads[load].array == array.array {
+            let takes = cases.iter().any(|case| direct(case.source).is_some_and(|net| array.reads.contains(&net)));
+            if takes && stages[stage].reads[load].array == array.node.array {
                 reads[stage].push(load);
             }
         };
-        for operand in self.graph.operands() {
+        for operand in self.view.operands() {
             add(operand.stage, operand.load, operand.source);
         }
-        for copy in self.graph.copies() {
-            copy.selection.into_iter().for_each(|net| add(copy.stage, copy.load, NetSource::Net { net, delay: 0 }));
+        for copy in self.view.copies() {
+            copy.selection.into_iter().for_each(|net| add(copy.stage, copy.load, Edge::Net { net, delay: 0 }));
         }
         reads
     }
 
     /// Whether a source has a result in a cycle.
-    fn carries(&self, source: NetSource, now: i64, expected: &Expected) -> bool {
+    fn carries(&self, source: Edge, now: i64, expected: &Expected) -> bool {
         match (expected, self.past(source)) {
-            (Expected::Result { stage, cycle }, Some(past)) => past.stage == *stage && now - past.cycles == *cycle,
+            (Expected::Result { stage, cycle }, Some((of, ago))) => of == *stage && now - ago == *cycle,
             (Expected::Constant(word), None) => self.always_carries(source, *word),
             _ => false,
         }
     }
 
     /// The cases of a source: those of its selection, or itself.
-    fn cases_of(&self, source: NetSource) -> Vec<NetCase> {
-        match source.direct().map(|net| &self.drivers[net]) {
+    fn cases_of(&self, source: Edge) -> Vec<NetCase> {
+        match direct(source).map(|net| &self.drivers[net]) {
             Some(NetDriver::Select { cases, .. }) => cases.clone(),
             _ => vec![NetCase { conditions: Vec::new(), source }],
         }
@@ -353,11 +283,11 @@ impl Prover<'_> {
 
     /// Checks an operand at all iterations: that it is the result of a stage, be it one that selects or reads a memory itself,
     /// or else that each case of its selection is right.
-    fn operand(&self, read: Read, operand: NetSource) -> Result<(), ProofError> {
+    fn operand(&self, read: Read, operand: Edge) -> Result<(), ProofError> {
         let Read { stage, load, late } = read;
         let point = |index: &[i64], ranks: &[u64], source| self.point(read, index, ranks, source);
         let whole = [NetCase { conditions: Vec::new(), source: operand }];
-        let is_result = matches!(operand, NetSource::Constant(_)) || self.past(operand).is_some();
+        let is_result = matches!(operand, Edge::Constant(_)) || self.past(operand).is_some();
         if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
             return Ok(());
         }
@@ -366,11 +296,10 @@ impl Prover<'_> {
             true => Vec::new(),
             false => self.selects_by_loops_of(stage, operand, late)?,
         };
-        let is_held =
-            |source: NetSource| source.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_)));
+        let is_held = |source: Edge| direct(source).is_some_and(|net| matches!(self.drivers[net], NetDriver::Hold(_)));
         // Where arrays are kept in memories, a constant is the word of an element that is written once, as in a hold register.
-        let is_kept_constant = self.is_stored() && matches!(operand, NetSource::Constant(_));
-        if late == 0 && (is_kept_constant || cases.iter().any(|case| is_held(case.source).is_some())) {
+        let is_kept_constant = self.is_stored() && matches!(operand, Edge::Constant(_));
+        if late == 0 && (is_kept_constant || cases.iter().any(|case| is_held(case.source))) {
             return self.held(stage, load, &cases, &levels);
         }
         self.for_each_point(stage, load, &cases, &levels, point)?;
@@ -445,11 +374,9 @@ impl Prover<'_> {
         let content = &self.staged.pipeline.stages[stage];
         let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
         let [NetCase { conditions, source }] = cases else { return false };
-        let Some(net) = source.direct().filter(|_| conditions.is_empty()) else { return false };
-        let NetDriver::Hold(NetHold { source: NetSource::Net { net: held, delay }, .. }) = self.drivers[net] else {
-            return false;
-        };
-        let (Some(past), Some(loads)) = (self.nets[held], self.loads.get(&net)) else { return false };
+        let Some(net) = direct(*source).filter(|_| conditions.is_empty()) else { return false };
+        let NetDriver::Hold(NetHold { source: held, .. }) = self.drivers[net] else { return false };
+        let (Some((held, ago)), Some(loads)) = (self.past(held), self.loads.get(&net)) else { return false };
         let runs = |subscript: &Subscript| {
             let along = content.loops.iter().zip(&subscript.coefficients);
             along.filter(|(level, step)| level.extent > 1 && **step != 0).count()
@@ -465,8 +392,8 @@ impl Prover<'_> {
         }
         let shows = |index: &[i64]| {
             let steps = index.iter().zip(&first).zip(&apart).map(|((index, first), apart)| (index - first) * apart);
-            let cycle = loaded + steps.sum::<i64>() - delay - past.cycles;
-            self.is_element(stage, load, index, Content::Result { stage: past.stage, cycle })
+            let cycle = loaded + steps.sum::<i64>() - ago;
+            self.is_element(stage, load, index, Content::Result { stage: held, cycle })
         };
         let affine = self.has_affine_times(read.array);
         let writers = self.dependences.writers.of_access(read.array, &Places::of_stage(content, read));
@@ -488,10 +415,10 @@ impl Prover<'_> {
     }
 
     /// The word that a register holds in a cycle, or a constant.
-    fn shown(&self, source: Option<NetSource>, cycle: i64) -> Option<Shown> {
+    fn shown(&self, source: Option<Edge>, cycle: i64) -> Option<Shown> {
         match source? {
-            NetSource::Constant(word) => Some(Shown { loaded: 0, word: Content::Constant(word) }),
-            source => holds::shown(&self.drivers, &self.loads, &self.nets, source.direct()?, cycle),
+            Edge::Constant(word) => Some(Shown { loaded: 0, word: Content::Constant(word) }),
+            source => holds::shown(&self.drivers, &self.loads, &self.nets, direct(source)?, cycle),
         }
     }
 
@@ -521,10 +448,10 @@ impl Prover<'_> {
         stage: usize,
         load: usize,
         index: Vec<i64>,
-        source: Option<NetSource>,
+        source: Option<Edge>,
         shown: Option<Shown>,
     ) -> ProofError {
-        let name = source.and_then(NetSource::direct).map_or("nothing", |net| self.graph.name(net));
+        let name = source.and_then(direct).map_or("nothing", |net| &self.view.graph.words[net].name);
         let found = match shown {
             Some(Shown { loaded, word: Content::Result { stage, cycle } }) => {
                 let stage = &self.staged.pipeline.stages[stage].name;
@@ -572,7 +499,7 @@ impl Prover<'_> {
         load: usize,
         cases: &[NetCase],
         counted: &[usize],
-        mut visit: impl FnMut(&[i64], &[u64], Option<NetSource>) -> Result<(), E>,
+        mut visit: impl FnMut(&[i64], &[u64], Option<Edge>) -> Result<(), E>,
     ) -> Result<(), E> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
@@ -663,20 +590,19 @@ impl Prover<'_> {
     }
 
     /// The loops of the stage that uses a selection at which it looks.
-    fn selects_by_loops_of(&self, stage: usize, operand: NetSource, late: u64) -> Result<Vec<usize>, PartError> {
-        let net = operand.direct();
-        let levels = net.and_then(|net| match self.drivers[net] {
-            NetDriver::Select { counter: Some(counter), .. } => self.counted(counter, stage, late),
+    fn selects_by_loops_of(&self, stage: usize, operand: Edge, late: u64) -> Result<Vec<usize>, PartError> {
+        let net = direct(operand);
+        let levels = net.and_then(|net| match &self.drivers[net] {
+            NetDriver::Select { counter: Some(counter), .. } => self.counted(*counter, stage, late),
             _ => None,
         });
-        let name = || net.map_or(String::new(), |net| self.graph.name(net).to_owned());
+        let name = || net.map_or(String::new(), |net| self.view.graph.words[net].name.clone());
         levels.ok_or_else(|| PartError { part: name(), reason: "it selects by the loops of another stage".to_owned() })
     }
 
     /// The loop of a stage that each level of a counter counts, if it counts them.
     fn counted(&self, counter: CounterId, stage: usize, late: u64) -> Option<Vec<usize>> {
-        let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
-        counters::counted(self.graph.counter(counter), content, schedule, late)
+        self.context.counted(&self.view.graph.counters[counter], stage, late)
     }
 
     /// Whether the time at which an element appears is one affine function of its indices, and the elements that appear are
@@ -706,7 +632,7 @@ impl Prover<'_> {
         Read { stage, load, late }: Read,
         index: &[i64],
         ranks: &[u64],
-        source: Option<NetSource>,
+        source: Option<Edge>,
     ) -> Result<(), ProvenanceError> {
         let content = &self.staged.pipeline.stages[stage];
         let cycle = self.schedule.stages[stage].value(index) + late as i64;
@@ -748,8 +674,8 @@ impl Prover<'_> {
             None => vec![Expected::Constant(self.outside(stage, load))],
         };
         let right = expected.iter().any(|expected| match (expected, source) {
-            (Expected::Constant(word), Some(NetSource::Constant(constant))) => *word == constant,
-            (Expected::Result { .. }, Some(source @ NetSource::Net { .. })) => self.carries(source, cycle, expected),
+            (Expected::Constant(word), Some(Edge::Constant(constant))) => *word == constant,
+            (Expected::Result { .. }, Some(source @ Edge::Net { .. })) => self.carries(source, cycle, expected),
             _ => false,
         });
         if right { Ok(()) } else { Err(error(self.describe_expected(expected.first()))) }
@@ -761,11 +687,11 @@ impl Prover<'_> {
     }
 
     /// The port of the memory of an array that a source is.
-    fn port(&self, array: usize, source: NetSource) -> Option<&Port> {
-        let net = source.direct()?;
-        let kept = self.arrays.iter().find(|kept| kept.array == array)?;
+    fn port(&self, array: usize, source: Edge) -> Option<&Port> {
+        let net = direct(source)?;
+        let kept = self.arrays.iter().find(|kept| kept.node.array == array)?;
         let port = kept.reads.iter().position(|&other| other == net)?;
-        kept.buffer.ports.get(kept.writers.len() + port)
+        kept.node.buffer.ports.get(kept.node.writers.len() + port)
     }
 
     /// Whether a port shows this element, of the version that the loops around all accesses say, in this cycle.
@@ -804,8 +730,7 @@ impl Prover<'_> {
     /// The stage that names the wire of a stage: copies that select alike share one.
     fn carrier(&self, stage: usize) -> usize {
         let copy = self.copies.get(&stage);
-        let past = copy.and_then(|copy| copy.selection).and_then(|net| self.nets[net]);
-        past.filter(|past| past.cycles == 0).map_or(stage, |past| past.stage)
+        copy.and_then(|copy| copy.selection).and_then(|net| self.nets[net]).unwrap_or(stage)
     }
 
     /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
@@ -852,11 +777,11 @@ impl Prover<'_> {
     }
 
     /// Whether a source is a selection of this word alone.
-    fn always_carries(&self, source: NetSource, word: u16) -> bool {
-        let always = |source: NetSource| source == NetSource::Constant(word);
+    fn always_carries(&self, source: Edge, word: u16) -> bool {
+        let always = |source: Edge| source == Edge::Constant(word);
         match source {
-            NetSource::Constant(_) => always(source),
-            NetSource::Net { net, .. } => match &self.drivers[net] {
+            Edge::Constant(_) => always(source),
+            Edge::Net { net, .. } => match &self.drivers[net] {
                 NetDriver::Select { cases, .. } => cases.iter().all(|case| always(case.source)),
                 _ => false,
             },
@@ -868,7 +793,7 @@ impl Prover<'_> {
         let declared = &self.program.arrays[array];
         let places = element.iter().zip(&declared.min).zip(&declared.shape).rev();
         let number = places.fold(0, |number, ((index, min), extent)| number * extent + index - min);
-        number * declared.element.words().len() as i64 + self.graph.word(array).number() as i64
+        number * declared.element.words().len() as i64 + self.view.word(array).number() as i64
     }
 
     /// Which stage's result an element is for an iteration of a stage, and from which cycle on, or which constant, followed through
@@ -918,7 +843,7 @@ impl Prover<'_> {
         let Some((loops, operation)) = self.dependences.sequence.operation(stage) else { return 0 };
         let array = self.staged.pipeline.stages[stage].reads[load].array;
         let outside = operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0);
-        self.graph.word(array).of(outside)
+        self.view.word(array).of(outside)
     }
 
     fn describe_expected(&self, expected: Option<&Expected>) -> String {
@@ -931,17 +856,17 @@ impl Prover<'_> {
         }
     }
 
-    fn describe(&self, source: Option<NetSource>, now: i64) -> String {
+    fn describe(&self, source: Option<Edge>, now: i64) -> String {
         match source {
-            Some(NetSource::Constant(word)) => format!("the constant {word}"),
-            Some(source @ NetSource::Net { net, delay }) => {
-                let name = self.graph.name(net);
-                let name = if delay == 0 { name.to_owned() } else { format!("{name}@{delay}") };
+            Some(Edge::Constant(word)) => format!("the constant {word}"),
+            Some(source @ Edge::Net { net, delay }) => {
+                let name = &self.view.graph.words[net].name;
+                let name = if delay == 0 { name.clone() } else { format!("{name}@{delay}") };
                 match self.past(source) {
-                    Some(past) => format!(
+                    Some((stage, ago)) => format!(
                         "{name}, the result of {} in cycle {}",
-                        self.staged.pipeline.stages[past.stage].name,
-                        now - past.cycles
+                        self.staged.pipeline.stages[stage].name,
+                        now - ago
                     ),
                     None => format!("{name}, no result of a stage"),
                 }

@@ -3,170 +3,45 @@
 //! Data choose the elements, so that any two accesses may be of the same one. Hence all of them are in the order of the program: a read
 //! shows the writes before it and no other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_datapaths::{Datapath, READ_LATENCY};
-use pushmem_graph::{Accelerator, ApplicationGraph, Counter, Driver, Edge, Source, WordDriver};
+use pushmem_graph::{ApplicationGraph, Counter, Edge, RamId, RamNode, WordDriver};
 use pushmem_nest::Word;
 
 use crate::context::Context;
-use crate::counters;
 use crate::error::{PartError, require};
 use crate::order::each_in_order;
-
-/// A random-access memory of a graph.
-struct Ram<'a> {
-    array: usize,
-    /// The elements that it has room for.
-    words: usize,
-    writes: Vec<Write<'a>>,
-    reads: Vec<Read<'a>>,
-}
-
-/// A write, which may have any source.
-struct Write<'a> {
-    stage: usize,
-    counter: Option<&'a Counter>,
-    element: Word16,
-    address: Word16,
-}
-
-/// A word that is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Word16 {
-    /// That of the result of the kernel of a stage, in the same cycle.
-    Result(usize, Word),
-    Constant(u16),
-    Other,
-}
-
-/// A read.
-struct Read<'a> {
-    stage: usize,
-    load: usize,
-    port: usize,
-    counter: Option<&'a Counter>,
-    /// Whether what it shows is this load of the kernel of the stage, and this kernel gives the address.
-    is_connected: bool,
-}
-
-/// Checks the random-access memories of an accelerator.
-///
-/// # Errors
-/// The first memory that is wrong.
-pub(crate) fn check_accelerator(context: Context, accelerator: &Accelerator) -> Result<(), PartError> {
-    let source = |source: Source| match source {
-        Source::Constant(word) => Word16::Constant(word),
-        Source::Wire(wire) => match accelerator.wires.get(wire).map(|wire| &wire.driver) {
-            Some(Driver::Kernel { kernel, word }) => Word16::Result(accelerator.kernels[*kernel].stage, *word),
-            _ => Word16::Other,
-        },
-    };
-    let of_ram = |(number, ram): (pushmem_graph::RamId, &pushmem_graph::Ram)| {
-        let writes = ram.writes.iter().map(|write| Write {
-            stage: write.stage,
-            counter: accelerator.counters.get(write.counter),
-            element: source(write.element),
-            address: source(write.address),
-        });
-        let reads = ram.reads.iter().enumerate().map(|(read, of)| {
-            let kernel = accelerator.kernels.get(of.kernel);
-            let operand = kernel.and_then(|kernel| {
-                let operands = accelerator.datapaths.get(kernel.datapath)?.datapath.operands();
-                let place = operands.iter().position(|(load, _)| *load == of.load)?;
-                kernel.operands.get(place).copied()
-            });
-            let driver = accelerator.wires.get(of.wire).map(|wire| &wire.driver);
-            let is_shown = driver == Some(&Driver::Ram { ram: number, read });
-            Read {
-                stage: kernel.map_or(usize::MAX, |kernel| kernel.stage),
-                load: of.load,
-                port: of.port,
-                counter: accelerator.counters.get(of.counter),
-                is_connected: is_shown
-                    && operand == Some(Source::Wire(of.wire))
-                    && accelerator.unit_of(of.kernel).is_none(),
-            }
-        });
-        Ram { array: ram.array, words: ram.words as usize, writes: writes.collect(), reads: reads.collect() }
-    };
-    let rams = accelerator.rams.iter_enumerated().map(of_ram).collect_vec();
-    let kept: BTreeSet<usize> = accelerator.arrays.iter().map(|array| array.array).collect();
-    check(context, &rams, &kept)
-}
 
 /// Checks the random-access memories of an application graph.
 ///
 /// # Errors
 /// The first memory that is wrong.
-pub(crate) fn check_graph(context: Context, graph: &ApplicationGraph) -> Result<(), PartError> {
-    let source = |edge: Edge| match edge {
-        Edge::Constant(word) => Word16::Constant(word),
-        Edge::Net { net, delay: 0 } => match (&graph.words[net].driver, &graph.words[net].result) {
-            (WordDriver::Kernel { word, .. }, Some(result)) => Word16::Result(result.stage, *word),
-            _ => Word16::Other,
-        },
-        Edge::Net { .. } => Word16::Other,
-    };
-    let of_ram = |(number, ram): (pushmem_graph::RamId, &pushmem_graph::RamNode)| {
-        let writes = ram.writes.iter().map(|write| Write {
-            stage: write.stage,
-            counter: graph.counters.get(write.counter),
-            element: source(write.element),
-            address: source(write.address),
-        });
-        let reads = ram.reads.iter().enumerate().map(|(read, of)| {
-            let kernel = graph.kernels.indices().find(|&kernel| graph.stage_of(kernel) == of.stage);
-            let operand = kernel.and_then(|kernel| {
-                let node = &graph.kernels[kernel];
-                let operands = context.datapaths.get(node.operation)?.operands();
-                let place = operands.iter().position(|(load, _)| *load == of.load)?;
-                node.operands.get(place).copied()
-            });
-            let net = graph.words.position(|net| net.driver == WordDriver::Ram { ram: number, read });
-            let is_connected = net.is_some_and(|net| operand == Some(Edge::Net { net, delay: 0 }));
-            let in_unit = kernel.is_some_and(|kernel| graph.units.iter().any(|unit| unit.kernels.contains(&kernel)));
-            Read {
-                stage: of.stage,
-                load: of.load,
-                port: of.port,
-                counter: graph.counters.get(of.counter),
-                is_connected: is_connected && !in_unit,
-            }
-        });
-        let words = context.program.arrays.get(ram.array).map_or(0, |array| array.size());
-        Ram { array: ram.array, words, writes: writes.collect(), reads: reads.collect() }
-    };
-    let rams = graph.rams.iter_enumerated().map(of_ram).collect_vec();
-    let kept: BTreeSet<usize> = graph.arrays.iter().map(|array| array.array).collect();
-    check(context, &rams, &kept)
-}
-
-fn check(context: Context, rams: &[Ram], kept: &BTreeSet<usize>) -> Result<(), PartError> {
+pub(crate) fn check(context: Context, graph: &ApplicationGraph) -> Result<(), PartError> {
     let arrays = &context.program.arrays;
     let chosen = (0..arrays.len()).filter(|&array| arrays[array].random_access).collect_vec();
-    let found = rams.iter().map(|ram| ram.array).sorted().collect_vec();
+    let found = graph.rams.iter().map(|ram| ram.array).sorted().collect_vec();
     let name = || context.program.name.clone();
     require(
         found == chosen,
         name,
         "arrays whose elements data choose have one random-access memory each, and no others",
     )?;
-    rams.iter().try_for_each(|ram| {
+    graph.rams.iter_enumerated().try_for_each(|(number, ram)| {
         let name = || arrays[ram.array].name.clone();
-        require(!kept.contains(&ram.array), name, "tiles keep an array that is in a random-access memory")?;
-        require(ram.words == arrays[ram.array].size(), name, "its memory has another size")?;
-        check_writes(context, ram)?;
-        check_reads(context, ram)?;
+        let is_kept = graph.arrays.iter().any(|array| array.array == ram.array);
+        require(!is_kept, name, "tiles keep an array that is in a random-access memory")?;
+        check_writes(context, graph, ram)?;
+        check_reads(context, graph, number)?;
+        check_ports(context, graph, ram)?;
         check_order(context, ram)
     })
 }
 
 /// Checks that each stage that writes the array gives its element and its address when it has both, out of a register.
-fn check_writes(context: Context, ram: &Ram) -> Result<(), PartError> {
-    let Context { staged, schedule, .. } = context;
-    let stages = &staged.pipeline.stages;
+fn check_writes(context: Context, graph: &ApplicationGraph, ram: &RamNode) -> Result<(), PartError> {
+    let stages = &context.staged.pipeline.stages;
     let writers = stages.iter().positions(|stage| stage.write.array == ram.array).collect_vec();
     let found = ram.writes.iter().map(|write| write.stage).sorted().collect_vec();
     let array = || context.program.arrays[ram.array].name.clone();
@@ -176,16 +51,19 @@ fn check_writes(context: Context, ram: &Ram) -> Result<(), PartError> {
         let name = || stage.name.clone();
         let datapath = context.datapath(write.stage);
         let always = datapath.and_then(Datapath::constant);
-        let is = |found: Word16, word: Word| match always {
-            Some(number) => found == Word16::Constant(word.of(number)),
-            None => found == Word16::Result(write.stage, word),
+        let is = |found: Edge, word: Word| match (always, found) {
+            (Some(number), _) => found == Edge::Constant(word.of(number)),
+            (None, Edge::Net { net, delay: 0 }) => {
+                let stage = graph.words[net].result.as_ref().map(|result| result.stage);
+                let is_word = matches!(graph.words[net].driver, WordDriver::Kernel { word: of, .. } if of == word);
+                is_word && stage == Some(write.stage)
+            }
+            (None, _) => false,
         };
         let right = is(write.element, Word::Low) && is(write.address, Word::High);
         require(right, name, "its random-access memory takes other words than its element and its address")?;
-        let counted = write.counter.is_some_and(|counter| {
-            counters::counted(counter, stage, &schedule.stages[write.stage], stage.latency).is_some()
-        });
-        require(counted, name, "its random-access memory takes its elements in other cycles")?;
+        let counted = context.counted(&graph.counters[write.counter], write.stage, stage.latency);
+        require(counted.is_some(), name, "its random-access memory takes its elements in other cycles")?;
         let registered = always.is_some() || datapath.is_some_and(|datapath| datapath.latency() > 0);
         require(registered, name, "what it writes to a random-access memory comes out of no register")?;
     }
@@ -193,8 +71,10 @@ fn check_writes(context: Context, ram: &Ram) -> Result<(), PartError> {
 }
 
 /// Checks that each load of an element of the array has a read port, and takes its word when that shows it.
-fn check_reads(context: Context, ram: &Ram) -> Result<(), PartError> {
+fn check_reads(context: Context, graph: &ApplicationGraph, number: RamId) -> Result<(), PartError> {
+    let (ram, program) = (&graph.rams[number], context.program);
     let stages = &context.staged.pipeline.stages;
+    let words = program.arrays[ram.array].size();
     let mut wanted = Vec::new();
     for (stage, content) in stages.iter().enumerate() {
         let Some(datapath) = context.datapath(stage) else { continue };
@@ -209,36 +89,44 @@ fn check_reads(context: Context, ram: &Ram) -> Result<(), PartError> {
             wanted.push((stage, load));
             let in_time = of_load
                 .iter()
-                .all(|read| datapath.arrival(load) == read.stage + READ_LATENCY && ram.words <= 1 << read.address_bits);
+                .all(|read| datapath.arrival(load) == read.stage + READ_LATENCY && words <= 1 << read.address_bits);
             require(of_load.len() == 1 && in_time, name, "it takes an element in another cycle than it is shown")?;
             let registered = datapath.latency() > datapath.arrival(load);
             require(registered, name, "its result comes out of no register behind a random-access memory")?;
         }
     }
     let found = ram.reads.iter().map(|read| (read.stage, read.load)).sorted().collect_vec();
-    let array = || context.program.arrays[ram.array].name.clone();
+    let array = || program.arrays[ram.array].name.clone();
     require(found == wanted, array, "a load of its elements has no read port, or several")?;
-    let unconnected = ram.reads.iter().find(|read| !read.is_connected);
-    require(unconnected.is_none(), array, "a read port shows elements to another load, or has the address of another")?;
-    check_ports(context, ram)
+    let connected = (0..ram.reads.len()).all(|read| is_connected(context, graph, number, read));
+    require(connected, array, "a read port shows elements to another load, or has the address of another")
+}
+
+/// Whether what a read shows is its load of the kernel of its stage, and this kernel, which is in no unit, gives the address.
+fn is_connected(context: Context, graph: &ApplicationGraph, ram: RamId, read: usize) -> bool {
+    let of = &graph.rams[ram].reads[read];
+    let kernel = graph.kernels.indices().find(|&kernel| graph.stage_of(kernel) == of.stage);
+    kernel.is_some_and(|kernel| {
+        let operands = context.datapath(of.stage).map(Datapath::operands).unwrap_or_default();
+        let place = operands.iter().position(|(load, _)| *load == of.load);
+        let driver = match place.and_then(|place| graph.kernels[kernel].operands.get(place)) {
+            Some(&Edge::Net { net, delay: 0 }) => Some(&graph.words[net].driver),
+            _ => None,
+        };
+        driver == Some(&WordDriver::Ram { ram, read }) && !graph.units.iter().any(|unit| unit.kernels.contains(&kernel))
+    })
 }
 
 /// Checks that reads give their addresses in the cycles that their counters say, and that those of one port do so in different ones.
-fn check_ports(context: Context, ram: &Ram) -> Result<(), PartError> {
-    let Context { staged, schedule, .. } = context;
+fn check_ports(context: Context, graph: &ApplicationGraph, ram: &RamNode) -> Result<(), PartError> {
     let mut taken: BTreeMap<usize, Vec<&Counter>> = BTreeMap::new();
     for read in &ram.reads {
-        let stage = &staged.pipeline.stages[read.stage];
-        let name = || stage.name.clone();
-        let address = context.datapath(read.stage).and_then(|datapath| {
-            datapath.memory_reads().into_iter().find(|of| of.load == read.load).map(|of| of.stage)
-        });
-        let counter = read.counter.filter(|counter| {
-            address.is_some_and(|late| counters::counted(counter, stage, &schedule.stages[read.stage], late).is_some())
-        });
-        let Some(counter) = counter else {
-            return require(false, name, "a random-access memory takes its address in other cycles");
-        };
+        let name = || context.name(read.stage);
+        let datapath = context.datapath(read.stage);
+        let address = datapath.and_then(|of| of.memory_reads().into_iter().find(|of| of.load == read.load));
+        let counter = &graph.counters[read.counter];
+        let counted = address.is_some_and(|address| context.counted(counter, read.stage, address.stage).is_some());
+        require(counted, name, "a random-access memory takes its address in other cycles")?;
         let others = taken.entry(read.port).or_default();
         let alone = others.iter().all(|other| are_apart(other, counter));
         require(alone, name, "a read port of a random-access memory has two addresses in one cycle")?;
@@ -262,7 +150,7 @@ fn are_apart(one: &Counter, other: &Counter) -> bool {
 }
 
 /// Checks that all accesses are in the order of the program.
-fn check_order(context: Context, ram: &Ram) -> Result<(), PartError> {
+fn check_order(context: Context, ram: &RamNode) -> Result<(), PartError> {
     let Context { staged, schedule, sequence, .. } = context;
     let stages = &staged.pipeline.stages;
     let touches = ram.reads.iter().map(|read| read.stage).chain(ram.writes.iter().map(|write| write.stage));

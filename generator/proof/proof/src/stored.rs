@@ -1,39 +1,18 @@
-//! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
+//! The proof that the write ports of a kept array take the results of the stages that write it.
 
 use itertools::Itertools;
 use pushmem_buffers::{Direction, Port};
-use pushmem_nest::Level;
+use pushmem_graph::ArrayNode;
 use pushmem_stages::{Pipeline, Schedule};
 
 use crate::error::{PartError, require};
-use crate::nets::NetArray;
 use crate::stages::ends_of_loops;
-use crate::tiles::Mapped;
-use pushmem_graph::{Accelerator, StoredArray};
-
-/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of
-/// the write ports, and that the wires of the read ports are their outputs.
-///
-/// # Errors
-/// When the tiles differ in any part.
-pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
-    let name = || format!("the memory of {}", array.buffer.name);
-    let mapped =
-        Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile, level, begin: array.begin };
-    let writers = array.writers.len();
-    let same = array.wires.len() == array.buffer.ports.len()
-        && array.wires.iter().all(|&wire| wire < accelerator.wires.len())
-        && mapped.are_printed(|port| array.wires.get(port).copied().filter(|_| port < writers));
-    require(same, name, "its tiles are not those of the mapping")?;
-    let shown = array.wires.iter().enumerate().skip(writers).all(|(port, &wire)| mapped.shows(wire, port));
-    require(shown, name, "its outputs do not go to the wires of its ports")
-}
 
 /// Checks that the write ports of an array are those of all stages that write it, each at the cycles of its stage.
 ///
 /// # Errors
 /// When a port differs.
-pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &NetArray) -> Result<(), PartError> {
+pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &ArrayNode) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
     let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array.array);
     require(writers.eq(array.writers.iter().copied()), name, "not all stages write it that write the array")?;
@@ -54,7 +33,7 @@ pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &Net
 
 /// How many dimensions of a buffer are no dimensions of its array: the outermost loops, each iteration of which has elements
 /// of its own.
-pub(crate) fn versions(pipeline: &Pipeline, array: &NetArray) -> usize {
+pub(crate) fn versions(pipeline: &Pipeline, array: &ArrayNode) -> usize {
     let accesses = pipeline.stages.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
     let mut dimensions = accesses.filter(|access| access.array == array.array).map(|access| access.subscripts.len());
     let port = array.buffer.ports.first().map_or(0, |port| port.access.len());

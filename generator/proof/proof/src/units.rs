@@ -3,42 +3,50 @@
 use std::collections::{BTreeMap, HashSet};
 
 use itertools::Itertools;
-use pushmem_affine::Affine;
-use pushmem_stages::Stage;
+use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, KernelId, UnitNode, WordDriver};
 
+use crate::context::Context;
 use crate::error::{PartError, require};
-use crate::parts::Checker;
-use pushmem_graph::{CounterId, Driver, KernelId, SharedUnit, Source, Turn};
 
 /// Checks that kernels that take turns on an instance may, and that it takes the words of each in its turn.
 ///
 /// # Errors
 /// The first unit that is wrong.
-pub(crate) fn check(checker: &Checker) -> Result<(), PartError> {
-    are_asked_for(checker)?;
-    for unit in &checker.accelerator().units {
+pub(crate) fn check(context: Context, graph: &ApplicationGraph) -> Result<(), PartError> {
+    are_asked_for(context, graph)?;
+    for unit in &graph.units {
         let name = || unit.name.clone();
-        require(is_one_datapath(checker, unit), name, "its kernels are not the same hardware")?;
-        require(counts_loops(checker, unit), name, "it looks at the loops of other kernels")?;
-        let loads = checker.accelerator().kernels[unit.kernels[0]].operands.len();
-        let right = unit.operands.len() == loads && (0..loads).all(|load| takes_turns(checker, unit, load));
+        require(is_one_datapath(context, graph, unit), name, "its kernels are not the same hardware")?;
+        let counts =
+            unit.counters.iter().zip(&unit.kernels).all(|(&counter, &kernel)| {
+                context.counted(&graph.counters[counter], graph.stage_of(kernel), 0).is_some()
+            });
+        let each = unit.counters.len() == unit.kernels.len();
+        require(each && counts, name, "it looks at the loops of other kernels")?;
+        let loads = graph.kernels[unit.kernels[0]].operands.len();
+        let right = unit.operands.len() == loads && (0..loads).all(|load| takes_turns(graph, unit, load));
         require(right, name, "it takes other words than its kernels")?;
-        require(is_for_one_at_a_time(checker, unit), name, "two of its kernels begin an iteration in the same cycle")?;
+        let mut taken = HashSet::new();
+        let mut begins = unit.kernels.iter().flat_map(|&kernel| cycles(context, graph.stage_of(kernel)));
+        require(
+            begins.all(|cycle| taken.insert(cycle)),
+            name,
+            "two of its kernels begin an iteration in the same cycle",
+        )?;
     }
     Ok(())
 }
 
 /// Checks that units join kernels of operations that share one, no two of the same operation, no kernel twice, and that
 /// there are no more instances than the operation with the most copies needs.
-fn are_asked_for(checker: &Checker) -> Result<(), PartError> {
-    let accelerator = checker.accelerator();
+fn are_asked_for(context: Context, graph: &ApplicationGraph) -> Result<(), PartError> {
     let operation = |kernel: KernelId| {
-        let stage = accelerator.kernels.get(kernel)?.stage;
-        checker.operation(stage).and_then(|number| Some((checker.sequence.operations[number].1.unit()?, number)))
+        let number = graph.kernels.get(kernel)?.operation;
+        Some((context.sequence.operations.get(number)?.1.unit()?, number))
     };
     let mut joined = HashSet::new();
     let mut instances: BTreeMap<&str, usize> = BTreeMap::new();
-    for unit in &accelerator.units {
+    for unit in &graph.units {
         let of = unit.kernels.iter().map(|&kernel| operation(kernel)).collect_vec();
         let right = of.len() > 1
             && of.iter().all(Option::is_some)
@@ -49,7 +57,7 @@ fn are_asked_for(checker: &Checker) -> Result<(), PartError> {
         *instances.entry(of[0].map_or("", |(name, _)| name)).or_default() += 1;
     }
     let mut copies: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
-    for kernel in accelerator.kernels.indices() {
+    for kernel in graph.kernels.indices() {
         if let Some((name, number)) = operation(kernel) {
             *copies.entry(name).or_default().entry(number).or_default() += 1;
             *instances.entry(name).or_default() += usize::from(!joined.contains(&kernel));
@@ -63,57 +71,38 @@ fn are_asked_for(checker: &Checker) -> Result<(), PartError> {
 }
 
 /// Whether the kernels of a unit have one datapath, of which nothing but loads is different.
-fn is_one_datapath(checker: &Checker, unit: &SharedUnit) -> bool {
-    let accelerator = checker.accelerator();
-    let number = accelerator.kernels[unit.kernels[0]].datapath;
-    let same = unit.kernels.iter().all(|&kernel| accelerator.kernels[kernel].datapath == number);
-    let of = &accelerator.datapaths[number];
-    same && of.variables.is_empty() && of.datapath.fetches().is_empty() && of.datapath.latency() > 0
-}
-
-/// Whether the counters of a unit step when its kernels begin an iteration.
-fn counts_loops(checker: &Checker, unit: &SharedUnit) -> bool {
-    let accelerator = checker.accelerator();
-    let counts = |(&counter, &kernel): (&CounterId, &KernelId)| {
-        let counter = accelerator.counters.get(counter);
-        counter.is_some_and(|of| checker.counted(of, accelerator.kernels[kernel].stage, 0).is_some())
-    };
-    unit.counters.len() == unit.kernels.len() && unit.counters.iter().zip(&unit.kernels).all(counts)
-}
-
-/// Whether a load of a unit takes the word that each of its kernels takes, when the kernel begins an iteration.
-fn takes_turns(checker: &Checker, unit: &SharedUnit, load: usize) -> bool {
-    let accelerator = checker.accelerator();
-    let kernels = || unit.kernels.iter().map(|&kernel| &accelerator.kernels[kernel]);
-    let wanted = unit.operands[load];
-    if kernels().all(|kernel| kernel.operands.get(load) == Some(&wanted)) {
-        return true;
-    }
-    let Source::Wire(wire) = wanted else { return false };
-    let Some(Driver::Turns { turns }) = accelerator.wires.get(wire).map(|wire| &wire.driver) else { return false };
-    let expected = kernels()
-        .zip(&unit.counters)
-        .map(|(kernel, &counter)| kernel.operands.get(load).map(|&source| Turn { counter, source }));
-    turns.iter().copied().map(Some).eq(expected)
-}
-
-/// Whether no two kernels of a unit begin an iteration in the same cycle.
-fn is_for_one_at_a_time(checker: &Checker, unit: &SharedUnit) -> bool {
-    let mut taken = HashSet::new();
-    unit.kernels.iter().all(|&kernel| {
-        let (stage, schedule) = checker.timed(checker.accelerator().kernels[kernel].stage);
-        let mut cycles = Vec::new();
-        cycles_of(stage, schedule, &mut cycles);
-        cycles.into_iter().all(|cycle| taken.insert(cycle))
+fn is_one_datapath(context: Context, graph: &ApplicationGraph, unit: &UnitNode) -> bool {
+    let mut datapaths = unit.kernels.iter().map(|&kernel| &context.datapaths[graph.kernels[kernel].operation]);
+    datapaths.all_equal_value().is_ok_and(|datapath| {
+        datapath.variables().is_empty() && datapath.fetches().is_empty() && datapath.latency() > 0
     })
 }
 
+/// Whether a load of a unit takes the word that each of its kernels takes, when the kernel begins an iteration; in all other cycles it may
+/// take any, and takes that of the last.
+fn takes_turns(graph: &ApplicationGraph, unit: &UnitNode, load: usize) -> bool {
+    let edges = unit.kernels.iter().map(|&kernel| graph.kernels[kernel].operands.get(load).copied());
+    let wanted = unit.operands[load];
+    if edges.clone().all(|edge| edge == Some(wanted)) {
+        return true;
+    }
+    let Edge::Net { net, delay: 0 } = wanted else { return false };
+    let WordDriver::Select(choices) = &graph.words[net].driver else { return false };
+    let is_turn = |(choice, counter): (&Choice, _)| {
+        choice.when.is_none_or(|bit| graph.bits[bit].driver == BitDriver::Begins(counter))
+    };
+    choices.iter().map(|choice| Some(choice.edge)).eq(edges)
+        && choices.iter().zip(unit.counters.iter().copied()).all(is_turn)
+}
+
 /// The cycle of each iteration of a stage.
-fn cycles_of(stage: &Stage, schedule: &Affine, cycles: &mut Vec<i64>) {
-    cycles.push(stage.first_cycle(schedule));
+fn cycles(context: Context, stage: usize) -> Vec<i64> {
+    let (stage, schedule) = (&context.staged.pipeline.stages[stage], &context.schedule.stages[stage]);
+    let mut cycles = vec![stage.first_cycle(schedule)];
     for (level, stride) in stage.loops.iter().zip(&schedule.stride) {
         let inner = cycles.clone();
         let steps = 1..level.extent as i64;
         cycles.extend(steps.flat_map(|step| inner.iter().map(move |cycle| cycle + step * stride)));
     }
+    cycles
 }

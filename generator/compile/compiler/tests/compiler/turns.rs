@@ -150,8 +150,9 @@ fn two_kernels_at_once_are_noticed_by_the_proof() {
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let graph = application_graph(program, extraction, &apart.schedule, datapaths, &Waits::default(), tiles).unwrap();
     let wrong = Compiled { graph, ..shared.compiled.clone() }.with_tiles(TileSharing::Shared).unwrap();
-    let wrong = realize(&wrong).unwrap();
-    let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
+    let realized = realize(&wrong).unwrap();
+    let staged = extraction.staged();
+    let error = prove(program, staged, &apart.schedule, datapaths, &wrong.graph, &realized).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }
 
