@@ -3,9 +3,14 @@
 use std::collections::HashSet;
 
 use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, Variable, WordDriver};
+use pushmem_graph::{
+    ApplicationGraph, BitDriver, Choice, Condition, Counter, CounterId, Edge, InputId, ProgramNames, Variable,
+    WordDriver, WordNet,
+};
+use pushmem_nest::{Level, Type};
 use pushmem_realization::Dedicated;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -38,6 +43,13 @@ fn accepts(compiled: &Dedicated, change: impl FnOnce(&mut ApplicationGraph)) -> 
     let mut graph = compiled.graph.clone();
     change(&mut graph);
     compiled.clone().with_graph(graph).is_ok()
+}
+
+/// Whether the proof of the graph alone, which is all that looks at it on an array, accepts another graph of a compiled program.
+fn proves(compiled: &Dedicated, change: impl FnOnce(&mut ApplicationGraph)) -> bool {
+    let mut graph = compiled.graph.clone();
+    change(&mut graph);
+    Compiled { graph, ..compiled.compiled.clone() }.prove().is_ok()
 }
 
 #[test]
@@ -146,7 +158,6 @@ fn a_graph_with_other_conditions_is_refused() {
     }
 }
 
-/// By the proof of the graph alone, which is all that looks at them on an array.
 #[test]
 fn a_graph_with_other_loop_variables_is_refused() {
     let compiled = compiled(app("camera_pipeline"), "amber");
@@ -160,9 +171,8 @@ fn a_graph_with_other_loop_variables_is_refused() {
     let variables = variables.collect_vec();
     assert_eq!(variables.len(), 6);
     for ((kernel, variable), change) in itertools::iproduct!(variables, changes) {
-        let mut graph = compiled.graph.clone();
-        change(&mut graph.kernels[kernel].variables[variable]);
-        assert!(compiled.compiled.clone().with_graph(graph).is_err(), "{variable} of {kernel}");
+        let changed = |graph: &mut ApplicationGraph| change(&mut graph.kernels[kernel].variables[variable]);
+        assert!(!proves(&compiled, changed), "{variable} of {kernel}");
     }
 }
 
@@ -198,8 +208,47 @@ fn a_unit_with_the_operands_of_its_kernels_exchanged_is_refused() {
         let edges = [choices[0].edge, choices[last].edge];
         [choices[last].edge, choices[0].edge] = edges;
     };
-    assert!(!accepts(&compiled, exchange));
-    assert!(!accepts(&compiled, |graph| graph.units[0].counters.reverse()));
+    assert!(!proves(&compiled, exchange));
+}
+
+#[test]
+fn a_graph_with_other_parts_is_refused() {
+    let compiled = compiled(app("gpyr_tiled_shared"), "dual_port");
+    type Change = fn(&mut ApplicationGraph);
+    let changes: [(&str, Change); 11] = [
+        ("a unit is missing", |graph| _ = graph.units.pop()),
+        ("a unit has no last kernel", |graph| _ = graph.units[0].kernels.pop()),
+        ("a unit has no last operand", |graph| _ = graph.units[0].operands.pop()),
+        ("a unit counts the loops of other kernels", |graph| graph.units[0].counters.reverse()),
+        ("a stream has another type", |graph| graph.outputs[0].element = Type::I8),
+        ("a stream is of another array", |graph| graph.inputs[0].array = graph.outputs[0].array),
+        ("a net is another word of a stream", |graph| {
+            let net = graph.inputs[0].lanes[0].net;
+            graph.words[net].driver = WordDriver::Input { stream: InputId::new(0), lane: 1 };
+        }),
+        ("an array is kept at another level", |graph| graph.arrays[0].level = Level::RegisterFile),
+        ("a port drives two nets", |graph| {
+            let port = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Port { .. }));
+            let again = WordNet { name: "again".to_owned(), ..port.expect("arrays are read").clone() };
+            graph.words.push(again);
+        }),
+        ("a bit is about an index that there is not", |graph| {
+            let beyond = Condition { first: 0, last: i64::MAX, step: 1 };
+            graph.bits[0].driver = BitDriver::Indices { counter: CounterId::new(0), conditions: vec![(0, beyond)] };
+        }),
+        ("a counter begins before the run", |graph| {
+            let counter = Counter {
+                loops: Vec::new(),
+                extent: Domain::default(),
+                cycle: Affine { start: -1, stride: Vec::new() },
+            };
+            let counter = graph.counters.push(counter);
+            graph.bits[0].driver = BitDriver::Begins(counter);
+        }),
+    ];
+    for (fault, change) in changes {
+        assert!(!proves(&compiled, change), "{fault}");
+    }
 }
 
 #[test]
