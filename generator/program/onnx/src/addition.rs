@@ -11,6 +11,9 @@ use crate::requantization::{BITS_OF_TIES, Ties, middle};
 /// The most bits of a factor: with 9 bits of an operand, sums of two products have 31.
 const FACTOR_BITS: i32 = 21;
 
+/// The most bits that a sum is shifted.
+const LARGEST_SHIFT: i32 = 29;
+
 /// The most pairs that a form may get wrong, each of which costs a comparison.
 const MOST_EXCEPTIONS: usize = 8;
 
@@ -73,13 +76,14 @@ impl RealSum {
     /// The same function in integers.
     ///
     /// # Errors
-    /// How many pairs of operands the nearest form gets wrong.
+    /// How many pairs of operands the nearest form gets wrong: all, where an operand has a scale that is too large for any form.
     pub fn in_integers(&self) -> Result<Addition, usize> {
         let ratios = self.operands.map(|operand| f64::from(operand.scale) / f64::from(self.result.scale));
-        let bits = FACTOR_BITS - ratios[0].max(ratios[1]).log2().floor() as i32 - 1;
-        let shifts = (1.max(bits - 6)..=bits.min(30)).rev();
+        // Factors have so many bits at most, and a power of two of the language.
+        let most = (FACTOR_BITS - 1 - ratios[0].max(ratios[1]).log2().floor() as i32).min(LARGEST_SHIFT);
+        let shifts = (1.max(most - 6)..=most).rev();
         let range = (self.result.integer(self.ends.0), self.result.integer(self.ends.1));
-        let mut least = usize::MAX;
+        let mut least = 1 << 16;
         for (shift, bits) in iproduct!(shifts, [None].into_iter().chain(BITS_OF_TIES.map(Some))) {
             let mut form = Addition {
                 zero_points: self.operands.map(|operand| operand.zero_point),
