@@ -156,12 +156,12 @@ NETWORKS = {build.__name__: build for build in [residual, edges, functions, lene
 TYPES = {"u8": QuantType.QUInt8, "i8": QuantType.QInt8}
 
 
-def quantized(name: str, element: str, is_per_channel: bool, file: Path, seed: int = 0) -> None:
-    """Writes a network with integers of 8 bits."""
+def quantized(name: str, element: str, is_per_channel: bool, form: str, file: Path, seed: int = 0) -> None:
+    """Writes a network with integers of 8 bits, in the form QDQ or QOperator."""
     network = Network(seed)
     shape = NETWORKS[name](network)
     with tempfile.TemporaryDirectory() as folder:
         real = Path(folder) / "real.onnx"
         onnx.save(network.model(shape), real)
-        quantize_static(real, file, Images(shape), quant_format=QuantFormat.QDQ, per_channel=is_per_channel,
+        quantize_static(real, file, Images(shape), quant_format=QuantFormat.from_string(form), per_channel=is_per_channel,
                         activation_type=TYPES[element], weight_type=QuantType.QInt8)

@@ -1,10 +1,12 @@
 //! `pushmem import`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
+use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_nest::ArrayKind;
 use pushmem_onnx::Imported;
 use serde::Serialize;
 
@@ -51,11 +53,25 @@ struct Onnx {
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     output: PathBuf,
     /// Multipliers that sums of products may take. The busiest layer gets more, as long as there are some; each has one at least.
-    #[arg(long, value_name = "N", default_value_t = pushmem_onnx::MULTIPLIERS)]
+    #[arg(long, value_name = "N", default_value_t = pushmem_onnx::MULTIPLIERS, value_parser = value_parser!(u64).range(1..))]
     multipliers: u64,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The network that was read, as JSON.
+#[derive(Serialize)]
+struct Network<'a> {
+    program: &'a str,
+    operations: usize,
+    /// The loop nest.
+    file: &'a Path,
+    /// Names of the inputs that are no constants.
+    inputs: Vec<&'a str>,
+    outputs: Vec<&'a str>,
+    /// The folder with the images of constants.
+    constants: &'a Path,
 }
 
 /// The program that was read, as JSON.
@@ -90,14 +106,18 @@ impl Onnx {
             image.write(&folder.join(format!("{name}.npy")))?;
         }
         let operations = program.operations().len();
-        let report = Report { program: &program.name, operations, nest: None };
+        let names = |kind: ArrayKind| program.arrays_of(kind).map(|array| array.name.as_str());
+        let inputs = names(ArrayKind::Input).filter(|name| !constants.contains_key(*name)).collect_vec();
+        let outputs = names(ArrayKind::Output).collect_vec();
+        let report = Network { program: &program.name, operations, file: &file, inputs, outputs, constants: &folder };
         output::result(self.json, &report, || {
-            let (file, folder) = (file.display(), folder.display());
-            format!(
-                "{file}: program `{}` of {operations} operations\n{folder}: constants of {} inputs\n",
-                program.name,
-                constants.len()
-            )
+            let Network { program, inputs, outputs, .. } = &report;
+            let mut text = format!("{}: program `{program}` of {operations} operations\n", file.display());
+            text += &format!("  inputs   {}\n  outputs  {}\n", inputs.join(", "), outputs.join(", "));
+            if !constants.is_empty() {
+                text += &format!("{}: constants of {} inputs\n", folder.display(), constants.len());
+            }
+            text
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -93,6 +93,7 @@ impl<'a> Attributes<'a> {
                 Some(values) => return Err(self.refuse("pads", values)),
             },
             Some(b"VALID") => ([0, 0], [0, 0]),
+            Some(b"SAME_UPPER" | b"SAME_LOWER") if dilation != [1, 1] => return Err(self.refuse("dilations", dilation)),
             Some(text @ (b"SAME_UPPER" | b"SAME_LOWER")) => {
                 let all = [0, 1].map(|axis| {
                     let windows = (shape[axis + 1] + stride[axis] - 1) / stride[axis];

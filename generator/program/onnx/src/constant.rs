@@ -1,9 +1,11 @@
 //! Constants of a network.
 
+use pushmem_nest::LARGEST_ARRAY;
+
 use crate::model::{Tensor, elements};
 
 /// The most elements of a constant.
-const LARGEST_CONSTANT: i64 = 1 << 27;
+const LARGEST_CONSTANT: i64 = LARGEST_ARRAY;
 
 /// A constant: a tensor of integers, or of real numbers.
 #[derive(Clone, Debug)]

@@ -92,8 +92,7 @@ impl Emitter<'_> {
                 let kept = self.kept(window.input);
                 let taps = itertools::iproduct!(0..window.extent[1], 0..window.extent[0]).collect_vec();
                 let names = (0..taps.len()).map(|tap| format!("a{tap}")).collect_vec();
-                let greatest =
-                    names.iter().cloned().reduce(|one, other| format!("max({one}, {other})")).unwrap_or_default();
+                let greatest = greatest(names.clone());
                 self.program.define_function(&layer.name, &names.iter().map(String::as_str).collect_vec(), &greatest);
                 let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
                 for (row, column) in taps {
@@ -260,6 +259,18 @@ impl Axes {
     fn channel_of_input(&self) -> String {
         affine(&[(1, self.channel.index()), (self.channel.extent, self.group.index())], 0)
     }
+}
+
+/// The greatest of these values, with as few operators one within the other as there can be.
+fn greatest(mut values: Vec<String>) -> String {
+    while values.len() > 1 {
+        let pair = |pair: &[String]| match pair {
+            [one, other] => format!("max({one}, {other})"),
+            rest => rest.concat(),
+        };
+        values = values.chunks(2).map(pair).collect();
+    }
+    values.concat()
 }
 
 /// Adds nested loops, without those of one iteration, and gives the innermost.

@@ -38,7 +38,7 @@ impl Values {
         });
         // The type of numbers alone is that of what they are used with.
         let distance = self.add(format!("({distance}) as i32"));
-        format!("sel(({integer} & 1) == 1, {distance} + 1, -{distance})")
+        format!("sel(({integer} & 1) == {}, {distance} + 1, -{distance})", i64::from(!ties.to_odd))
     }
 }
 

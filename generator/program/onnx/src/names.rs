@@ -19,7 +19,11 @@ impl Names {
         let word: String =
             name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
         let is_word = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
-        let is_free = |word: &str| !is_reserved(word) && !VARIABLES.contains(&word) && !self.taken.contains(word);
+        // What YAML reads as nothing is no key.
+        let is_null = |word: &str| word.eq_ignore_ascii_case("null");
+        let is_free = |word: &str| {
+            !is_reserved(word) && !is_null(word) && !VARIABLES.contains(&word) && !self.taken.contains(word)
+        };
         let word = if is_word { word } else { format!("n{word}") };
         let later = (1..).map(|number| format!("{word}_{number}"));
         let free = std::iter::once(word.clone()).chain(later).find(|word| is_free(word));

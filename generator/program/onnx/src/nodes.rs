@@ -2,24 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use itertools::Itertools;
-
+use crate::addition::Quantization;
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{LayerOperation, Tensor};
 use crate::recognize::{QUANTIZE, Recognizer, output, windows};
-use crate::values::{ALL, Operation, Pending, Value, integers};
+use crate::values::{ALL, Operation, Pending, Value, View, integers};
+
+/// The most elements of a window whose greatest is taken.
+const LARGEST_WINDOW: i64 = 256;
 
 impl Recognizer {
     /// The sum of two tensors.
-    pub fn addition(&self, node: &Node) -> Result<Value> {
-        let ((one, of_one), (other, of_other)) = (self.reals(node, 0)?, self.reals(node, 1)?);
+    pub fn sum(&self, operands: &[(View, Quantization); 2]) -> Result<Pending> {
+        let [(one, of_one), (other, of_other)] = operands;
         if one.shape != other.shape || self.tensor_of(one).shape != self.tensor_of(other).shape {
             return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", one.shape, other.shape)));
         }
-        let operation = Operation::Addition([(one.tensor, of_one), (other.tensor, of_other)]);
-        Ok(Value::Pending(Pending { operation, shape: one.shape.clone(), ends: ALL }))
+        let operation = Operation::Addition([(one.tensor, *of_one), (other.tensor, *of_other)]);
+        Ok(Pending { operation, shape: one.shape.clone(), ends: ALL })
     }
 
     /// Numbers between two ends.
@@ -43,9 +45,7 @@ impl Recognizer {
             return Ok(Value::Pending(Pending { operation, shape: shape.clone(), ends: ALL }));
         }
         let (view, quantization) = self.reals(node, 0)?;
-        let values = integers(quantization.element).map(|integer| of(quantization.real(integer))).collect();
-        let operation = Operation::Function { input: view.tensor, values };
-        Ok(Value::Pending(Pending { operation, shape: view.shape.clone(), ends: ALL }))
+        Ok(Value::Pending(of_each(view, quantization, of)))
     }
 
     /// The greatest number of each window.
@@ -59,36 +59,31 @@ impl Recognizer {
         };
         let Tensor { element, shape: extents, .. } = *self.image(&view, node)?;
         let window = attributes.window(view.tensor, extents, None, element.min())?;
+        let [columns, rows] = window.extent;
+        if columns * rows > LARGEST_WINDOW {
+            return Err(attributes.refuse("kernel_shape", [rows, columns]));
+        }
+        // A window that is all outside has no greatest element.
+        if (0..2)
+            .any(|axis| window.before[axis].max(window.after[axis]) > (window.extent[axis] - 1) * window.dilation[axis])
+        {
+            return Err(attributes.refuse("pads", [window.before, window.after]));
+        }
         let [columns, rows] = windows(&window, extents)?;
         let shape = vec![1, extents[0], rows, columns];
         Ok(match of {
             Some(of) => Value::Pending(Pending { operation: Operation::Maximum { window, of }, shape, ends: ALL }),
             None => {
                 let layer = ([extents[0], columns, rows], LayerOperation::Maximum(window));
-                Value::Integers(self.added(output(node)?, element, layer, shape))
+                Value::Integers(self.added(output(node)?, element, layer, shape)?)
             }
         })
     }
 
     /// The means of all pixels.
-    pub fn mean(&self, node: &Node) -> Result<Value> {
-        let attributes = Attributes::of(node, &["axes", "keepdims", "noop_with_empty_axes"])?;
-        let (view, of) = self.reals(node, 0)?;
-        let [channels, ..] = self.image(view, node)?.shape;
-        let mut shape = vec![1, channels, 1, 1];
-        if node.operator == "ReduceMean" {
-            let listed = match node.inputs.get(1).filter(|name| !name.is_empty()) {
-                Some(_) => self.constant(node, 1)?.integers(),
-                None => attributes.integers("axes"),
-            };
-            let axes = listed
-                .map(|axes| axes.iter().map(|axis| if *axis < 0 { axis + 4 } else { *axis }).sorted().collect_vec());
-            if axes.as_deref() != Some(&[2, 3]) {
-                return Err(attributes.refuse("axes", listed.unwrap_or_default()));
-            }
-            shape.truncate(if attributes.integer("keepdims", 1) == 0 { 2 } else { 4 });
-        }
-        Ok(Value::Pending(Pending { operation: Operation::Mean { input: view.tensor, of }, shape, ends: ALL }))
+    pub fn mean(&self, node: &Node, (view, of): (View, Quantization)) -> Result<Pending> {
+        let [channels, ..] = self.image(&view, node)?.shape;
+        Ok(Pending { operation: Operation::Mean { input: view.tensor, of }, shape: vec![1, channels, 1, 1], ends: ALL })
     }
 
     /// The same elements under another shape.
@@ -162,4 +157,10 @@ impl Recognizer {
         }
         Ok(value)
     }
+}
+
+/// A function of each number for which integers stand.
+pub(crate) fn of_each(view: &View, quantization: Quantization, of: &dyn Fn(f32) -> f32) -> Pending {
+    let values = integers(quantization.element).map(|integer| of(quantization.real(integer))).collect();
+    Pending { operation: Operation::Function { input: view.tensor, values }, shape: view.shape.clone(), ends: ALL }
 }

@@ -9,7 +9,7 @@ use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{Convolution, Tensor, Window};
 use crate::recognize::{QUANTIZE, Recognizer};
-use crate::requantization::Rounding;
+use crate::requantization::{Requantization, Rounding};
 use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights};
 
 /// How far the scale of a bias may be from that of the sums, as a part of it.
@@ -34,34 +34,38 @@ pub(crate) fn matrix(of: &Recognizer, node: &Node) -> Result<Pending> {
     multiplied(of, node, operands(of, node)?)
 }
 
-/// A node `QLinearConv` or `QLinearMatMul`, with the number of the operand from which on its result is quantized.
+/// A node `QLinearConv`, `QLinearMatMul` or `QGemm`, with the number of the operand from which on its result is quantized.
 pub(crate) fn of_integers(of: &Recognizer, node: &Node) -> Result<(Pending, usize)> {
-    let Value::Integers(view) = of.operand(node, 0)? else {
-        return Err(Fault::new(format!("`{}` are no integers", node.inputs[0])));
-    };
-    let (scales, zero_points, _) = of.scales(node, 1)?;
-    if scales.len() != 1 {
-        return Err(Fault::new(format!("{} scales for one tensor", scales.len())));
-    }
+    let (view, quantization) = of.integers(node, 0)?;
     let constant = of.constant(node, 3)?;
     let Some(integers) = constant.small_integers() else {
         return Err(Fault::new(format!("`{}` are no integers of 8 bits", node.inputs[3])));
     };
     let is_convolution = node.operator == "QLinearConv";
-    let (of_weights, zero_points_of_weights, _) = of.scales(node, 4)?;
-    let weights = Weights {
-        shape: constant.shape.clone(),
-        integers: integers.to_vec(),
-        scales: of_weights,
-        zero_points: zero_points_of_weights,
-        axis: usize::from(!is_convolution),
+    // Where the bias is, where the quantization of the result, and the dimension of its channels in the weights.
+    let (of_bias, result, axis) = match node.operator.as_str() {
+        "QLinearConv" => (Some(8), 6, 0),
+        "QGemm" => (Some(6), 7, usize::from(!is_transposed(node)?)),
+        _ => (None, 6, 1),
     };
-    let bias = match node.inputs.get(8).filter(|name| is_convolution && !name.is_empty()) {
-        Some(_) => of.constant(node, 8)?.small_integers().map(<[i64]>::to_vec),
+    let (scales, zero_points, _) = of.scales(node, 4)?;
+    let weights = Weights { shape: constant.shape.clone(), integers: integers.to_vec(), scales, zero_points, axis };
+    let bias = match of_bias.filter(|number| node.inputs.get(*number).is_some_and(|name| !name.is_empty())) {
+        Some(number) => {
+            let integers = of.constant(node, number)?.small_integers();
+            let integers = integers.ok_or_else(|| Fault::new(format!("`{}` are no integers", node.inputs[number])))?;
+            Some(integers.to_vec())
+        }
         None => None,
     };
-    let operands = Operands { view, scale: scales[0], zero_point: zero_points[0], weights, bias };
-    Ok((if is_convolution { convolved(of, node, &operands)? } else { multiplied(of, node, operands)? }, 6))
+    let Quantization { scale, zero_point, .. } = quantization;
+    let operands = Operands { view: &view, scale, zero_point, weights, bias };
+    Ok((if is_convolution { convolved(of, node, &operands)? } else { multiplied(of, node, operands)? }, result))
+}
+
+/// Whether the channels of the result are the first dimension of a matrix.
+fn is_transposed(node: &Node) -> Result<bool> {
+    Ok(Attributes::of(node, &["alpha", "beta", "transA", "transB"])?.integer("transB", 0) == 1)
 }
 
 /// The dequantized operands of a node.
@@ -106,6 +110,9 @@ fn convolved(of: &Recognizer, node: &Node, operands: &Operands) -> Result<Pendin
     let [channels, within, rows, columns] = *operands.weights.shape.as_slice() else {
         return Err(Fault::new(format!("weights of the shape {:?} are not read", operands.weights.shape)));
     };
+    if operands.weights.scales.len() > 1 && operands.weights.axis != 0 {
+        return Err(Fault::new("scales along another dimension than that of the result"));
+    }
     let is_empty = operands.weights.shape.contains(&0);
     if is_empty || groups < 1 || within.checked_mul(groups) != Some(shape[0]) || channels % groups != 0 {
         let message =
@@ -125,7 +132,7 @@ fn multiplied(of: &Recognizer, node: &Node, operands: Operands) -> Result<Pendin
         }
     }
     attributes.expect("transA", 0)?;
-    let is_transposed = attributes.integer("transB", 0) == 1;
+    let is_transposed = is_transposed(node)?;
     let [one, other] = *operands.weights.shape.as_slice() else {
         return Err(Fault::new(format!("weights of the shape {:?} are not read", operands.weights.shape)));
     };
@@ -185,25 +192,32 @@ pub(crate) fn with_integers(products: Products, of: Type, to: Quantization, rang
         (bias + above * least + below * most, bias + above * most + below * least)
     };
     let sums: Vec<(i64, i64)> = weights.chunks(each).zip(&bias).map(ends).collect();
-    let limits = i64::from(i32::MIN)..=i64::from(i32::MAX);
-    if let Some(channel) = sums.iter().position(|(least, most)| !limits.contains(least) || !limits.contains(most)) {
-        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
-    }
     let rounding =
         Rounding { scales: scales.iter().map(|scale| scale / to.scale).collect(), range, zero_point: to.zero_point };
-    let requantization = rounding.in_integers(&sums).map_err(|found| unrounded(&rounding, found))?;
+    let requantization = requantized(&rounding, &sums)?;
     let all = weights.chunks(each).map(|weights| zero_point * weights.iter().sum::<i64>());
     let bias = bias.iter().zip(all).map(|(bias, all)| bias - all).collect_vec();
-    if let Some(bias) = bias.iter().find(|bias| !limits.contains(bias)) {
+    if let Some(bias) = bias.iter().find(|bias| i32::try_from(**bias).is_err()) {
         return Err(Fault::new(format!("the bias {bias}, with the zero point of the input, leaves 32 bits")));
     }
     Ok(Convolution { window, groups, channels, weights, bias, requantization })
 }
 
-/// A rounding that no integers have.
-pub(crate) fn unrounded(rounding: &Rounding, (channel, sum): (usize, i64)) -> Fault {
-    let scale = rounding.scales[channel.min(rounding.scales.len() - 1)];
-    Fault::new(format!(
-        "no product of integers rounds as the scale {scale} of channel {channel} does, for the sum {sum}"
-    ))
+/// A rounding of sums in integers.
+pub(crate) fn requantized(rounding: &Rounding, sums: &[(i64, i64)]) -> Result<Requantization> {
+    if let Some(channel) =
+        sums.iter().position(|(least, most)| [least, most].iter().any(|sum| i32::try_from(**sum).is_err()))
+    {
+        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
+    }
+    if let Some(scale) = rounding.scales.iter().find(|scale| !scale.is_normal()) {
+        return Err(Fault::new(format!("the scales of operands and result together are {scale}")));
+    }
+    rounding.in_integers(sums).map_err(|(channel, sum)| {
+        let scale = rounding.scales[channel.min(rounding.scales.len() - 1)];
+        let message = format!(
+            "no product of integers rounds as the scale {scale} of channel {channel} does, for sums up to {sum}"
+        );
+        Fault::new(message)
+    })
 }

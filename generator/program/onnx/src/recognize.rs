@@ -3,16 +3,16 @@
 //! A node that computes real numbers waits until they are quantized; only then hardware for it is known, since it computes the
 //! integers of the result from those of its operands.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use itertools::Itertools;
-use pushmem_nest::Type;
+use pushmem_nest::{LARGEST_ARRAY, Type};
 
 use crate::addition::{Quantization, RealSum};
 use crate::attributes::Attributes;
 use crate::constant::Constant;
 use crate::fault::{Fault, Result};
-use crate::model::{Declaration, Graph, Model, Node, elements};
+use crate::model::{Graph, Model, Node, elements};
 use crate::names::Names;
 use crate::network::{Layer, LayerOperation, Network, Tensor};
 use crate::products;
@@ -23,9 +23,21 @@ use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights, int
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
 
 /// All operators that are read, for messages.
-const OPERATORS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, QLinearConv, QLinearMatMul, Add, Relu, Clip, LeakyRelu, \
-    Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, GlobalAveragePool, ReduceMean, Flatten, Reshape, Squeeze, Unsqueeze, Identity, \
-    Dropout and Constant";
+const OPERATORS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, QLinearConv, QLinearMatMul, \
+    QGemm, QLinearAdd, QLinearGlobalAveragePool, QLinearSigmoid, QLinearLeakyRelu, Relu, Clip, LeakyRelu, Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, Flatten, Reshape, \
+    Squeeze, Unsqueeze, Identity, Dropout and Constant";
+
+/// Those of them whose operands are integers, each with a scale and a zero point: of the standard, and of onnxruntime.
+const OF_INTEGERS: [&str; 7] = [
+    "QLinearConv",
+    "QLinearMatMul",
+    "QGemm",
+    "QLinearAdd",
+    "QLinearGlobalAveragePool",
+    "QLinearSigmoid",
+    "QLinearLeakyRelu",
+];
+const OF_STANDARD: [&str; 2] = ["QLinearConv", "QLinearMatMul"];
 
 /// How to make a network of integers from one of real numbers.
 pub(crate) const QUANTIZE: &str = "quantize the network: `onnxruntime.quantization.quantize_static(model, quantized, calibration, \
@@ -44,6 +56,8 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
     }
     let mut recognizer = Recognizer {
         values: HashMap::new(),
+        words: HashMap::new(),
+        quantized_inputs: HashMap::new(),
         network: Network {
             name: String::new(),
             names: Names::default(),
@@ -53,14 +67,19 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
             outputs: Vec::new(),
         },
     };
-    recognizer.network.name = recognizer.network.names.take(name);
-    for tensor in &graph.initializers {
-        let constant =
-            Constant::of(tensor).map_err(|fault| Fault::new(format!("the constant `{}` {fault}", tensor.name)))?;
-        recognizer.values.insert(tensor.name.clone(), Value::Constant(constant));
+    recognizer.network.name = Names::default().take(name);
+    let constants: HashSet<&str> = graph.initializers.iter().map(|tensor| tensor.name.as_str()).collect();
+    let inputs = graph.inputs.iter().filter(|input| !constants.contains(input.name.as_str()));
+    // Users know the names of inputs and outputs.
+    for each in inputs.clone().chain(&graph.outputs) {
+        let word = recognizer.network.names.take(&each.name);
+        recognizer.words.insert(each.name.clone(), word);
     }
-    for input in graph.inputs.iter().filter(|input| !graph.initializers.iter().any(|tensor| tensor.name == input.name))
-    {
+    for tensor in &graph.initializers {
+        let value = Constant::of(tensor).map_or_else(Value::Unread, Value::Constant);
+        recognizer.values.insert(tensor.name.clone(), value);
+    }
+    for input in inputs {
         recognizer.input(input)?;
     }
     for (number, node) in graph.nodes.iter().enumerate() {
@@ -73,87 +92,36 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
 }
 
 pub(crate) struct Recognizer {
-    values: HashMap<String, Value>,
-    network: Network,
+    pub values: HashMap<String, Value>,
+    /// The names of inputs and outputs that have no tensor yet, by their names in the file.
+    pub words: HashMap<String, String>,
+    /// How integers stand for the numbers of inputs, by their names in the file, and these integers.
+    quantized_inputs: HashMap<String, (Quantization, View)>,
+    pub network: Network,
 }
 
 impl Recognizer {
-    fn tensor(&mut self, name: &str, element: Type, shape: [i64; 3]) -> usize {
-        let name = self.network.names.take(name);
+    /// Adds a tensor.
+    pub fn tensor(&mut self, name: &str, element: Type, shape: [i64; 3]) -> Result<usize> {
+        let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent));
+        if size.is_none_or(|size| size > LARGEST_ARRAY) {
+            let message = format!("`{name}` has the shape {shape:?}; a tensor has at most {LARGEST_ARRAY} elements");
+            return Err(Fault::new(message));
+        }
+        let name = self.words.remove(name).unwrap_or_else(|| self.network.names.take(name));
         self.network.tensors.push(Tensor { name, element, shape });
-        self.network.tensors.len() - 1
-    }
-
-    fn input(&mut self, input: &Declaration) -> Result<()> {
-        let tensor = input.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
-        let shape = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dimensions);
-        let (Some(tensor), Some(dimensions)) = (tensor, shape) else {
-            return Err(Fault::new(format!("the input `{}` has no shape", input.name)));
-        };
-        // A name for the number of images: there is one at a time.
-        let extents = dimensions.iter().enumerate().map(|(number, dimension)| match dimension.extent {
-            None if number == 0 => Some(1),
-            extent => extent.filter(|extent| (1..=1 << 16).contains(extent)),
-        });
-        let refused = || {
-            let shown = dimensions.iter().map(|dimension| match (&dimension.name, dimension.extent) {
-                (_, Some(extent)) => extent.to_string(),
-                (Some(name), None) => name.clone(),
-                (None, None) => "?".to_owned(),
-            });
-            let message = format!("the input `{}` has the shape [{}]", input.name, { shown }.join(", "));
-            Fault::new(message)
-                .with_help("give it one image of a known size: `onnxruntime.tools.make_dynamic_shape_fixed` does")
-        };
-        let extents: Vec<i64> = extents.collect::<Option<_>>().ok_or_else(refused)?;
-        let shape = natural(&extents).ok_or_else(refused)?;
-        let element = match tensor.element {
-            elements::FLOAT => {
-                let value = Value::Input { name: input.name.clone(), shape: extents };
-                self.values.insert(input.name.clone(), value);
-                return Ok(());
-            }
-            elements::UINT8 => Type::U8,
-            elements::INT8 => Type::I8,
-            other => {
-                let message =
-                    format!("the input `{}` has elements of type {other}; float, uint8 and int8 are read", input.name);
-                return Err(Fault::new(message));
-            }
-        };
-        let tensor = self.tensor(&input.name, element, shape);
-        self.network.inputs.push(tensor);
-        self.values.insert(input.name.clone(), Value::Integers(View { tensor, shape: extents }));
-        Ok(())
-    }
-
-    fn output(&mut self, name: &str) -> Result<()> {
-        let tensor = match self.values.get(name) {
-            Some(Value::Integers(view) | Value::Reals(view, _)) => view.tensor,
-            Some(Value::Pending(_)) => {
-                return Err(Fault::new(format!("the output `{name}` is not quantized")).with_help(QUANTIZE));
-            }
-            _ => return Err(Fault::new(format!("no node gives the output `{name}`"))),
-        };
-        if self.network.inputs.contains(&tensor) || self.network.outputs.contains(&tensor) {
-            return Err(Fault::new(format!("the output `{name}` is an input, or another output")));
-        }
-        self.network.outputs.push(tensor);
-        // Under the name that users know.
-        let name = self.network.names.take(name);
-        if let Some(layer) = self.network.layers.iter_mut().find(|layer| layer.output == tensor) {
-            layer.name.clone_from(&name);
-        }
-        self.network.tensors[tensor].name = name;
-        Ok(())
+        Ok(self.network.tensors.len() - 1)
     }
 
     fn node(&mut self, node: &Node) -> Result<()> {
-        if !matches!(node.domain.as_str(), "" | "ai.onnx") {
-            return Err(Fault::new(format!("`{}` of `{}` is not read", node.operator, node.domain))
-                .with_help(format!("{OPERATORS} are")));
+        let operator = node.operator.as_str();
+        let is_of_standard = !OF_INTEGERS.contains(&operator) || OF_STANDARD.contains(&operator);
+        let domains: &[&str] = if is_of_standard { &["", "ai.onnx"] } else { &["com.microsoft"] };
+        if !domains.contains(&node.domain.as_str()) {
+            let message = format!("`{operator}` of `{}` is not read", node.domain);
+            return Err(Fault::new(message).with_help(format!("{OPERATORS} are")));
         }
-        let value = match node.operator.as_str() {
+        let value = match operator {
             "Constant" => {
                 let tensor = node.attributes.iter().find(|attribute| attribute.name == "value");
                 let tensor = tensor.and_then(|attribute| attribute.tensor.as_ref());
@@ -161,20 +129,27 @@ impl Recognizer {
                 Value::Constant(Constant::of(tensor).map_err(|fault| Fault::new(format!("the constant {fault}")))?)
             }
             "QuantizeLinear" => {
-                Attributes::of(node, &["axis", "saturate", "output_dtype", "block_size", "precision"])?;
+                let attributes =
+                    Attributes::of(node, &["axis", "saturate", "output_dtype", "block_size", "precision"])?;
+                attributes.expect("block_size", 0)?;
+                attributes.expect("precision", 0)?;
                 let quantization = self.quantization(node, 1)?;
+                let number = if quantization.element == Type::U8 { elements::UINT8 } else { elements::INT8 };
+                if ![0, i64::from(number)].contains(&attributes.integer("output_dtype", 0)) {
+                    return Err(attributes.refuse("output_dtype", attributes.integer("output_dtype", 0)));
+                }
                 // The name of the real numbers: quantizers make those of integers from it.
                 Value::Integers(self.quantized(self.operand(node, 0)?.clone(), quantization, &node.inputs[0])?)
             }
             "DequantizeLinear" => self.dequantized(node)?,
             "Conv" => Value::Pending(products::convolution(self, node)?),
             "Gemm" | "MatMul" => Value::Pending(products::matrix(self, node)?),
-            "QLinearConv" | "QLinearMatMul" => {
-                let (pending, at) = products::of_integers(self, node)?;
-                let quantization = self.quantization(node, at)?;
-                Value::Integers(self.quantized(Value::Pending(pending), quantization, output(node)?)?)
+            operator if OF_INTEGERS.contains(&operator) => self.of_integers(node)?,
+            "Add" => {
+                let operands = [0, 1].map(|number| self.reals(node, number));
+                let [one, other] = operands.map(|operand| operand.map(|(view, of)| (view.clone(), of)));
+                Value::Pending(self.sum(&[one?, other?])?)
             }
-            "Add" => self.addition(node)?,
             "Relu" => self.clipped(node, (0.0, f32::INFINITY))?,
             "Clip" => {
                 let attributes = Attributes::of(node, &["min", "max"])?;
@@ -194,9 +169,9 @@ impl Recognizer {
             }
             "LeakyRelu" => {
                 let alpha = Attributes::of(node, &["alpha"])?.real("alpha", 0.01);
-                self.function(node, &|real| if real < 0.0 { alpha * real } else { real })?
+                self.function(node, &|real| leaky(alpha, real))?
             }
-            "Sigmoid" => self.function(node, &|real| 1.0 / (1.0 + (-real).exp()))?,
+            "Sigmoid" => self.function(node, &sigmoid)?,
             "Tanh" => self.function(node, &f32::tanh)?,
             "HardSigmoid" => {
                 let attributes = Attributes::of(node, &["alpha", "beta"])?;
@@ -205,7 +180,11 @@ impl Recognizer {
             }
             "HardSwish" => self.function(node, &|real| real * (real / 6.0 + 0.5).clamp(0.0, 1.0))?,
             "MaxPool" => self.maximum(node)?,
-            "GlobalAveragePool" | "ReduceMean" => self.mean(node)?,
+            "GlobalAveragePool" => {
+                Attributes::of(node, &[])?;
+                let (view, of) = self.reals(node, 0)?;
+                Value::Pending(self.mean(node, (view.clone(), of))?)
+            }
             "Identity" | "Dropout" => self.operand(node, 0)?.clone(),
             "Flatten" | "Reshape" | "Squeeze" | "Unsqueeze" => self.reshaped(node)?,
             "Softmax" | "LogSoftmax" | "ArgMax" => {
@@ -217,15 +196,21 @@ impl Recognizer {
             }
             other => return Err(Fault::new(format!("`{other}` is not read")).with_help(format!("{OPERATORS} are"))),
         };
-        self.values.insert(output(node)?.to_owned(), value);
-        Ok(())
+        match self.values.insert(output(node)?.to_owned(), value) {
+            None => Ok(()),
+            Some(_) => Err(Fault::new(format!("`{}` has two values", output(node)?))),
+        }
     }
 
     /// An operand of a node.
     pub fn operand(&self, node: &Node, number: usize) -> Result<&Value> {
         let name = node.inputs.get(number).filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| Fault::new(format!("{} has no operand {number}", node.operator)))?;
-        self.values.get(name).ok_or_else(|| Fault::new(format!("no node before it gives `{name}`")))
+        match self.values.get(name) {
+            None => Err(Fault::new(format!("no node before it gives `{name}`"))),
+            Some(Value::Unread(fault)) => Err(Fault::new(format!("the constant `{name}` {fault}"))),
+            Some(value) => Ok(value),
+        }
     }
 
     /// An operand that is a constant.
@@ -278,7 +263,7 @@ impl Recognizer {
     }
 
     /// The quantization of all elements of a tensor, from this operand on.
-    fn quantization(&self, node: &Node, number: usize) -> Result<Quantization> {
+    pub fn quantization(&self, node: &Node, number: usize) -> Result<Quantization> {
         let has_zero_point = node.inputs.get(number + 1).is_some_and(|name| !name.is_empty());
         match self.scales(node, number)? {
             (scales, zero_points, element) if scales.len() == 1 && (element.is_some() || !has_zero_point) => {
@@ -337,16 +322,23 @@ impl Recognizer {
     }
 
     /// The integers that stand for numbers, which get this name.
-    fn quantized(&mut self, value: Value, to: Quantization, name: &str) -> Result<View> {
+    pub fn quantized(&mut self, value: Value, to: Quantization, name: &str) -> Result<View> {
         if !(to.element.min()..=to.element.max()).contains(&to.zero_point) {
             return Err(Fault::new(format!("the zero point {} is beyond {}", to.zero_point, to.element.name())));
         }
         match value {
             Value::Input { name, shape } => {
+                match self.quantized_inputs.get(&name) {
+                    Some((own, view)) if *own == to => return Ok(view.clone()),
+                    Some(_) => return Err(Fault::new(format!("the input `{name}` has two quantizations"))),
+                    None => {}
+                }
                 let extents = natural(&shape).expect("shapes of inputs were looked at");
-                let tensor = self.tensor(&name, to.element, extents);
+                let tensor = self.tensor(&name, to.element, extents)?;
                 self.network.inputs.push(tensor);
-                Ok(View { tensor, shape })
+                let view = View { tensor, shape };
+                self.quantized_inputs.insert(name, (to, view.clone()));
+                Ok(view)
             }
             Value::Reals(view, from) if from == to => Ok(view),
             Value::Reals(view, from) => {
@@ -355,7 +347,7 @@ impl Recognizer {
                 self.computed(Pending { operation, shape: view.shape, ends: ALL }, to, name)
             }
             Value::Pending(pending) => self.computed(pending, to, name),
-            Value::Constant(_) | Value::Weights(_) => {
+            Value::Constant(_) | Value::Weights(_) | Value::Unread(_) => {
                 Err(Fault::new("a constant is quantized").with_help("fold the constants of the network"))
             }
             Value::Integers(_) => Err(Fault::new("integers are quantized")),
@@ -380,8 +372,7 @@ impl Recognizer {
                 let scale = of.scale / (to.scale * pixels as f32);
                 let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
                 let rounding = Rounding { scales: vec![scale], range, zero_point: to.zero_point };
-                let requantization =
-                    rounding.in_integers(&[sums]).map_err(|found| products::unrounded(&rounding, found))?;
+                let requantization = products::requantized(&rounding, &[sums])?;
                 let bias = -pixels * of.zero_point;
                 ([channels, 1, 1], LayerOperation::Mean { input, requantization, bias })
             }
@@ -389,16 +380,16 @@ impl Recognizer {
                 let [columns, rows] = windows(&window, [channels, width, height])?;
                 let extents = [channels, columns, rows];
                 if of != to || ends != ALL {
-                    let name = format!("{name}_maximum");
-                    let view = self.added(&name, of.element, (extents, LayerOperation::Maximum(window)), shape);
+                    let layer = (extents, LayerOperation::Maximum(window));
+                    let view = self.added(&format!("{name}_maximum"), of.element, layer, shape)?;
                     let values = integers(of.element).map(|integer| of.real(integer)).collect();
                     let operation = Operation::Function { input: view.tensor, values };
-                    return self.computed(Pending { operation, shape: view.shape, ends }, to, &name);
+                    return self.computed(Pending { operation, shape: view.shape, ends }, to, name);
                 }
                 (extents, LayerOperation::Maximum(window))
             }
             Operation::Addition([(one, of_one), (other, of_other)]) => {
-                let sum = RealSum { operands: [of_one, of_other], result: to, ends };
+                let sum = RealSum { operands: [of_one, of_other], result: to, ends, is_double: one == other };
                 let addition = sum.in_integers().map_err(|pairs| {
                     Fault::new(format!(
                         "the sum differs from any form in integers for {pairs} pairs of operands; at most 8 may"
@@ -411,7 +402,7 @@ impl Recognizer {
                 ([channels, width, height], LayerOperation::Function { input, results })
             }
         };
-        Ok(self.added(name, to.element, (extents, layer), shape))
+        self.added(name, to.element, (extents, layer), shape)
     }
 
     pub fn added(
@@ -420,11 +411,11 @@ impl Recognizer {
         element: Type,
         (extents, operation): ([i64; 3], LayerOperation),
         shape: Vec<i64>,
-    ) -> View {
-        let output = self.tensor(name, element, extents);
+    ) -> Result<View> {
+        let output = self.tensor(name, element, extents)?;
         let name = self.network.tensors[output].name.clone();
         self.network.layers.push(Layer { name, output, operation });
-        View { tensor: output, shape }
+        Ok(View { tensor: output, shape })
     }
 
     /// The tensor of a view that is an image.
@@ -452,8 +443,18 @@ impl Operation {
     }
 }
 
+/// The logistic function.
+pub(crate) fn sigmoid(real: f32) -> f32 {
+    1.0 / (1.0 + (-real).exp())
+}
+
+/// Numbers below 0 times a factor.
+pub(crate) fn leaky(alpha: f32, real: f32) -> f32 {
+    if real < 0.0 { alpha * real } else { real }
+}
+
 /// Channels, width and height of a shape of the file, if it is one image or vector.
-fn natural(shape: &[i64]) -> Option<[i64; 3]> {
+pub(crate) fn natural(shape: &[i64]) -> Option<[i64; 3]> {
     match *shape {
         [1, channels, height, width] => Some([channels, width, height]),
         [1, channels] => Some([channels, 1, 1]),

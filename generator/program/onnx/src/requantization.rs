@@ -16,6 +16,9 @@ const BITS: u32 = 31;
 /// which are there once they have the 24 bits of `f32`.
 pub(crate) const BITS_OF_TIES: [u32; 4] = [u32::MAX, 16, 13, 10];
 
+/// The most parts of a factor, each of which costs a product.
+const MOST_PARTS: u32 = 8;
+
 /// The power of two below the largest results.
 const LARGEST_POWER: u32 = 8;
 
@@ -46,12 +49,14 @@ pub(crate) struct Requantization {
 pub(crate) struct Ties {
     /// The least size, and the distance from it on, in units of the product's last bit; the greatest size first, and 0 last.
     pub distances: Vec<(i64, i64)>,
+    /// Whether they go to the odd integer: an odd zero point is added before a result is rounded.
+    pub to_odd: bool,
 }
 
 impl Ties {
     /// The same for integers of all sizes: so many bits behind the point of a product that is shifted so many bits.
     pub fn near(bits: u32, shift: u32) -> Ties {
-        Ties { distances: vec![(0, if bits < shift { 1 << (shift - bits) } else { 0 })] }
+        Ties { distances: vec![(0, if bits < shift { 1 << (shift - bits) } else { 0 })], to_odd: false }
     }
 
     /// As numbers of 24 bits have them, for a product that is shifted so many bits, if the sizes below this power of two are one.
@@ -60,14 +65,14 @@ impl Ties {
             |power: u32| 1_i64.checked_shl((shift + power).saturating_sub(f32::MANTISSA_DIGITS)).unwrap_or(0);
         let exact = |power: u32| if shift + power < f32::MANTISSA_DIGITS { 0 } else { of_power(power) };
         let above = (least + 1..=LARGEST_POWER).rev().map(|power| (1 << power, exact(power)));
-        Ties { distances: above.chain([(0, exact(least))]).collect() }
+        Ties { distances: above.chain([(0, exact(least))]).collect(), to_odd: false }
     }
 
     /// What is added beside [`middle`] to a product that is between this integer and the next one.
     pub fn offset(&self, integer: i64) -> i64 {
         let size = integer.max(-1 - integer);
         let distance = self.distances.iter().find(|(least, _)| size >= *least).map_or(0, |(_, distance)| *distance);
-        if integer & 1 == 1 { distance + 1 } else { -distance }
+        if (integer & 1 == 1) != self.to_odd { distance + 1 } else { -distance }
     }
 }
 
@@ -114,46 +119,50 @@ impl Rounding {
     /// A channel and a sum for which no factor gives the result.
     pub fn in_integers(&self, sums: &[(i64, i64)]) -> Result<Requantization, (usize, i64)> {
         let (least, most) = self.ends();
+        // Channels with one scale have one function.
+        let all = sums.iter().copied().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let sums = if self.scales.len() == 1 { all.into_iter().collect() } else { sums.to_vec() };
         // For each channel its sums, and of each result but the least where it begins.
-        let steps = |(channel, sums): (usize, &(i64, i64))| -> Vec<(i64, i64)> {
-            (least + 1..=most).map(|result| (result, self.first(channel, *sums, result))).collect()
+        let channel = |(channel, sums): (usize, &(i64, i64))| Channel {
+            sums: *sums,
+            steps: (least + 1..=most).map(|result| (result, self.first(channel, *sums, result))).collect(),
         };
-        let steps: Vec<Vec<(i64, i64)>> = sums.iter().enumerate().map(steps).collect();
-        let channels: Vec<Channel> =
-            sums.iter().zip(&steps).map(|(sums, steps)| Channel { sums: *sums, steps }).collect();
-        let ends = channels.iter().map(Channel::ends).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-        let ends = ends.unwrap_or((0, 0));
-        // Both functions never fall: they are one if they agree on both sides of each step.
-        let differs = |built: &Requantization| {
-            let of_channel = |(number, channel): (usize, &Channel)| {
-                let sides = channel.steps.iter().flat_map(|(_, first)| [first - 1, *first]);
-                let mut reached = sides.filter(|sum| (channel.sums.0..=channel.sums.1).contains(sum));
-                reached.find(|sum| built.of(number, *sum) != self.of(number, *sum)).map(|sum| (number, sum))
+        let channels: Vec<Channel> = sums.iter().enumerate().map(channel).collect();
+        let around =
+            |ends: Vec<(i64, i64)>| ends.into_iter().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        // A channel whose result is always an end of the range needs no ends of its own, if the others have some.
+        let narrow = around(channels.iter().filter_map(Channel::inside).collect());
+        let wide = around(channels.iter().map(|channel| channel.inside().unwrap_or(channel.sums)).collect());
+        let wide = wide.unwrap_or((0, 0));
+        // The fewest sizes that are told apart, and the fewest bits.
+        let forms = [None].into_iter().chain(BITS_OF_TIES.map(Sizes::One).map(Some));
+        let forms = forms.chain((0..=LARGEST_POWER).rev().map(Sizes::Floats).map(Some));
+        let widest = channels.iter().enumerate().max_by_key(|(_, channel)| channel.sums.1 - channel.sums.0);
+        let mut found = widest.map_or((0, 0), |(number, channel)| (number, channel.sums.1));
+        for ((ends, form), shift) in iproduct!(iproduct!(narrow.into_iter().chain([wide]), forms), 1..=LARGEST_SHIFT) {
+            let ties = form.map(|sizes| sizes.ties(shift));
+            let factor = |(number, channel): (usize, &Channel)| {
+                channel.factor(shift, ties.as_ref(), ends).or_else(|| exact_factor(self.scales[number], shift))
             };
-            channels.iter().enumerate().find_map(of_channel)
-        };
-        let with_factors = |(ties, shift): (Option<u32>, u32)| {
-            let ties = ties.map(|bits| Ties::near(bits, shift));
-            let factors: Option<Vec<i64>> =
-                channels.iter().map(|channel| channel.factor(shift, ties.as_ref())).collect();
-            self.built(factors?, shift, ends, ties)
-        };
-        let forms = [None].into_iter().chain(BITS_OF_TIES.map(Some));
-        let near = iproduct!(forms, 1..=LARGEST_SHIFT).filter_map(with_factors);
-        // With the scale as it is, ties are those of floating point: the fewest sizes that are told apart.
-        let exact = exact_factors(&self.scales);
-        let exact = exact.iter().flat_map(|(factors, shift)| {
-            let of_least = |least: u32| self.built(factors.clone(), *shift, ends, Some(Ties::of_floats(*shift, least)));
-            (0..=LARGEST_POWER).rev().filter_map(of_least)
-        });
-        let mut found = (0, ends.1);
-        for built in near.take(1).chain(exact) {
-            match differs(&built) {
+            let factors: Option<Vec<i64>> = channels.iter().enumerate().map(factor).collect();
+            let Some(built) = factors.and_then(|factors| self.built(factors, shift, ends, ties.clone())) else {
+                continue;
+            };
+            let differs =
+                |(number, channel): (usize, &Channel)| Some((number, self.difference(&built, number, channel)?));
+            match channels.iter().enumerate().find_map(differs) {
                 None => return Ok(built),
                 Some(sum) => found = sum,
             }
         }
         Err(found)
+    }
+
+    /// A sum of a channel with another result in integers. Both functions never fall: they are one if they agree on both sides of each step.
+    fn difference(&self, built: &Requantization, number: usize, channel: &Channel) -> Option<i64> {
+        let sides = channel.steps.iter().flat_map(|(_, first)| [first - 1, *first]);
+        let mut reached = sides.filter(|sum| (channel.sums.0..=channel.sums.1).contains(sum));
+        reached.find(|sum| built.of(number, *sum) != self.of(number, *sum))
     }
 
     /// With these factors of all channels, or nothing where an integer would have too many bits.
@@ -164,7 +173,7 @@ impl Rounding {
         let factor_bits = factors.iter().map(|factor| bits(*factor)).max()?.max(1);
         let count = factor_bits.div_ceil(part_bits);
         // Something is left to shift after the last part.
-        if shift <= (count - 1) * part_bits {
+        if count > MOST_PARTS || shift <= (count - 1) * part_bits {
             return None;
         }
         let factors = if factors.iter().all_equal() { factors[..1].to_vec() } else { factors };
@@ -177,41 +186,62 @@ impl Rounding {
     }
 }
 
-/// What a channel asks for.
-struct Channel<'a> {
-    sums: (i64, i64),
-    /// Results, each with the sum where it begins.
-    steps: &'a [(i64, i64)],
+/// The sizes of integers whose ties are told apart.
+#[derive(Clone, Copy)]
+enum Sizes {
+    /// None: ties are so many bits behind the point.
+    One(u32),
+    /// Those of `f32`, from this power of two on.
+    Floats(u32),
 }
 
-impl Channel<'_> {
-    /// The sums beyond which the result is that of the least and of the greatest.
-    fn ends(&self) -> (i64, i64) {
+impl Sizes {
+    /// The ties of a product that is shifted so many bits.
+    fn ties(self, shift: u32) -> Ties {
+        match self {
+            Sizes::One(bits) => Ties::near(bits, shift),
+            Sizes::Floats(least) => Ties::of_floats(shift, least),
+        }
+    }
+}
+
+/// What a channel asks for.
+struct Channel {
+    sums: (i64, i64),
+    /// Results, each with the sum where it begins.
+    steps: Vec<(i64, i64)>,
+}
+
+impl Channel {
+    /// The sums beyond which the result is that of the least and of the greatest; nothing where it is one end of the range for all.
+    fn inside(&self) -> Option<(i64, i64)> {
         let (least, most) = self.sums;
         let inside = self.steps.iter().map(|(_, first)| *first).filter(|first| (least + 1..=most).contains(first));
         match inside.minmax().into_option() {
-            Some((first, last)) => (first - 1, last),
-            None => (least, least),
+            Some((first, last)) => Some((first - 1, last)),
+            // A result between the ends.
+            None if self.steps.iter().map(|(_, first)| *first > most).all_equal() => None,
+            None => Some((least, least)),
         }
     }
 
-    /// A factor whose products, shifted so many bits and rounded, begin each result where it should; the middle one of them.
-    fn factor(&self, shift: u32, ties: Option<&Ties>) -> Option<i64> {
+    /// A factor whose products with sums between ends, shifted so many bits and rounded, begin each result where it should; the middle one.
+    fn factor(&self, shift: u32, ties: Option<&Ties>, ends: (i64, i64)) -> Option<i64> {
         let middle = middle(shift, ties.is_some());
         let (mut least, mut most) = (0, i64::MAX);
-        for &(result, first) in self.steps {
+        for &(result, first) in &self.steps {
             let bound = (result << shift) - middle - ties.map_or(0, |ties| ties.offset(result - 1));
             // At the step the product is at least the bound, and before it less.
             if first <= self.sums.1 {
-                match first {
+                match first.clamp(ends.0, ends.1) {
                     0 if bound > 0 => return None,
                     0 => {}
-                    1.. => least = least.max(-(-bound).div_euclid(first)),
-                    _ => most = most.min((-bound).div_euclid(-first)),
+                    at @ 1.. => least = least.max(-(-bound).div_euclid(at)),
+                    at => most = most.min((-bound).div_euclid(-at)),
                 }
             }
             if first > self.sums.0 {
-                match first - 1 {
+                match (first - 1).clamp(ends.0, ends.1) {
                     0 if bound <= 0 => return None,
                     0 => {}
                     before @ 1.. => most = most.min((bound - 1).div_euclid(before)),
@@ -228,20 +258,15 @@ pub(crate) fn middle(shift: u32, has_ties: bool) -> i64 {
     (1 << (shift - 1)) - i64::from(has_ties)
 }
 
-/// Numbers as integers by a power of two: the integers, and the power; nothing where they have too many bits.
-fn exact_factors(scales: &[f32]) -> Option<(Vec<i64>, u32)> {
+/// A number as an integer that is shifted so many bits; nothing where it is none, or has too many bits.
+fn exact_factor(scale: f32, shift: u32) -> Option<i64> {
     const FRACTION: u32 = f32::MANTISSA_DIGITS - 1;
-    let exact = |scale: &f32| {
-        let (exponent, fraction) = (scale.to_bits() >> FRACTION, scale.to_bits() & ((1 << FRACTION) - 1));
-        let integer = i64::from(fraction | 1 << FRACTION);
-        let zeros = integer.trailing_zeros();
-        (integer >> zeros, 127 + i64::from(FRACTION) - i64::from(exponent) - i64::from(zeros))
-    };
-    let exact: Vec<(i64, i64)> = scales.iter().map(exact).collect();
-    let shift = exact.iter().map(|(_, shift)| *shift).max()?.max(1);
-    let factor = |(integer, own): &(i64, i64)| (shift - own < 16).then(|| integer << (shift - own));
-    let factors = exact.iter().map(factor).collect::<Option<_>>()?;
-    Some((factors, u32::try_from(shift).ok().filter(|shift| *shift <= LARGEST_SHIFT)?))
+    let (exponent, fraction) = (scale.to_bits() >> FRACTION, scale.to_bits() & ((1 << FRACTION) - 1));
+    let integer = i64::from(fraction | 1 << FRACTION);
+    let zeros = integer.trailing_zeros();
+    let own = 127 + i64::from(FRACTION) - i64::from(exponent) - i64::from(zeros);
+    let more = u32::try_from(i64::from(shift) - own).ok().filter(|more| *more < 16)?;
+    Some((integer >> zeros) << more)
 }
 
 impl Requantization {
@@ -298,12 +323,11 @@ mod tests {
 
     use super::*;
 
-    /// All sums between ends give what floating point gives.
-    fn check(rounding: &Rounding, sums: (i64, i64)) {
-        let channels = vec![sums; rounding.scales.len()];
-        let built = rounding.in_integers(&channels).unwrap_or_else(|found| panic!("{rounding:?}: {found:?}"));
-        for channel in 0..channels.len() {
-            for sum in sums.0..=sums.1 {
+    /// Sums between ends, which each channel has, give what floating point gives: all of a few, or so many.
+    fn check(rounding: &Rounding, sums: &[(i64, i64)]) {
+        let built = rounding.in_integers(sums).unwrap_or_else(|found| panic!("{rounding:?}: {found:?}"));
+        for (channel, (least, most)) in sums.iter().enumerate() {
+            for sum in (*least..=*most).step_by(((most - least) / 100_000).max(1) as usize) {
                 assert_eq!(built.of(channel, sum), rounding.of(channel, sum), "{rounding:?} {built:?} {channel} {sum}");
             }
         }
@@ -312,19 +336,32 @@ mod tests {
     #[test]
     fn powers_of_two_round_to_even() {
         for scale in [0.5, 0.25, 0.125, 0.375, 1.0 / 256.0, 0.08928572, 1.0 / 49.0, 0.1, 1.0 / 6.0] {
-            check(&Rounding { scales: vec![scale], range: (-128, 127), zero_point: 3 }, (-5000, 5000));
+            check(&Rounding { scales: vec![scale], range: (-128, 127), zero_point: 3 }, &[(-5000, 5000), (-9, 1)]);
+        }
+    }
+
+    #[test]
+    fn channels_that_are_always_an_end_of_the_range_cost_nothing() {
+        let rounding = |scales: Vec<f32>| Rounding { scales, range: (-128, 127), zero_point: 0 };
+        let own = rounding(vec![0.003]).in_integers(&[(-80_000, 80_000)]).unwrap();
+        // The weights of a channel are nearly 0, and its bias is not.
+        for sums in [(-1 << 30, -1 << 29), (1 << 29, 1 << 30)] {
+            let both = rounding(vec![0.003, 0.000_003]).in_integers(&[(-80_000, 80_000), sums]).unwrap();
+            assert_eq!(both.parts.len(), own.parts.len());
+            check(&rounding(vec![0.003, 0.000_003]), &[(-80_000, 80_000), sums]);
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
-        fn all_sums_are_those_of_floating_point(
-            scales in prop::collection::vec(0.0003_f32..0.9, 1..3), zero_point in -128_i64..128,
-            least in -100_000_i64..0, most in 0_i64..100_000, is_rectified: bool,
+        fn sums_are_those_of_floating_point(
+            channels in prop::collection::vec((0.0003_f32..2.5, -100_000_i64..100_000, 0_i64..100_000), 1..4),
+            zero_point in -128_i64..128, is_rectified: bool,
         ) {
             let range = (if is_rectified { zero_point } else { -128 }, 127);
-            check(&Rounding { scales, range, zero_point }, (least, most));
+            let sums: Vec<(i64, i64)> = channels.iter().map(|(_, least, extent)| (*least, least + extent)).collect();
+            check(&Rounding { scales: channels.iter().map(|(scale, ..)| *scale).collect(), range, zero_point }, &sums);
         }
     }
 }

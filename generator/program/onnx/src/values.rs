@@ -14,6 +14,8 @@ pub(crate) const ALL: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
 pub(crate) enum Value {
     /// An initializer.
     Constant(Constant),
+    /// An initializer that is not read, with the rest of a sentence about it.
+    Unread(String),
     /// Real numbers that come from outside: integers stand for them once they are quantized. Outermost dimension first.
     Input { name: String, shape: Vec<i64> },
     /// Integers.

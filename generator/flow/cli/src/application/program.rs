@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use pushmem_files::Diagnostic;
 use pushmem_float::Format;
 use pushmem_halide::Floats;
@@ -21,7 +21,7 @@ pub struct Reading {
     #[arg(long, value_name = "TYPE")]
     pub(super) narrow_floats: Option<Narrow>,
     /// Let the sums of products of a network of ONNX take so many multipliers, the busiest layer the most; 64 without this.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub(super) multipliers: Option<u64>,
 }
 
