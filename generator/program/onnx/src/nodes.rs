@@ -24,6 +24,21 @@ impl Recognizer {
         Ok(Pending { operation, shape: one.shape.clone(), ends: ALL })
     }
 
+    /// Numbers between the ends of a node.
+    pub fn clip(&self, node: &Node) -> Result<Value> {
+        let attributes = Attributes::of(node, &["min", "max"])?;
+        let end =
+            |number: usize, name: &str, default: f32| match node.inputs.get(number).filter(|name| !name.is_empty()) {
+                Some(_) => self.real(node, number),
+                None => Ok(attributes.real(name, default)),
+            };
+        let ends = (end(1, "min", ALL.0)?, end(2, "max", ALL.1)?);
+        if ends.0 > ends.1 || ends.0.is_nan() || ends.1.is_nan() {
+            return Err(Fault::new(format!("Clip between {} and {}", ends.0, ends.1)));
+        }
+        self.clipped(node, ends)
+    }
+
     /// Numbers between two ends.
     pub fn clipped(&self, node: &Node, ends: (f32, f32)) -> Result<Value> {
         match self.operand(node, 0)? {

@@ -151,22 +151,7 @@ impl Recognizer {
                 Value::Pending(self.sum(&[one?, other?])?)
             }
             "Relu" => self.clipped(node, (0.0, f32::INFINITY))?,
-            "Clip" => {
-                let attributes = Attributes::of(node, &["min", "max"])?;
-                let end = |number: usize, name: &str, default: f32| match node
-                    .inputs
-                    .get(number)
-                    .filter(|name| !name.is_empty())
-                {
-                    Some(_) => self.real(node, number),
-                    None => Ok(attributes.real(name, default)),
-                };
-                let ends = (end(1, "min", ALL.0)?, end(2, "max", ALL.1)?);
-                if ends.0 > ends.1 || ends.0.is_nan() || ends.1.is_nan() {
-                    return Err(Fault::new(format!("Clip between {} and {}", ends.0, ends.1)));
-                }
-                self.clipped(node, ends)?
-            }
+            "Clip" => self.clip(node)?,
             "LeakyRelu" => {
                 let alpha = Attributes::of(node, &["alpha"])?.real("alpha", 0.01);
                 self.function(node, &|real| leaky(alpha, real))?
@@ -222,7 +207,8 @@ impl Recognizer {
         }
     }
 
-    fn real(&self, node: &Node, number: usize) -> Result<f32> {
+    /// An operand that is one constant number.
+    pub fn real(&self, node: &Node, number: usize) -> Result<f32> {
         match self.constant(node, number)?.reals() {
             Some(&[real]) => Ok(real),
             _ => Err(Fault::new(format!("`{}` is not one number", node.inputs[number]))),
