@@ -61,9 +61,7 @@ impl Ties {
 
     /// As numbers of 24 bits have them, for a product that is shifted so many bits, if the sizes below this power of two are one.
     fn of_floats(shift: u32, least: u32) -> Ties {
-        let of_power =
-            |power: u32| 1_i64.checked_shl((shift + power).saturating_sub(f32::MANTISSA_DIGITS)).unwrap_or(0);
-        let exact = |power: u32| if shift + power < f32::MANTISSA_DIGITS { 0 } else { of_power(power) };
+        let exact = |power: u32| (shift + power).checked_sub(f32::MANTISSA_DIGITS).map_or(0, |bits| 1 << bits);
         let above = (least + 1..=LARGEST_POWER).rev().map(|power| (1 << power, exact(power)));
         Ties { distances: above.chain([(0, exact(least))]).collect(), to_odd: false }
     }
