@@ -180,6 +180,15 @@ def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
     return copy
 
 
+def enter_environment(setup: str) -> None:
+    """Runs the script again by the Python of build/venv, which this command makes, unless that runs it."""
+    python = VENV / "bin" / "python"
+    if Path(sys.prefix) not in (VENV, VENV.resolve()):
+        if not python.exists():
+            stop(f"there is no Python environment: run {setup}")
+        os.execv(python, [python, *sys.argv])
+
+
 def need_package(name: str, tool: str, setup: str) -> None:
     """Ends the script if the Python environment lacks the package of a tool, which this command installs."""
     if not list(VENV.glob(f"lib/python3*/site-packages/{name}")):
