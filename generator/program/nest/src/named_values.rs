@@ -56,7 +56,7 @@ pub fn named_values<T: Copy, K: Eq + Hash>(
             of.levels = of.levels.max(within + levels(part, place, operand));
         }
         let is_shared = uses.get(&key(part)).is_some_and(|uses| *uses > 1);
-        // What the statement itself writes is not read by a name.
+        // The statement writes its own value: no name reads that.
         let is_deep = of.levels > DEEPEST && !of_statement.contains(&key(part));
         if is_long && is_shared && of.operators >= FEWEST_OPERATORS || is_deep {
             named.push(part);

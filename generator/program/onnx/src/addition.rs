@@ -4,11 +4,9 @@
 //! rounding in between makes a difference are exceptions. Floating point is that of onnxruntime on processors with fused products
 //! and sums.
 
-use itertools::iproduct;
-use pushmem_nest::Type;
-
 use crate::requantization::{BITS_OF_TIES, Ties, middle};
-use crate::values::ALL;
+use crate::values::{ALL, Quantization};
+use itertools::iproduct;
 
 /// The most bits of a factor: with 9 bits of an operand, sums of two products have 31.
 const FACTOR_BITS: i32 = 21;
@@ -18,30 +16,6 @@ const LARGEST_SHIFT: i32 = 29;
 
 /// The most pairs that a form may get wrong, each of which costs a comparison.
 const MOST_EXCEPTIONS: usize = 8;
-
-/// How integers stand for real numbers: the real number is the integer less the zero point, times the scale.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quantization {
-    pub element: Type,
-    pub scale: f32,
-    pub zero_point: i64,
-}
-
-impl Quantization {
-    /// The real number of an integer.
-    pub fn real(&self, integer: i64) -> f32 {
-        (integer - self.zero_point) as f32 * self.scale
-    }
-
-    /// The integer of a real number, which is within the type.
-    pub fn integer(&self, real: f32) -> i64 {
-        let (least, most) = (self.element.min(), self.element.max());
-        let rounded = (real / self.scale).round_ties_even();
-        // Far numbers have no integer of 64 bits.
-        let near = rounded.clamp(-(1 << 20) as f32, (1 << 20) as f32) as i64;
-        (near + self.zero_point).clamp(least, most)
-    }
-}
 
 /// A sum of two tensors in integers.
 #[derive(Clone, Debug)]
@@ -139,7 +113,7 @@ impl Addition {
         (((sum + self.offset() + tie) >> self.shift) + self.zero_point).clamp(self.range.0, self.range.1)
     }
 
-    /// What is added to the sum before it is shifted.
+    /// The offset of a sum before its shift.
     pub fn offset(&self) -> i64 {
         middle(self.shift, self.ties.is_some())
     }
@@ -148,6 +122,7 @@ impl Addition {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use pushmem_nest::Type;
 
     use super::*;
 

@@ -4,9 +4,6 @@ use pushmem_nest::LARGEST_ARRAY;
 
 use crate::model::{Tensor, elements};
 
-/// The most elements of a constant.
-const LARGEST_CONSTANT: i64 = LARGEST_ARRAY;
-
 /// A constant: a tensor of integers, or of real numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Constant {
@@ -28,13 +25,13 @@ impl Constant {
     /// Reads a tensor.
     ///
     /// # Errors
-    /// What is wrong with it, as the rest of a sentence about it.
+    /// The fault of the tensor, as the rest of a sentence about it.
     pub fn of(tensor: &Tensor) -> Result<Constant, String> {
         let size = tensor.shape.iter().try_fold(1_i64, |size, extent| {
-            size.checked_mul(*extent).filter(|size| *extent >= 0 && *size <= LARGEST_CONSTANT)
+            size.checked_mul(*extent).filter(|size| *extent >= 0 && *size <= LARGEST_ARRAY)
         });
         let Some(size) = size else {
-            return Err(format!("has the shape {:?}; at most {LARGEST_CONSTANT} elements are read", tensor.shape));
+            return Err(format!("has the shape {:?}; at most {LARGEST_ARRAY} elements are read", tensor.shape));
         };
         if tensor.location != 0 {
             return Err("is in another file: save the model with its data inside".to_owned());

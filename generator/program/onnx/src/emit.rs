@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
+use itertools::{Itertools, iproduct};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_nest::{ArrayKind, Checked, LoopBuilder, Policy, ProgramBuilder, Type};
+use pushmem_nest::{ArrayKind, Checked, LoopBuilder, OperationBuilder, Policy, ProgramBuilder, Type};
 
-use crate::expressions::{Values, rounded, sum};
+use crate::expressions::{Expression, Values, rounded, sum};
 use crate::lanes::{Allocation, Lanes};
 use crate::names::Names;
 use crate::network::{Convolution, Layer, LayerOperation, Network, Window};
@@ -55,9 +55,8 @@ impl Emitter<'_> {
                 let kept = self.names.take(&format!("{}_kept", tensor.name));
                 self.kept.insert(number, kept.clone());
                 self.program.add_buffer(&kept, tensor.element, &tensor.shape);
-                self.program.define_function(&kept, &["a"], "a");
                 let (loops, pixel) = pixels(tensor.shape, self.lanes.keeping_up(tensor.shape));
-                let operation = nest(&mut self.program, &loops).add_op(&kept).add_function(&kept);
+                let operation = self.operation(&kept, &loops, &["a"], Expression::of("a"));
                 operation.add_load(&tensor.name, &pixel).add_store(&kept, &pixel);
             }
         }
@@ -66,6 +65,18 @@ impl Emitter<'_> {
     /// The array in which a tensor is read.
     fn kept(&self, tensor: usize) -> String {
         self.kept.get(&tensor).unwrap_or(&self.network.tensors[tensor].name).clone()
+    }
+
+    /// Adds an operation in nested loops, with a function of its own of these loads.
+    fn operation(
+        &mut self,
+        name: &str,
+        loops: &[Loop],
+        loads: &[&str],
+        Expression { values, body }: Expression,
+    ) -> &mut OperationBuilder {
+        self.program.define_function_of_values(name, loads, values, &body);
+        nest(&mut self.program, loops).add_op(name).add_function(name)
     }
 
     fn layer(&mut self, number: usize, layer: &Layer) {
@@ -79,22 +90,19 @@ impl Emitter<'_> {
             LayerOperation::Mean { input, requantization, bias } => {
                 let (sums, kept) = (self.sums(layer), self.kept(*input));
                 let first = self.names.take(&format!("{sums}_first"));
-                self.program.define_function(&first, &[], &bias.to_string());
-                nest(&mut self.program, &loops).add_op(&first).add_function(&first).add_store(&sums, &pixel);
+                self.operation(&first, &loops, &[], Expression::of(bias.to_string())).add_store(&sums, &pixel);
                 let shape = self.network.tensors[*input].shape;
                 let (loops, of_input) = pixels(shape, self.lanes.keeping_up(shape));
-                self.program.define_function(&sums, &["a"], "(a as i32)");
-                let operation = nest(&mut self.program, &loops).add_op(&sums).add_function(&sums);
+                let operation = self.operation(&sums, &loops, &["a"], Expression::of("(a as i32)"));
                 operation.add_load(&kept, &of_input).add_reduction(&sums, &pixel);
                 self.requantized(layer, &sums, requantization);
             }
             LayerOperation::Maximum(window) => {
                 let kept = self.kept(window.input);
-                let taps = itertools::iproduct!(0..window.extent[1], 0..window.extent[0]).collect_vec();
+                let taps = iproduct!(0..window.extent[1], 0..window.extent[0]).collect_vec();
                 let names = (0..taps.len()).map(|tap| format!("a{tap}")).collect_vec();
-                let greatest = greatest(names.clone());
-                self.program.define_function(&layer.name, &names.iter().map(String::as_str).collect_vec(), &greatest);
-                let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
+                let loads = names.iter().map(String::as_str).collect_vec();
+                let operation = self.operation(&layer.name, &loops, &loads, Expression::of(greatest(names.clone())));
                 for (row, column) in taps {
                     let offsets = [column, row].map(|tap| tap.to_string());
                     let at = element(pixel[0], window, &pixel, [&offsets[0], &offsets[1]]);
@@ -104,9 +112,8 @@ impl Emitter<'_> {
             }
             LayerOperation::Addition { operands, addition } => {
                 let [one, other] = operands.map(|operand| self.kept(operand));
-                let (values, body) = sum(addition, output.element, Values::new(&self.names));
-                self.program.define_function_of_values(&layer.name, &["a", "b"], values, &body);
-                let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
+                let sum = sum(addition, output.element, Values::new(&self.names));
+                let operation = self.operation(&layer.name, &loops, &["a", "b"], sum);
                 operation.add_load(&one, &pixel).add_load(&other, &pixel).add_store(&output.name, &pixel);
             }
             LayerOperation::Function { input, results } => {
@@ -114,8 +121,7 @@ impl Emitter<'_> {
                 self.program.add_table(&table, output.element, results);
                 let least = self.network.tensors[*input].element.min();
                 let body = if least == 0 { format!("{table}[a]") } else { format!("{table}[(a as i16) + {}]", -least) };
-                self.program.define_function(&layer.name, &["a"], &body);
-                let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
+                let operation = self.operation(&layer.name, &loops, &["a"], Expression::of(body));
                 operation.add_load(&kept, &pixel).add_store(&output.name, &pixel);
             }
         }
@@ -131,12 +137,11 @@ impl Emitter<'_> {
         let first = self.constant(&layer.name, "bias", Type::I32, &[*channels], bias.clone());
         let sums = self.sums(layer);
         let (loops, pixel) = pixels(shape, lanes.results);
-        self.program.define_function(&first, &["a"], "a");
-        let operation = nest(&mut self.program, &loops).add_op(&first).add_function(&first);
+        let operation = self.operation(&first, &loops, &["a"], Expression::of("a"));
         operation.add_load(&first, &pixel[..1]).add_store(&sums, &pixel);
         let kept = self.kept(window.input);
-        self.program.define_function(&sums, &["a", "b"], "(a as i32) * (b as i32)");
-        let operation = nest(&mut self.program, &axes.loops(shape, lanes)).add_op(&sums).add_function(&sums);
+        let product = Expression::of("(a as i32) * (b as i32)");
+        let operation = self.operation(&sums, &axes.loops(shape, lanes), &["a", "b"], product);
         operation.add_load(&weights, &axes.of_weights().iter().map(Axis::index).collect_vec());
         let offsets = [axes.column.index(), axes.row.index()];
         load(operation, &kept, &element(&axes.channel_of_input(), window, &pixel, offsets), window);
@@ -174,9 +179,8 @@ impl Emitter<'_> {
             }
         };
         let factors = requantization.parts.iter().enumerate().map(factor).collect_vec();
-        let (values, body) = rounded(requantization, &factors, output.element, Values::new(&self.names));
-        self.program.define_function_of_values(&layer.name, &["a"], values, &body);
-        let operation = nest(&mut self.program, &loops).add_op(&layer.name).add_function(&layer.name);
+        let rounded = rounded(requantization, &factors, output.element, Values::new(&self.names));
+        let operation = self.operation(&layer.name, &loops, &["a"], rounded);
         operation.add_load(sums, &pixel).add_store(&output.name, &pixel);
     }
 
@@ -325,7 +329,7 @@ fn affine(terms: &[(i64, &str)], constant: i64) -> String {
 }
 
 /// Adds a load of an element of a window.
-fn load(operation: &mut pushmem_nest::OperationBuilder, array: &str, indices: &[String; 3], window: &Window) {
+fn load(operation: &mut OperationBuilder, array: &str, indices: &[String; 3], window: &Window) {
     let indices = indices.each_ref().map(String::as_str);
     match window.leaves() {
         true => operation.add_load_or(array, &indices, window.outside),

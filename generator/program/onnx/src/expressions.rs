@@ -10,6 +10,20 @@ use crate::requantization::{Requantization, Ties};
 /// The most named values of a statement: a sum, a product for each part of a factor, and four for ties.
 const MOST: usize = 64;
 
+/// A function of loads.
+pub(crate) struct Expression {
+    /// Named values, each with those before it.
+    pub values: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Expression {
+    /// An expression without named values.
+    pub fn of(body: impl Into<String>) -> Expression {
+        Expression { values: Vec::new(), body: body.into() }
+    }
+}
+
 /// Values of a statement, each with a name.
 pub(crate) struct Values {
     names: std::vec::IntoIter<String>,
@@ -29,7 +43,7 @@ impl Values {
         name
     }
 
-    /// What is added to a product above an integer.
+    /// The offset of [`Ties`] for a product above an integer.
     fn tie(&mut self, ties: &Ties, integer: &str) -> String {
         let size = self.add(format!("max({integer}, -1 - {integer})"));
         let distance = ties.distances.iter().rev().fold(String::new(), |rest, (least, distance)| match rest.as_str() {
@@ -42,13 +56,13 @@ impl Values {
     }
 }
 
-/// The integer of the sum `a`, in operators of nests: named values, and one of these.
+/// The integer of the sum `a`, in operators of nests.
 pub(crate) fn rounded(
     requantization: &Requantization,
     factors: &[String],
     element: Type,
     mut values: Values,
-) -> (Vec<(String, String)>, String) {
+) -> Expression {
     let Requantization { ends, part_bits, range, zero_point, ties, .. } = requantization;
     let sum = values.add(format!("clamp(a, {}, {})", ends.0, ends.1));
     let products = factors.iter().map(|factor| values.add(format!("{sum} * {factor}"))).collect_vec();
@@ -66,11 +80,11 @@ pub(crate) fn rounded(
         offsets[0] = format!("{} + {}", offsets[0], values.tie(ties, &below));
     }
     let body = format!("(clamp({}, {}, {}) + {zero_point}) as {}", shifted(&offsets), range.0, range.1, element.name());
-    (values.named, body)
+    Expression { values: values.named, body }
 }
 
-/// The sum of the integers `a` and `b`, in operators of nests: named values, and one of these.
-pub(crate) fn sum(addition: &Addition, element: Type, mut values: Values) -> (Vec<(String, String)>, String) {
+/// The sum of the integers `a` and `b`, in operators of nests.
+pub(crate) fn sum(addition: &Addition, element: Type, mut values: Values) -> Expression {
     let Addition { zero_points, factors, shift, ties, range, zero_point, exceptions } = addition;
     let [one, other] = [0, 1]
         .map(|number| format!("(({} as i32) - {}) * {}", ["a", "b"][number], zero_points[number], factors[number]));
@@ -84,5 +98,5 @@ pub(crate) fn sum(addition: &Addition, element: Type, mut values: Values) -> (Ve
     let result = exceptions
         .iter()
         .fold(form, |form, ([one, other], result)| format!("sel(a == {one} && b == {other}, {result}, {form})"));
-    (values.named, format!("({result}) as {}", element.name()))
+    Expression { values: values.named, body: format!("({result}) as {}", element.name()) }
 }

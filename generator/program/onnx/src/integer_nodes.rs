@@ -1,13 +1,14 @@
 //! Nodes whose operands are integers, each followed by a scale and a zero point.
 
-use crate::addition::Quantization;
+use pushmem_nest::Type;
+
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::nodes::of_each;
 use crate::products;
 use crate::recognize::{Recognizer, leaky, output, sigmoid};
-use crate::values::{Value, View};
+use crate::values::{Quantization, Value, View};
 
 impl Recognizer {
     /// An operand of integers, followed by what they stand for.
@@ -15,14 +16,15 @@ impl Recognizer {
         let Value::Integers(view) = self.operand(node, number)? else {
             return Err(Fault::new(format!("`{}` are no integers", node.inputs[number])));
         };
-        let quantization = self.quantization(node, number + 1)?;
-        if quantization.element != self.tensor_of(view).element {
+        let element = self.tensor_of(view).element;
+        let quantization = self.quantization(node, number + 1, element)?;
+        if quantization.element != element {
             return Err(Fault::new(format!("the zero point of `{}` is of another type", node.inputs[number])));
         }
         Ok((view.clone(), quantization))
     }
 
-    /// What such a node gives.
+    /// The integers of such a node.
     pub fn of_integers(&mut self, node: &Node) -> Result<Value> {
         // The number of the operand from which on the result is quantized.
         let (pending, result) = match node.operator.as_str() {
@@ -42,7 +44,7 @@ impl Recognizer {
             }
             _ => products::of_integers(self, node)?,
         };
-        let quantization = self.quantization(node, result)?;
+        let quantization = self.quantization(node, result, Type::U8)?;
         Ok(Value::Integers(self.quantized(Value::Pending(pending), quantization, output(node)?)?))
     }
 }

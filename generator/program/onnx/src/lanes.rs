@@ -47,7 +47,6 @@ impl Allocation {
             })
             .collect();
         let mut free = i64::try_from(multipliers).unwrap_or(i64::MAX) - nests.iter().flatten().count() as i64;
-        let cycles = |nests: &[Option<Nest>]| nests.iter().flatten().map(Nest::cycles).max().unwrap_or(0);
         while let Some(busiest) = nests.iter_mut().flatten().max_by_key(|nest| nest.cycles()) {
             let own = busiest.lanes.multipliers();
             match busiest.more() {
@@ -58,7 +57,7 @@ impl Allocation {
                 _ => break,
             }
         }
-        let cycles = cycles(&nests);
+        let cycles = nests.iter().flatten().map(Nest::cycles).max().unwrap_or(0);
         Allocation { lanes: nests.into_iter().map(|nest| Some(nest?.lanes)).collect(), cycles }
     }
 

@@ -10,8 +10,8 @@
 //! | `lanes` | a network, a number of multipliers | how many elements each nest computes at once |
 //! | `emit`, `expressions`, `names` | a network with its lanes | a program, and the images of its constants |
 //!
-//! Sums are rounded as onnxruntime's quantized operators round them, see `requantization`; additions, maxima and functions are those of
-//! the ONNX standard between `DequantizeLinear` and `QuantizeLinear`, in `f32`.
+//! Sums are rounded as onnxruntime's quantized operators round them, see `requantization` and `addition`; functions of each element are those
+//! of the ONNX standard between `DequantizeLinear` and `QuantizeLinear`, in `f32`.
 
 mod addition;
 mod attributes;

@@ -42,7 +42,7 @@ pub(crate) struct Layer {
     pub operation: LayerOperation,
 }
 
-/// What a layer computes.
+/// The operation of a layer.
 #[derive(Clone, Debug)]
 pub(crate) enum LayerOperation {
     /// Sums of products of a window with weights.
@@ -67,7 +67,7 @@ pub(crate) struct Convolution {
     pub channels: i64,
     /// By column and row of the window, channel within the group, and channel of the result; the first is innermost.
     pub weights: Vec<i64>,
-    /// What sums of each channel begin with.
+    /// The first value of the sums of each channel.
     pub bias: Vec<i64>,
     pub requantization: Requantization,
 }

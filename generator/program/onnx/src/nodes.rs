@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::addition::Quantization;
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{LayerOperation, Tensor};
 use crate::recognize::{QUANTIZE, Recognizer, output, windows};
-use crate::values::{ALL, Operation, Pending, Value, View, integers};
+use crate::values::{ALL, Operation, Pending, Quantization, Value, View, integers};
 
 /// The most elements of a window whose greatest is taken.
 const LARGEST_WINDOW: i64 = 256;

@@ -3,14 +3,13 @@
 use itertools::Itertools;
 use pushmem_nest::Type;
 
-use crate::addition::Quantization;
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{Convolution, Tensor, Window};
-use crate::recognize::{QUANTIZE, Recognizer};
+use crate::recognize::{QUANTIZE, Recognizer, windows};
 use crate::requantization::{Requantization, Rounding};
-use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights};
+use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View, Weights};
 
 /// How far the scale of a bias may be from that of the sums, as a part of it.
 const BIAS_TOLERANCE: f32 = 1e-3;
@@ -120,7 +119,7 @@ fn convolved(of: &Recognizer, node: &Node, operands: &Operands) -> Result<Pendin
         return Err(Fault::new(message));
     }
     let window = attributes.window(operands.view.tensor, shape, Some([columns, rows]), operands.zero_point)?;
-    let [along, across] = window.windows(shape).ok_or_else(|| Fault::new("the window is larger than the tensor"))?;
+    let [along, across] = windows(&window, shape)?;
     summed(operands, window, groups, operands.weights.centered(), vec![1, channels, across, along])
 }
 

@@ -8,26 +8,25 @@ use std::collections::{HashMap, HashSet};
 use itertools::Itertools;
 use pushmem_nest::{LARGEST_ARRAY, Type};
 
-use crate::addition::{Quantization, RealSum};
+use crate::addition::RealSum;
 use crate::attributes::Attributes;
 use crate::constant::Constant;
 use crate::fault::{Fault, Result};
 use crate::model::{Graph, Model, Node, elements};
 use crate::names::Names;
-use crate::network::{Layer, LayerOperation, Network, Tensor};
+use crate::network::{Layer, LayerOperation, Network, Tensor, Window};
 use crate::products;
 use crate::requantization::Rounding;
-use crate::values::{ALL, Operation, Pending, Products, Value, View, Weights, integers};
+use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View, Weights, integers};
 
 /// The versions of operators that are read.
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
 
-/// All operators that are read, for messages.
-const OPERATORS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, QLinearConv, QLinearMatMul, \
-    QGemm, QLinearAdd, QLinearGlobalAveragePool, QLinearSigmoid, QLinearLeakyRelu, Relu, Clip, LeakyRelu, Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, Flatten, Reshape, \
-    Squeeze, Unsqueeze, Identity, Dropout and Constant";
+/// Operators of real numbers and of shapes that are read, for messages.
+const OF_REALS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, Relu, Clip, LeakyRelu, Sigmoid, \
+    HardSigmoid, HardSwish, Tanh, MaxPool, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Constant";
 
-/// Those of them whose operands are integers, each with a scale and a zero point: of the standard, and of onnxruntime.
+/// Operators whose operands are integers, each with a scale and a zero point: of the standard, and of onnxruntime.
 const OF_INTEGERS: [&str; 7] = [
     "QLinearConv",
     "QLinearMatMul",
@@ -37,6 +36,8 @@ const OF_INTEGERS: [&str; 7] = [
     "QLinearSigmoid",
     "QLinearLeakyRelu",
 ];
+
+/// Those of [`OF_INTEGERS`] that the standard has.
 const OF_STANDARD: [&str; 2] = ["QLinearConv", "QLinearMatMul"];
 
 /// How to make a network of integers from one of real numbers.
@@ -119,7 +120,7 @@ impl Recognizer {
         let domains: &[&str] = if is_of_standard { &["", "ai.onnx"] } else { &["com.microsoft"] };
         if !domains.contains(&node.domain.as_str()) {
             let message = format!("`{operator}` of `{}` is not read", node.domain);
-            return Err(Fault::new(message).with_help(format!("{OPERATORS} are")));
+            return Err(Fault::new(message).with_help(operators()));
         }
         let value = match operator {
             "Constant" => {
@@ -133,7 +134,7 @@ impl Recognizer {
                     Attributes::of(node, &["axis", "saturate", "output_dtype", "block_size", "precision"])?;
                 attributes.expect("block_size", 0)?;
                 attributes.expect("precision", 0)?;
-                let quantization = self.quantization(node, 1)?;
+                let quantization = self.quantization(node, 1, Type::U8)?;
                 let number = if quantization.element == Type::U8 { elements::UINT8 } else { elements::INT8 };
                 if ![0, i64::from(number)].contains(&attributes.integer("output_dtype", 0)) {
                     return Err(attributes.refuse("output_dtype", attributes.integer("output_dtype", 0)));
@@ -179,7 +180,7 @@ impl Recognizer {
                 );
                 return Err(Fault::new(format!("`{}` is not read", node.operator)).with_help(help));
             }
-            other => return Err(Fault::new(format!("`{other}` is not read")).with_help(format!("{OPERATORS} are"))),
+            other => return Err(Fault::new(format!("`{other}` is not read")).with_help(operators())),
         };
         match self.values.insert(output(node)?.to_owned(), value) {
             None => Ok(()),
@@ -248,12 +249,12 @@ impl Recognizer {
         }
     }
 
-    /// The quantization of all elements of a tensor, from this operand on.
-    pub fn quantization(&self, node: &Node, number: usize) -> Result<Quantization> {
+    /// The quantization of all elements of a tensor, from this operand on: of this type where there is no zero point, which has one.
+    pub fn quantization(&self, node: &Node, number: usize, default: Type) -> Result<Quantization> {
         let has_zero_point = node.inputs.get(number + 1).is_some_and(|name| !name.is_empty());
         match self.scales(node, number)? {
             (scales, zero_points, element) if scales.len() == 1 && (element.is_some() || !has_zero_point) => {
-                Ok(Quantization { element: element.unwrap_or(Type::U8), scale: scales[0], zero_point: zero_points[0] })
+                Ok(Quantization { element: element.unwrap_or(default), scale: scales[0], zero_point: zero_points[0] })
             }
             _ => Err(Fault::new(format!("`{}` is not one scale for integers of 8 bits", node.inputs[number]))),
         }
@@ -264,14 +265,7 @@ impl Recognizer {
         attributes.expect("block_size", 0)?;
         let (scales, zero_points, _) = self.scales(node, 1)?;
         match self.operand(node, 0)? {
-            Value::Integers(view) if scales.len() == 1 => {
-                let element = self.tensor_of(view).element;
-                let quantization = Quantization { element, scale: scales[0], zero_point: zero_points[0] };
-                if !(element.min()..=element.max()).contains(&quantization.zero_point) {
-                    return Err(Fault::new(format!("the zero point {} is beyond {}", zero_points[0], element.name())));
-                }
-                Ok(Value::Reals(view.clone(), quantization))
-            }
+            Value::Integers(_) => self.integers(node, 0).map(|(view, of)| Value::Reals(view, of)),
             Value::Constant(constant) if constant.small_integers().is_some() => {
                 let (shape, integers) = (&constant.shape, constant.small_integers().unwrap_or_default());
                 let axis = if scales.len() == 1 { 0 } else { attributes.integer("axis", 1) };
@@ -286,7 +280,7 @@ impl Recognizer {
                 let (shape, integers, axis) = (shape.clone(), integers.to_vec(), axis as usize);
                 Ok(Value::Weights(Weights { shape, integers, scales, zero_points, axis }))
             }
-            _ => Err(Fault::new(format!("`{}` are no integers with one scale", node.inputs[0]))),
+            _ => Err(Fault::new(format!("`{}` are no integers", node.inputs[0]))),
         }
     }
 
@@ -309,9 +303,6 @@ impl Recognizer {
 
     /// The integers that stand for numbers, which get this name.
     pub fn quantized(&mut self, value: Value, to: Quantization, name: &str) -> Result<View> {
-        if !(to.element.min()..=to.element.max()).contains(&to.zero_point) {
-            return Err(Fault::new(format!("the zero point {} is beyond {}", to.zero_point, to.element.name())));
-        }
         match value {
             Value::Input { name, shape } => {
                 match self.quantized_inputs.get(&name) {
@@ -429,6 +420,11 @@ impl Operation {
     }
 }
 
+/// All operators that are read, for messages.
+fn operators() -> String {
+    format!("{OF_REALS}, {} are", OF_INTEGERS.join(", "))
+}
+
 /// The logistic function.
 pub(crate) fn sigmoid(real: f32) -> f32 {
     1.0 / (1.0 + (-real).exp())
@@ -457,6 +453,6 @@ pub(crate) fn output(node: &Node) -> Result<&str> {
 }
 
 /// The number of windows over a tensor.
-pub(crate) fn windows(window: &crate::network::Window, shape: [i64; 3]) -> Result<[i64; 2]> {
+pub(crate) fn windows(window: &Window, shape: [i64; 3]) -> Result<[i64; 2]> {
     window.windows(shape).ok_or_else(|| Fault::new("the window is larger than the tensor"))
 }

@@ -66,7 +66,7 @@ impl Ties {
         Ties { distances: above.chain([(0, exact(least))]).collect(), to_odd: false }
     }
 
-    /// What is added beside [`middle`] to a product that is between this integer and the next one.
+    /// The offset beside [`middle`] for a product between this integer and the next one.
     pub fn offset(&self, integer: i64) -> i64 {
         let size = integer.max(-1 - integer);
         let distance = self.distances.iter().find(|(least, _)| size >= *least).map_or(0, |(_, distance)| *distance);
@@ -74,7 +74,7 @@ impl Ties {
     }
 }
 
-/// What onnxruntime computes of sums.
+/// The function of sums that onnxruntime computes.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounding {
     /// Of all channels or of each, above 0.
@@ -203,7 +203,7 @@ impl Sizes {
     }
 }
 
-/// What a channel asks for.
+/// The sums of a channel, and the steps of its results.
 struct Channel {
     sums: (i64, i64),
     /// Results, each with the sum where it begins.
@@ -251,7 +251,7 @@ impl Channel {
     }
 }
 
-/// What is added to a product before it is shifted so many bits, so that it is rounded; one less where ties go to the even integer.
+/// The offset by which a shift of so many bits rounds a product; one less where ties go to the even integer.
 pub(crate) fn middle(shift: u32, has_ties: bool) -> i64 {
     (1 << (shift - 1)) - i64::from(has_ties)
 }
@@ -268,7 +268,7 @@ fn exact_factor(scale: f32, shift: u32) -> Option<i64> {
 }
 
 impl Requantization {
-    /// What is added to a product before it is shifted, lowest part first; [`Self::ties`] add to the lowest.
+    /// The parts of the offset of a product before its shift, lowest part first; [`Self::ties`] add to the lowest.
     pub fn offsets(&self) -> Vec<i64> {
         let offset = middle(self.shift, self.ties.is_some());
         let last = self.parts.len() as u32 - 1;

@@ -2,12 +2,35 @@
 
 use pushmem_nest::Type;
 
-use crate::addition::Quantization;
 use crate::constant::Constant;
 use crate::network::Window;
 
 /// Ends between which all numbers are.
 pub(crate) const ALL: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
+
+/// How integers stand for real numbers: the real number is the integer less the zero point, times the scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quantization {
+    pub element: Type,
+    pub scale: f32,
+    pub zero_point: i64,
+}
+
+impl Quantization {
+    /// The real number of an integer.
+    pub fn real(&self, integer: i64) -> f32 {
+        (integer - self.zero_point) as f32 * self.scale
+    }
+
+    /// The integer of a real number, which is within the type.
+    pub fn integer(&self, real: f32) -> i64 {
+        let (least, most) = (self.element.min(), self.element.max());
+        let rounded = (real / self.scale).round_ties_even();
+        // Far numbers have no integer of 64 bits.
+        let near = rounded.clamp(-(1 << 20) as f32, (1 << 20) as f32) as i64;
+        (near + self.zero_point).clamp(least, most)
+    }
+}
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -96,7 +119,7 @@ pub(crate) struct Products {
     pub channels: i64,
     /// By column and row of the window, channel within the group, and channel of the result; the first is innermost.
     pub weights: Vec<i64>,
-    /// What sums of each channel begin with.
+    /// The first value of the sums of each channel.
     pub bias: Vec<i64>,
     /// By which the sums of all channels, or of each, are multiplied.
     pub scales: Vec<f32>,
