@@ -10,9 +10,6 @@ use crate::netlist::CellId;
 /// The place of the register of a late product: behind those of the words that are operands.
 const PRODUCT: usize = 3;
 
-/// Cycles of which the work at once saves no time.
-const FEW: usize = 8;
-
 /// Why there are registers.
 const REGISTERS: &str = "an element with enabled operands has registers";
 
@@ -100,23 +97,6 @@ impl<S: Semantics> Element<S> {
         &mut self,
         semantics: &S,
         histories: &mut Histories<S::Value>,
-        scratch: &mut Scratch<S::Value>,
-        cycles: Range<usize>,
-    ) {
-        // Each outcome that is accumulated is an operand of the next one.
-        let is_accumulated = self.words.iter().any(|operand| matches!(operand, WordOperand::Accumulated(_)));
-        if is_accumulated || cycles.len() < FEW {
-            cycles.for_each(|cycle| self.step(semantics, histories, cycle));
-        } else {
-            self.run_at_once(semantics, histories, scratch, cycles);
-        }
-    }
-
-    /// Executes many cycles, none of which accumulates.
-    fn run_at_once(
-        &mut self,
-        semantics: &S,
-        histories: &mut Histories<S::Value>,
         Scratch { words, bits, outcomes }: &mut Scratch<S::Value>,
         cycles: Range<usize>,
     ) {
@@ -141,13 +121,32 @@ impl<S: Semantics> Element<S> {
                 }
             }
         }
-        semantics.outcomes(
-            &self.element,
-            words.each_ref().map(|values| &values[..length]),
-            bits.each_ref().map(|values| &values[..length]),
-            outcomes.each_mut().map(|values| &mut values[..length]),
-        );
-        let [words, bits] = outcomes.each_ref().map(|values| &values[..length]);
+        let accumulates = |place: usize| matches!(self.words[place], WordOperand::Accumulated(_));
+        let accumulated = [accumulates(0), accumulates(1), accumulates(2)];
+        let ([a, b, c], [d, e, f], [word_outcomes, bit_outcomes]) = (words, bits, outcomes);
+        let (words, bits) = ([&a[..length], &b[..length], &c[..length]], [&d[..length], &e[..length], &f[..length]]);
+        let (word_outcomes, bit_outcomes) = (&mut word_outcomes[..length], &mut bit_outcomes[..length]);
+        if accumulated == [false; 3] {
+            semantics.outcomes(&self.element, words, bits, [word_outcomes, bit_outcomes]);
+        } else {
+            // Each outcome is an operand of the next one.
+            let registers = self.state.registers.as_mut().expect(REGISTERS);
+            for cycle in 0..length {
+                let bits = [bits[0][cycle], bits[1][cycle], bits[2][cycle]];
+                let operand = |place: usize| match words[place][cycle] {
+                    word if accumulated[place] => semantics.enabled(bits[ENABLE], word, registers[place]),
+                    word => word,
+                };
+                let (word, bit) = semantics.outcome(&self.element, [operand(0), operand(1), operand(2)], bits);
+                (word_outcomes[cycle], bit_outcomes[cycle]) = (word, bit);
+                for (register, accumulated) in registers.iter_mut().zip(accumulated) {
+                    if accumulated {
+                        *register = word;
+                    }
+                }
+            }
+        }
+        let [words, bits] = [&*word_outcomes, &*bit_outcomes];
         let late = self.state.product.as_mut().map(|product| std::mem::replace(product, words[length - 1]));
         if let [Some(output), _] = self.outputs {
             match late {
@@ -161,53 +160,5 @@ impl<S: Semantics> Element<S> {
         if let [_, Some(output)] = self.outputs {
             histories.paste(output, first, bits);
         }
-    }
-
-    /// Executes a cycle.
-    #[inline]
-    fn step(&mut self, semantics: &S, histories: &mut Histories<S::Value>, cycle: usize) {
-        let (words, bits) = self.operands(semantics, histories, cycle);
-        let outcome = semantics.outcome(&self.element, words, bits);
-        if let [Some(output), _] = self.outputs {
-            histories.put(output, cycle, self.state.product.unwrap_or(outcome.0));
-        }
-        if let [_, Some(output)] = self.outputs {
-            histories.put(output, cycle, outcome.1);
-        }
-        if let Some(product) = &mut self.state.product {
-            *product = outcome.0;
-        }
-        if let Some(registers) = &mut self.state.registers {
-            for ((register, word), operand) in registers.iter_mut().zip(words).zip(&self.words) {
-                *register = if matches!(operand, WordOperand::Accumulated(_)) { outcome.0 } else { word };
-            }
-        }
-    }
-
-    /// The operands in a cycle.
-    #[inline]
-    fn operands(&self, semantics: &S, histories: &Histories<S::Value>, cycle: usize) -> ([S::Value; 3], [S::Value; 3]) {
-        // Written out: closures over arrays are calls.
-        let value = |taken: Option<Taken>| match taken {
-            Some(taken) => histories.value(taken, cycle),
-            None => 0.into(),
-        };
-        let bit = |place: usize| match self.bits[place] {
-            BitOperand::Constant(bit) => u32::from(bit).into(),
-            BitOperand::Taken(taken) => value(taken),
-        };
-        let bits = [bit(0), bit(1), bit(2)];
-        let enabled = |place: usize, new: S::Value| {
-            let registers = self.state.registers.expect(REGISTERS);
-            semantics.enabled(bits[ENABLE], new, registers[place])
-        };
-        let word = |place: usize| match self.words[place] {
-            WordOperand::Constant(word) => word.into(),
-            WordOperand::Taken(taken) => value(taken),
-            WordOperand::Held(taken) => enabled(place, value(taken)),
-            WordOperand::Accumulated(word) => enabled(place, word.into()),
-        };
-        let words = [word(0), word(1), word(2)];
-        (words, bits)
     }
 }

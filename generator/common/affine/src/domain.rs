@@ -82,12 +82,13 @@ impl Domain {
     /// to the first, and nothing.
     #[inline]
     pub fn advance(&self, index: &mut [u64]) -> Option<usize> {
-        for (level, (index, extent)) in index.iter_mut().zip(&self.0).enumerate() {
-            if *index + 1 < *extent {
-                *index += 1;
+        // By number: models advance in each cycle, and a pair of iterators costs calls.
+        for level in 0..self.0.len() {
+            if index[level] + 1 < self.0[level] {
+                index[level] += 1;
                 return Some(level);
             }
-            *index = 0;
+            index[level] = 0;
         }
         None
     }

@@ -161,13 +161,16 @@ impl<'a> CounterState<'a> {
         self.steps() && conditions.iter().all(|(level, condition)| condition.holds(self.index[*level] as i64))
     }
 
-    pub fn advance(&mut self) {
-        let Some(wait) = &mut self.wait else { return };
+    /// Ends a cycle: the level that increments, if it is one of a step that is not the last.
+    pub fn advance(&mut self) -> Option<usize> {
+        let wait = self.wait.as_mut()?;
         if *wait > 0 {
             *wait -= 1;
-            return;
+            return None;
         }
-        self.wait = self.counter.extent.advance(&mut self.index).map(|level| self.gaps[level] - 1);
+        let level = self.counter.extent.advance(&mut self.index);
+        self.wait = level.map(|level| self.gaps[level] - 1);
+        level
     }
 }
 

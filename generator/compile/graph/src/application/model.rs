@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
-use pushmem_affine::Affine;
+use pushmem_affine::{Affine, Recurrence};
 use pushmem_buffers::{Direction, Port};
 use pushmem_datapaths::{Datapath, Evaluator};
 use pushmem_files::Diagnostic;
@@ -108,7 +108,7 @@ impl<Word: NetWord> History<Word> {
 struct ArrayPort<'a> {
     direction: Direction,
     counter: CounterState<'a>,
-    number: Affine,
+    number: Recurrence,
 }
 
 impl<'a> ArrayPort<'a> {
@@ -137,14 +137,21 @@ impl<'a> ArrayPort<'a> {
         let port = |((port, counter), number): (&'a (Port, Counter), Affine)| ArrayPort {
             direction: port.direction,
             counter: CounterState::new(counter),
-            number,
+            number: Recurrence::new(&number, &counter.extent, None),
         };
         (ports.iter().zip(numbers).map(port).collect(), size as usize)
     }
 
     /// The number of the element of this iteration.
     fn element(&self) -> usize {
-        self.number.at(&self.counter.index) as usize
+        self.number.value() as usize
+    }
+
+    /// Ends a cycle.
+    fn advance(&mut self) {
+        if let Some(level) = self.counter.advance() {
+            self.number.advance(level);
+        }
     }
 }
 
@@ -337,8 +344,8 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
         }
         self.write_memories();
         self.load_registers();
-        self.counters.iter_mut().for_each(CounterState::advance);
-        self.ports.iter_mut().flatten().for_each(|port| port.counter.advance());
+        self.counters.iter_mut().for_each(|counter| _ = counter.advance());
+        self.ports.iter_mut().flatten().for_each(ArrayPort::advance);
         self.now += 1;
     }
 
