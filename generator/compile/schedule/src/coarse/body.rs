@@ -19,7 +19,7 @@ use super::tree::{Child, Tree};
 use super::{Bound, CoarseOptions, LIMIT, Resource};
 use crate::error::{ScheduleError, StageName};
 use clusters::Clusters;
-use double_buffering::Versions;
+use double_buffering::{Renewals, Versions, renewals};
 use loop_flattening::Inner;
 
 /// Rows are tried to come later than they could by so many eighths of their interval.
@@ -90,6 +90,13 @@ pub(crate) struct Bodies {
     pub follows: Vec<BTreeSet<usize>>,
 }
 
+/// How groups and loops access arrays, which is the same at all rates.
+struct Accesses {
+    /// By group, when it touches arrays in an iteration that takes no cycle.
+    windows: Vec<Vec<Window>>,
+    renewals: Renewals,
+}
+
 /// Context that all bodies share.
 struct Context<'a> {
     pipeline: &'a Pipeline,
@@ -105,8 +112,7 @@ struct Context<'a> {
     memories: Vec<(usize, usize)>,
     follows: Vec<BTreeSet<usize>>,
     rates: &'a Rates,
-    /// By group, when it touches arrays in an iteration that takes no cycle.
-    windows: &'a [Vec<Window>],
+    accesses: &'a Accesses,
     /// By loop.
     bodies: Vec<Option<Body>>,
 }
@@ -117,13 +123,13 @@ impl Bodies {
     /// # Errors
     /// When there are too many cycles.
     pub fn of(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Result<Bodies, ScheduleError> {
-        // They are the same at all rates.
         let windows = (0..tree.groups.len()).map(|group| windows(pipeline, tree, options, group)).collect_vec();
-        let dense = Context::of(pipeline, tree, options, &Rates::default(), &windows)?.root()?;
+        let accesses = &Accesses { renewals: renewals(pipeline, tree, options, &windows), windows };
+        let dense = Context::of(pipeline, tree, options, &Rates::default(), accesses)?.root()?;
         let Some(rates) = options.match_rates.then(|| Rates::of(pipeline, tree, options)).flatten() else {
             return Ok(dense);
         };
-        let Ok(context) = Context::of(pipeline, tree, options, &rates, &windows) else { return Ok(dense) };
+        let Ok(context) = Context::of(pipeline, tree, options, &rates, accesses) else { return Ok(dense) };
         let mut best = dense;
         // Rows that are loaded late may take longer than dense nests: memories keep fewer of them.
         let mut below = if options.loads_follow { i64::MAX } else { best.root.length };
@@ -132,7 +138,7 @@ impl Bodies {
             for loads_at_once in [true, false].into_iter().filter(|at_once| !(*at_once && options.loads_follow)) {
                 let (demand, pace) = (|child: Child| context.demand(child), Pace { slack, loads_at_once });
                 let Some(rates) = rates.clone().paced(demand, &context.ports, options, pace) else { return Ok(best) };
-                let Ok(matched) = Context::of(pipeline, tree, options, &rates, &windows) else { return Ok(best) };
+                let Ok(matched) = Context::of(pipeline, tree, options, &rates, accesses) else { return Ok(best) };
                 // The slowest takes no less, and with more slack takes longer.
                 if matched.least_length() >= below {
                     return Ok(best);
@@ -157,7 +163,7 @@ impl<'a> Context<'a> {
         tree: &'a Tree,
         options: &'a CoarseOptions,
         rates: &'a Rates,
-        windows: &'a [Vec<Window>],
+        accesses: &'a Accesses,
     ) -> Result<Context<'a>, ScheduleError> {
         let mut nests = Vec::new();
         for (number, group) in tree.groups.iter().enumerate() {
@@ -182,7 +188,7 @@ impl<'a> Context<'a> {
             memories: Vec::new(),
             follows: vec![BTreeSet::new(); tree.groups.len()],
             rates,
-            windows,
+            accesses,
             bodies: vec![None; tree.loops.len()],
         };
         context.add_resources();
@@ -280,7 +286,7 @@ fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
 impl Context<'_> {
     /// When a group touches arrays in iterations of so many cycles.
     fn windows_within(&self, group: usize, span: i64) -> impl Iterator<Item = Window> {
-        self.windows[group].iter().map(move |window| window.moved(0, span))
+        self.accesses.windows[group].iter().map(move |window| window.moved(0, span))
     }
 
     /// Schedules one iteration of a loop, or the stages outside of all loops.

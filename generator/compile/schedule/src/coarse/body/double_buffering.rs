@@ -3,10 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Contents, Context, Plan};
+use itertools::iproduct;
+use pushmem_stages::Pipeline;
+
+use super::{Contents, Context, Plan, Window};
 use crate::coarse::CoarseOptions;
-use crate::coarse::arrays::{is_private, spacing, touches};
+use crate::coarse::arrays::{is_private, spacing};
 use crate::coarse::modulo_scheduling::Limit;
+use crate::coarse::tree::Tree;
 
 /// Elements are never waited for over more iterations than this: more would not make a schedule faster.
 pub(super) const FURTHEST: i64 = 64;
@@ -77,15 +81,40 @@ impl Context<'_> {
     /// How often an array has room, and after how many iterations of a loop its elements come again.
     pub(super) fn room(&self, level: Option<usize>, array: usize, versions: &Versions) -> Room {
         let Some(level) = level else { return Room { versions: 1, spacing: None } };
-        let touched = |group: &usize| {
-            let mut all = [false, true].into_iter();
-            all.any(|writes| touches(self.pipeline, self.tree, *group, array, writes).next().is_some())
-        };
-        let within = (0..self.tree.groups.len()).filter(touched).all(|group| self.tree.below(group, Some(level)));
-        let private = within && is_private(self.pipeline, self.tree, array, level);
-        let double = private && self.options.double_buffer && !self.options.random_access.contains(&array);
-        let versions = if double { versions.get(&array).copied().unwrap_or(2) } else { 1 };
-        let spacing = spacing(self.pipeline, self.tree, array, level).map(|spacing| spacing.min(FURTHEST));
+        let Renewal { is_renewed, spacing } = self.accesses.renewals[&(level, array)];
+        let versions = if is_renewed { versions.get(&array).copied().unwrap_or(2) } else { 1 };
         Room { versions, spacing }
     }
+}
+
+/// How the elements of an array come and go in the iterations of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Renewal {
+    /// Whether each iteration writes all that it reads, and may do so in a version of its own.
+    is_renewed: bool,
+    /// See [`spacing`].
+    spacing: Option<i64>,
+}
+
+/// By loop and array.
+pub(super) type Renewals = BTreeMap<(usize, usize), Renewal>;
+
+/// The renewals of all arrays that are touched within each loop.
+pub(super) fn renewals(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions, windows: &[Vec<Window>]) -> Renewals {
+    let mut users: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for window in windows.iter().flatten() {
+        users.entry(window.array).or_default().push(window.group);
+    }
+    let mut renewals = Renewals::new();
+    for (level, (&array, users)) in iproduct!(0..tree.loops.len(), &users) {
+        let mut within = users.iter().map(|&group| tree.below(group, Some(level)));
+        if within.clone().any(|is_within| is_within) {
+            let may_have_versions = options.double_buffer && !options.random_access.contains(&array);
+            let is_renewed =
+                may_have_versions && within.all(|is_within| is_within) && is_private(pipeline, tree, array, level);
+            let spacing = spacing(pipeline, tree, array, level).map(|spacing| spacing.min(FURTHEST));
+            renewals.insert((level, array), Renewal { is_renewed, spacing });
+        }
+    }
+    renewals
 }
