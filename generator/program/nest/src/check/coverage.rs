@@ -5,6 +5,7 @@
 
 use itertools::Itertools;
 
+use crate::index::Index;
 use crate::interpret::{unwritten, written_elements};
 use crate::program::{Access, Array, ArrayKind, Loop, Operation, Program, ranges};
 use crate::region::{Cover, Region, Strided, cover, enclosing_region, exact_region, fixed_part, preimage};
@@ -165,12 +166,13 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, array: &Arr
     }
     add_own(reader, read, &mut groups);
     for (common, regions) in &groups {
+        let moves = |index: &Index| !fixed_part(&index.affine, *common).is_empty();
         let mut candidates = vec![enclosing_region(&read.indices, *common, &reader.ranges)];
         match may_be_outside {
             _ if is_computed => candidates = vec![whole(array)],
             false => candidates.extend(exact_region(&read.indices, *common, &reader.ranges)),
             // Without what fixed variables add, it is not known what is inside.
-            true if *common > 0 => continue,
+            true if read.indices.iter().any(moves) => continue,
             true => candidates.push(whole(array)),
         }
         if candidates.iter().any(|region| cover(region, regions) == Cover::Whole) {

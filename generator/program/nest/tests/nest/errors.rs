@@ -539,6 +539,31 @@ fn warnings_of_what_is_unused_say_what_to_do() {
     }
 }
 
+/// Elements outside of an array are none that must be written, in a loop over images as well: of too many accesses to go through.
+#[test]
+fn reads_beyond_edges_in_a_loop_over_images_are_of_written_elements() {
+    let text = "name: images
+inputs: {i: {type: u8, shape: [64, 64, 256]}}
+outputs: {o: {type: u8, shape: [64, 64, 256]}}
+buffers: {b: {type: u8, shape: [64, 64]}}
+nest:
+  - for n in 0..256:
+    - for y in 0..64:
+      - for x in 0..64:
+        - b[x, y] = i[x, y, n]
+    - for y in 0..64:
+      - for x in 0..64:
+        - o[x, y, n] = max(outside(b[x-1, y], 0), max(outside(b[x+1, y], 0), b[x, y]))
+";
+    let checked = read(text).unwrap();
+    assert!(checked.warnings.is_empty(), "{:?}", checked.warnings);
+    let moved = text.replace("b: {type: u8, shape: [64, 64]}", "b: {type: u8, shape: [64, 64, 256]}");
+    let moved = moved.replace("b[x, y] =", "b[x, y, n] =").replace(", b[x, y])", ", b[x, y, n])");
+    let moved = moved.replace("b[x-1, y]", "b[x-1, y, n]").replace("b[x+1, y]", "b[x+1, y, n+1]");
+    let warnings = read(&moved).unwrap().warnings;
+    assert!(warnings.iter().any(|warning| warning.message().starts_with("it is not known")), "{warnings:?}");
+}
+
 /// Syntax of other languages.
 #[test]
 fn other_languages_are_helped() {
