@@ -1,7 +1,7 @@
 //! Building programs in Rust.
 
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::fmt::{Display, Formatter, Write};
 
 use pushmem_files::{Code, Diagnostic};
 
@@ -81,9 +81,36 @@ enum Child {
 pub struct OperationBuilder {
     name: String,
     function: Option<String>,
-    loads: Vec<String>,
-    store: Option<String>,
+    loads: Vec<Element>,
+    /// The element that is stored, and the operator.
+    store: Option<(Element, &'static str)>,
     share: Option<String>,
+}
+
+/// An element of an array, and the value in its place outside of the array.
+#[derive(Clone, Debug)]
+struct Element {
+    array: String,
+    indices: Vec<String>,
+    outside: Option<i64>,
+}
+
+impl Element {
+    fn of(array: &str, indices: &[&str], outside: Option<i64>) -> Self {
+        let indices = indices.iter().map(|&index| index.to_owned()).collect();
+        Element { array: array.to_owned(), indices, outside }
+    }
+}
+
+impl Display for Element {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Element { array, indices, outside } = self;
+        let indices = indices.join(", ");
+        match outside {
+            Some(value) => write!(formatter, "outside({array}[{indices}], {value})"),
+            None => write!(formatter, "{array}[{indices}]"),
+        }
+    }
 }
 
 impl ProgramBuilder {
@@ -162,6 +189,19 @@ impl ProgramBuilder {
         self.nest.add_loop(variable, min, extent)
     }
 
+    /// Executes all loops so far `extent` times, in a loop around them. Of some arrays each time has elements of its own: they have one more
+    /// dimension, the outermost, with the variable as its index.
+    pub fn repeat(&mut self, variable: &str, extent: i64, is_own: impl Fn(&str) -> bool) -> &mut Self {
+        for array in self.arrays.iter_mut().map(|declared| &mut declared.what).filter(|array| is_own(&array.name)) {
+            array.shape.push(extent);
+            array.min.push(0);
+        }
+        self.nest.add_index(variable, &is_own);
+        let repeated = std::mem::take(&mut self.nest.children);
+        self.add_loop(variable, 0, extent).children = repeated;
+        self
+    }
+
     /// The program.
     ///
     /// # Errors
@@ -226,7 +266,7 @@ impl ProgramBuilder {
     /// The named values of an operation, and its statement.
     fn statement(&self, operation: &OperationBuilder) -> Result<(Vec<(String, String)>, String), Diagnostic> {
         let refuse = |reason: String| Diagnostic::new(format!("the operation `{}` {reason}", operation.name));
-        let Some(store) = &operation.store else {
+        let Some((stored, operator)) = &operation.store else {
             return Err(refuse("has no store".to_owned()).with_help("call `add_store` or `add_reduction`"));
         };
         let Some(name) = &operation.function else {
@@ -244,10 +284,11 @@ impl ProgramBuilder {
                 function.parameters.len()
             )));
         }
-        let of_loads = |text: &str| substitute(text, &function.parameters, &operation.loads);
+        let loads: Vec<String> = operation.loads.iter().map(Element::to_string).collect();
+        let of_loads = |text: &str| substitute(text, &function.parameters, &loads);
         let value = |(name, value): &(String, String)| Ok((name.clone(), of_loads(value)?));
         let values = function.values.iter().map(value).collect::<Result<_, Diagnostic>>()?;
-        Ok((values, format!("{store} {}", of_loads(&function.body)?)))
+        Ok((values, format!("{stored} {operator} {}", of_loads(&function.body)?)))
     }
 }
 
@@ -282,6 +323,20 @@ fn substitute(body: &str, parameters: &[String], arguments: &[String]) -> Result
 }
 
 impl LoopBuilder {
+    /// Adds an index to the elements of some arrays.
+    fn add_index(&mut self, variable: &str, is_own: &impl Fn(&str) -> bool) {
+        for child in &mut self.children {
+            match child {
+                Child::Loop(inner) => inner.add_index(variable, is_own),
+                Child::Operation(OperationBuilder { loads, store, .. }) => {
+                    let elements = loads.iter_mut().chain(store.as_mut().map(|(stored, _)| stored));
+                    let own = elements.filter(|element| is_own(&element.array));
+                    own.for_each(|element| element.indices.push(variable.to_owned()));
+                }
+            }
+        }
+    }
+
     /// Adds a loop that runs `extent` times from `min` on, and returns it.
     pub fn add_loop(&mut self, variable: &str, min: i64, extent: i64) -> &mut LoopBuilder {
         let inner = LoopBuilder { variable: variable.to_owned(), min, extent, ..LoopBuilder::default() };
@@ -324,25 +379,25 @@ impl OperationBuilder {
 
     /// Adds a load: the next parameter of the function.
     pub fn add_load(&mut self, array: &str, indices: &[&str]) -> &mut Self {
-        self.loads.push(format!("{array}[{}]", indices.join(", ")));
+        self.loads.push(Element::of(array, indices, None));
         self
     }
 
     /// Adds a load with a value for indices outside of the array.
     pub fn add_load_or(&mut self, array: &str, indices: &[&str], outside: i64) -> &mut Self {
-        self.loads.push(format!("outside({array}[{}], {outside})", indices.join(", ")));
+        self.loads.push(Element::of(array, indices, Some(outside)));
         self
     }
 
     /// Says where the value is stored.
     pub fn add_store(&mut self, array: &str, indices: &[&str]) -> &mut Self {
-        self.store = Some(format!("{array}[{}] =", indices.join(", ")));
+        self.store = Some((Element::of(array, indices, None), "="));
         self
     }
 
     /// Says to which element the value is added.
     pub fn add_reduction(&mut self, array: &str, indices: &[&str]) -> &mut Self {
-        self.store = Some(format!("{array}[{}] +=", indices.join(", ")));
+        self.store = Some((Element::of(array, indices, None), "+="));
         self
     }
 }
