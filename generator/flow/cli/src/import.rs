@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_nest::ArrayKind;
 use pushmem_onnx::Imported;
 use serde::Serialize;
 
-use crate::application::program::{self, Reading};
+use crate::application::program::{self, OfNetwork, Reading};
 use crate::kinds::{self, FileKind};
 use crate::output;
 
@@ -52,9 +52,8 @@ struct Onnx {
     /// Folder for the loop nest (YAML), and for the constants of the network, an image (.npy) for each input that has some.
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     output: PathBuf,
-    /// Multipliers that sums of products may take. The busiest layer gets more, as long as there are some; each has one at least.
-    #[arg(long, value_name = "N", default_value_t = pushmem_onnx::MULTIPLIERS, value_parser = value_parser!(u64).range(1..))]
-    multipliers: u64,
+    #[command(flatten)]
+    reading: OfNetwork,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -95,7 +94,7 @@ impl Import {
 impl Onnx {
     fn run(&self) -> Result<ExitCode, Diagnostic> {
         kinds::expect(&self.network, &[FileKind::Onnx])?;
-        let Imported { checked, constants } = pushmem_onnx::read(&self.network, self.multipliers)?;
+        let Imported { checked, constants } = self.reading.read(&self.network)?;
         checked.warnings.into_iter().for_each(output::report);
         let program = &checked.program;
         let file = self.output.join(format!("{}.yaml", program.name));

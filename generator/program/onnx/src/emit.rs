@@ -1,6 +1,6 @@
 //! From a network of integers to a program of loop nests, a nest for each step of a layer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::{Itertools, iproduct};
 use pushmem_files::Diagnostic;
@@ -9,24 +9,33 @@ use pushmem_nest::{ArrayKind, Checked, LoopBuilder, OperationBuilder, Policy, Pr
 
 use crate::expressions::{Expression, Values, rounded, sum};
 use crate::lanes::{Allocation, Lanes};
-use crate::names::Names;
+use crate::names::{IMAGE, Names};
 use crate::network::{Convolution, Layer, LayerOperation, Network, Window};
 use crate::requantization::Requantization;
 
 /// A loop: its variable, its iterations, and how many of them run at once.
 type Loop<'a> = (&'a str, i64, i64);
 
-/// The program of a network with these lanes, and the images of its inputs that are constants of the network.
+/// The program of a network with these lanes for so many images, and the images of its inputs that are constants of the network.
 ///
 /// # Errors
 /// As [`ProgramBuilder::build`].
-pub(crate) fn emitted(network: &Network, lanes: &Allocation) -> Result<(Checked, BTreeMap<String, Image>), Diagnostic> {
+pub(crate) fn emitted(
+    network: &Network,
+    lanes: &Allocation,
+    batch: u32,
+) -> Result<(Checked, BTreeMap<String, Image>), Diagnostic> {
     let (program, names) = (ProgramBuilder::new(&network.name), network.names.clone());
     let mut emitter = Emitter { network, lanes, program, names, kept: BTreeMap::new(), images: BTreeMap::new() };
     emitter.program.set_schedule(Policy::Dnn);
     emitter.tensors();
     for (number, layer) in network.layers.iter().enumerate() {
         emitter.layer(number, layer);
+    }
+    if batch > 1 {
+        let outer = network.inputs.iter().chain(&network.outputs).map(|tensor| network.tensors[*tensor].name.as_str());
+        let outer: BTreeSet<&str> = outer.collect();
+        emitter.program.repeat(IMAGE, batch.into(), |array| outer.contains(array));
     }
     Ok((emitter.program.build()?, emitter.images))
 }

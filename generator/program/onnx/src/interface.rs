@@ -16,7 +16,7 @@ impl Recognizer {
         let (Some(tensor), Some(dimensions)) = (tensor, shape) else {
             return Err(Fault::new(format!("the input `{}` has no shape", input.name)));
         };
-        // A name for the number of images: there is one at a time.
+        // A name for the number of images: each layer is that of one.
         let extents = dimensions.iter().enumerate().map(|(number, dimension)| match dimension.extent {
             None if number == 0 => Some(1),
             extent => extent.filter(|extent| (1..=1 << 16).contains(extent)),
@@ -29,7 +29,9 @@ impl Recognizer {
             });
             let message = format!("the input `{}` has the shape [{}]", input.name, { shown }.join(", "));
             Fault::new(message).with_help(match dimensions.len() {
-                2 | 4 => "give it one image of a known size: `onnxruntime.tools.make_dynamic_shape_fixed` does",
+                2 | 4 => {
+                    "give it one image of a known size: `onnxruntime.tools.make_dynamic_shape_fixed` does; `--batch` says how many there are"
+                }
                 _ => "an image has the shape [1, channels, rows, columns], and a vector [1, elements]",
             })
         };

@@ -45,8 +45,20 @@ use crate::fault::Fault;
 use crate::lanes::Allocation;
 use crate::model::Model;
 
-/// Multipliers that sums of products may take where none say how many.
-pub const MULTIPLIERS: u64 = 64;
+/// The hardware and the run that a network is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// Multipliers that sums of products may take; each layer has one at least.
+    pub multipliers: u64,
+    /// Images of a run. Their layers overlap: an image begins as soon as the busiest layer has done with the one before.
+    pub batch: u32,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Choices { multipliers: 64, batch: 1 }
+    }
+}
 
 /// A network as a program.
 #[derive(Debug)]
@@ -62,12 +74,12 @@ pub fn is_network(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "onnx")
 }
 
-/// Reads a network from a file, for so many multipliers of its sums of products; each layer has one at least.
+/// Reads a network from a file.
 ///
 /// # Errors
 /// As [`import`], and when the file cannot be read.
-pub fn read(path: &Path, multipliers: u64) -> Result<Imported, Diagnostic> {
-    import(&path.display().to_string(), &read_bytes(path)?, multipliers)
+pub fn read(path: &Path, choices: Choices) -> Result<Imported, Diagnostic> {
+    import(&path.display().to_string(), &read_bytes(path)?, choices)
 }
 
 /// Turns an ONNX file into a program, which is named like the file `name`, without its ending.
@@ -75,7 +87,7 @@ pub fn read(path: &Path, multipliers: u64) -> Result<Imported, Diagnostic> {
 /// # Errors
 /// Where the bytes are no such file, and at a node that hardware does not have: an operator, an attribute, a shape, real numbers that are
 /// not quantized. The message points into a list of the nodes.
-pub fn import(name: &str, bytes: &[u8], multipliers: u64) -> Result<Imported, Diagnostic> {
+pub fn import(name: &str, bytes: &[u8], choices: Choices) -> Result<Imported, Diagnostic> {
     let refused = |fault: Fault, model: Option<&Model>| {
         let graph = model.and_then(|model| model.graph.as_ref());
         fault.diagnostic(name, graph).or_code(Code::Program)
@@ -89,7 +101,7 @@ pub fn import(name: &str, bytes: &[u8], multipliers: u64) -> Result<Imported, Di
     };
     let stem = Path::new(name).file_stem().map_or_else(|| "network".into(), |stem| stem.to_string_lossy());
     let network = recognize::recognized(&stem, &model, graph).map_err(|fault| refused(fault, Some(&model)))?;
-    let lanes = Allocation::of(&network, multipliers);
-    let (checked, constants) = emit::emitted(&network, &lanes)?;
+    let lanes = Allocation::of(&network, choices.multipliers);
+    let (checked, constants) = emit::emitted(&network, &lanes, choices.batch)?;
     Ok(Imported { checked, constants })
 }

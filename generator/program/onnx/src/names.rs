@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use pushmem_nest::is_reserved;
 
+/// The variable of the loop over images.
+pub(crate) const IMAGE: &str = "n";
+
 /// The variables of loops, which arrays cannot have as names.
-const VARIABLES: [&str; 8] = ["c", "g", "k", "q", "u", "v", "x", "y"];
+const VARIABLES: [&str; 9] = ["c", "g", "k", IMAGE, "q", "u", "v", "x", "y"];
 
 /// The names that are taken.
 #[derive(Clone, Debug, Default)]

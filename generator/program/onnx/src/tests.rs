@@ -6,8 +6,8 @@ use prost::Message;
 use pushmem_images::{Element, Image};
 use pushmem_nest::ArrayKind;
 
-use crate::import;
 use crate::model::{Attribute, Dimension, Graph, Model, Node};
+use crate::{Choices, import};
 
 /// A network with all kinds of layers, as onnxruntime quantized it.
 const RESIDUAL: &[u8] = include_bytes!("../../../../apps/networks/residual.onnx");
@@ -20,9 +20,14 @@ fn image() -> Image {
     Image::from_values(Element::I8, &[3, 16, 16], values).unwrap()
 }
 
+/// So many multipliers, and one image.
+fn with(multipliers: u64) -> Choices {
+    Choices { multipliers, ..Choices::default() }
+}
+
 /// The scores of an image, for so many multipliers.
 fn scores(bytes: &[u8], multipliers: u64) -> Vec<i64> {
-    let imported = import("residual.onnx", bytes, multipliers).unwrap();
+    let imported = import("residual.onnx", bytes, with(multipliers)).unwrap();
     let mut inputs = imported.constants;
     inputs.insert("image".to_owned(), image());
     imported.checked.program.run(&inputs).unwrap()["scores"].values().to_vec()
@@ -36,9 +41,21 @@ fn words_are_those_of_onnxruntime() {
 }
 
 #[test]
+fn images_of_a_batch_have_their_own_words() {
+    let imported = import("residual.onnx", RESIDUAL, Choices { batch: 3, ..Choices::default() }).unwrap();
+    let mut inputs = imported.constants;
+    let other = vec![5; 3 * 16 * 16];
+    let images = [image().values(), other.as_slice(), image().values()].concat();
+    inputs.insert("image".to_owned(), Image::from_values(Element::I8, &[3, 16, 16, 3], images).unwrap());
+    let outputs = imported.checked.program.run(&inputs).unwrap();
+    let [first, second, third] = [0, 1, 2].map(|number| &outputs["scores"].values()[10 * number..10 * (number + 1)]);
+    assert!(first == SCORES && third == SCORES && second != SCORES, "{outputs:?}");
+}
+
+#[test]
 fn more_multipliers_go_to_the_busiest_layer() {
     let lanes = |multipliers: u64| {
-        let program = import("residual.onnx", RESIDUAL, multipliers).unwrap().checked.program;
+        let program = import("residual.onnx", RESIDUAL, with(multipliers)).unwrap().checked.program;
         let sums = program.operations().into_iter().filter(|(_, operation)| operation.name.ends_with("_sums"));
         sums.map(|(loops, _)| loops.iter().map(|each| each.unroll).product::<i64>()).collect_vec()
     };
@@ -62,7 +79,7 @@ fn names_of_files_become_words_that_nothing_else_has() {
             renamed("image", name);
             renamed("relu_4", like);
         });
-        let imported = import("residual.onnx", &bytes, 16).unwrap();
+        let imported = import("residual.onnx", &bytes, with(16)).unwrap();
         let program = imported.checked.program;
         let mut inputs = imported.constants;
         let [of_image] = program
@@ -89,7 +106,7 @@ fn node<'a>(graph: &'a mut Graph, operator: &str) -> &'a mut Node {
 
 /// The message about a changed network, and the node that it points at.
 fn refusal(change: impl FnOnce(&mut Graph)) -> (String, String) {
-    let diagnostic = import("residual.onnx", &changed(change), 16).map(|_| ()).unwrap_err();
+    let diagnostic = import("residual.onnx", &changed(change), with(16)).map(|_| ()).unwrap_err();
     let place = diagnostic.offending_text().unwrap_or_default();
     (diagnostic.message().to_owned(), place.split_once(':').map_or("", |(name, _)| name).to_owned())
 }
@@ -188,7 +205,7 @@ fn real_numbers_are_refused_with_the_way_to_quantize_them() {
         // The first convolution takes the image as it is.
         node(graph, "Conv").inputs[0] = "image".to_owned();
     });
-    let diagnostic = import("residual.onnx", &real, 16).map(|_| ()).unwrap_err();
+    let diagnostic = import("residual.onnx", &real, with(16)).map(|_| ()).unwrap_err();
     assert_eq!(diagnostic.message(), "`image` has no integers that stand for its numbers");
     assert!(diagnostic.help().unwrap().contains("quantize_static"));
 }
@@ -196,7 +213,7 @@ fn real_numbers_are_refused_with_the_way_to_quantize_them() {
 #[test]
 fn other_files_are_refused() {
     for bytes in [&b"name: residual"[..], &RESIDUAL[..RESIDUAL.len() / 2], &[]] {
-        let message = import("residual.onnx", bytes, 16).map(|_| ()).unwrap_err();
+        let message = import("residual.onnx", bytes, with(16)).map(|_| ()).unwrap_err();
         assert!(message.message().contains("`residual.onnx`"), "{message:?}");
     }
 }
@@ -213,6 +230,6 @@ proptest! {
             bytes[place] = byte;
         }
         bytes.truncate(end.max(RESIDUAL.len() / 8));
-        let _ = import("residual.onnx", &bytes, 16);
+        let _ = import("residual.onnx", &bytes, with(16));
     }
 }

@@ -103,9 +103,8 @@ impl Choices {
             ("--unbalanced", self.unbalanced),
             ("--parallel-loads", self.parallel_loads),
             ("--narrow-floats", self.reading.narrow_floats.is_some()),
-            ("--multipliers", self.reading.multipliers.is_some()),
         ];
-        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+        options.into_iter().chain(self.reading.network.given()).find(|(_, given)| *given).map(|(option, _)| option)
     }
 
     /// The target whose memories are made for the program.

@@ -9,7 +9,7 @@ use pushmem_float::Format;
 use pushmem_halide::Floats;
 use pushmem_images::Image;
 use pushmem_nest::{Checked, Program};
-use pushmem_onnx::Imported;
+use pushmem_onnx::{Choices, Imported};
 
 use crate::kinds::{self, FileKind};
 use crate::output;
@@ -20,9 +20,36 @@ pub struct Reading {
     /// Let all numbers with a fraction in a pipeline of Halide be of this type, of fewer bits: results are near to Halide's.
     #[arg(long, value_name = "TYPE")]
     pub(super) narrow_floats: Option<Narrow>,
+    #[command(flatten)]
+    pub(super) network: OfNetwork,
+}
+
+/// How networks of ONNX are read.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfNetwork {
     /// Let the sums of products of a network of ONNX take so many multipliers, the busiest layer the most; 64 without this.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
-    pub(super) multipliers: Option<u64>,
+    multipliers: Option<u64>,
+    /// Let a network of ONNX take so many images in a run, each as soon as the busiest layer has done with the one before; 1 without this.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    batch: Option<u32>,
+}
+
+impl OfNetwork {
+    /// The options, and whether each is given.
+    pub(super) fn given(self) -> [(&'static str, bool); 2] {
+        [("--multipliers", self.multipliers.is_some()), ("--batch", self.batch.is_some())]
+    }
+
+    /// Reads a network of ONNX.
+    ///
+    /// # Errors
+    /// As [`pushmem_onnx::read`].
+    pub fn read(self, path: &Path) -> Result<Imported, Diagnostic> {
+        let default = Choices::default();
+        let multipliers = self.multipliers.unwrap_or(default.multipliers);
+        pushmem_onnx::read(path, Choices { multipliers, batch: self.batch.unwrap_or(default.batch) })
+    }
 }
 
 /// The type that numbers with a fraction are narrowed to.
@@ -62,17 +89,9 @@ pub fn read(path: &Path, reading: Reading) -> Result<Program, Diagnostic> {
 pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnostic>> {
     match path {
         path if pushmem_halide::is_halide(path) => Some(read_pipeline(path, reading)),
-        path if pushmem_onnx::is_network(path) => Some(read_network(path, reading).map(|network| network.checked)),
+        path if pushmem_onnx::is_network(path) => Some(reading.network.read(path).map(|network| network.checked)),
         _ => None,
     }
-}
-
-/// Reads a network of ONNX.
-///
-/// # Errors
-/// As [`pushmem_onnx::read`].
-pub fn read_network(path: &Path, reading: Reading) -> Result<Imported, Diagnostic> {
-    pushmem_onnx::read(path, reading.multipliers.unwrap_or(pushmem_onnx::MULTIPLIERS))
 }
 
 /// The images of inputs that the file of a program has: the constants of a network.
@@ -81,7 +100,7 @@ pub fn read_network(path: &Path, reading: Reading) -> Result<Imported, Diagnosti
 /// As [`read`].
 pub fn constants(path: &Path, reading: Reading) -> Result<BTreeMap<String, Image>, Diagnostic> {
     match pushmem_onnx::is_network(path) {
-        true => Ok(read_network(path, reading)?.constants),
+        true => Ok(reading.network.read(path)?.constants),
         false => Ok(BTreeMap::new()),
     }
 }
