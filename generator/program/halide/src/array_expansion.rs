@@ -15,7 +15,6 @@ use petgraph::algo::toposort;
 use petgraph::graphmap::DiGraphMap;
 use pushmem_nest::{Binary, Type};
 
-use crate::intern::Interner;
 use crate::plan::{Loop, Plan, Point, Stage, Term, Unroll};
 use crate::substitution::Substitution;
 use crate::target::{At, Target, distance, iterations};
@@ -115,7 +114,7 @@ fn array_before(plan: &mut Plan, array: usize) -> usize {
 }
 
 /// An update that reads the elements before it where it has not updated them yet.
-fn reading_before(plan: &mut Plan, update: &Stage, reads: Option<&Reads>, before: &BTreeMap<usize, usize>) -> Stage {
+fn reading_before(plan: &Plan, update: &Stage, reads: Option<&Reads>, before: &BTreeMap<usize, usize>) -> Stage {
     let mut stage = update.clone();
     if let Some(reads) = reads {
         replace_loads(plan, &mut stage, before, &|point| reads.time(point) == Some(Time::Before));
@@ -125,17 +124,16 @@ fn reading_before(plan: &mut Plan, update: &Stage, reads: Option<&Reads>, before
 
 /// Lets a stage load from other arrays, where it loads these points.
 fn replace_loads(
-    plan: &mut Plan,
+    plan: &Plan,
     stage: &mut Stage,
     arrays: &BTreeMap<usize, usize>,
     is_replaced: &dyn Fn(&Point) -> bool,
 ) {
-    let load = |terms: &mut Interner, written: &Point, point: Point, loaded| {
+    let load = |written: &Point, point: Point, loaded| {
         let array = arrays.get(&point.array).filter(|_| is_replaced(written)).copied().unwrap_or(point.array);
-        Some(terms.load(Point { array, ..point }, loaded))
+        Some(plan.terms.load(Point { array, ..point }, loaded))
     };
-    let mut new = Substitution::new(&mut plan.terms, HashMap::new(), load);
-    new.within(stage);
+    Substitution::new(&plan.terms, HashMap::new(), load).within(stage);
 }
 
 /// When an element of a Func that an iteration of an update reads is updated.
@@ -301,16 +299,13 @@ struct Updated {
 
 impl Updated {
     /// Those of an update with these targets, at the indices of a definition.
-    fn of(plan: &mut Plan, targets: &[Target], indices: &[Term]) -> Self {
+    fn of(plan: &Plan, targets: &[Target], indices: &[Term]) -> Self {
         let Plan { terms, variables, .. } = plan;
         let mut condition = terms.number(1, Type::Bool);
         let (mut substituted, mut multiples) = (HashMap::new(), HashMap::new());
         for (target, index) in targets.iter().zip(indices) {
             let within = match target.at(index, terms) {
-                None => {
-                    let constant = terms.number(target.constant, Type::I32);
-                    terms.binary(Binary::Equal, index.clone(), constant)
-                }
+                None => terms.binary(Binary::Equal, index.clone(), terms.number(target.constant, Type::I32)),
                 Some(At { variable, multiple, value, is_one }) => {
                     substituted.insert(variable, value);
                     multiples.insert(variable, multiple);
@@ -323,8 +318,7 @@ impl Updated {
                                 [ends[0].min(ends[1]), ends[0].max(ends[1])].map(|end| terms.number(end, Type::I32));
                             let from = terms.binary(Binary::LessEqual, low, index.clone());
                             let to = terms.binary(Binary::LessEqual, index.clone(), high);
-                            let within = terms.binary(Binary::And, from, to);
-                            terms.binary(Binary::And, within, is_one)
+                            terms.binary(Binary::And, terms.binary(Binary::And, from, to), is_one)
                         }
                     }
                 }
@@ -338,7 +332,7 @@ impl Updated {
 /// One definition: the values of an update where it computes some, and these `values` elsewhere, which are read from the arrays `before` it
 /// if these are others.
 fn one_definition(
-    plan: &mut Plan,
+    plan: &Plan,
     template: &Stage,
     update: &Stage,
     reads: &Reads,
@@ -347,7 +341,7 @@ fn one_definition(
 ) -> Option<Stage> {
     let Updated { condition, substituted, multiples } = Updated::of(plan, &reads.targets, &template.targets);
     let Plan { terms, variables, .. } = plan;
-    let load = |terms: &mut Interner, written: &Point, point: Point, loaded| {
+    let load = |written: &Point, point: Point, loaded| {
         let Some(place) = update.arrays.iter().position(|array| *array == point.array) else {
             return Some(terms.load(point, loaded));
         };
@@ -358,27 +352,25 @@ fn one_definition(
             Time::Before => before?[&point.array],
         };
         let beside = |(index, distance): (&Term, i64)| {
-            let distance = terms.number(distance, Type::I32);
-            terms.binary(Binary::Add, index.clone(), distance)
+            terms.binary(Binary::Add, index.clone(), terms.number(distance, Type::I32))
         };
         let indices = template.targets.iter().zip(reads.distance(written)?).map(beside).collect();
         Some(terms.load(Point { array, indices, ..point }, loaded))
     };
     let mut new = Substitution::new(terms, substituted, load).with_multiples(multiples);
-    let mut of_update = Vec::new();
-    for value in &update.values {
-        of_update.push(match value {
-            Some(value) => Some(new.of(value)?),
-            None => None,
-        });
-    }
+    let of_update = update.values.iter().map(|value| match value {
+        Some(value) => new.of(value).map(Some),
+        None => Some(None),
+    });
+    let of_update = of_update.collect::<Option<Vec<_>>>()?;
     // The operations of the update by itself are there in either form.
     let own = most_operations(update.values.iter().flatten());
     if most_operations(of_update.iter().flatten().chain(values)) > LARGEST.max(own.saturating_mul(2)) {
         return None;
     }
-    let choose = |(value, before): (Option<Term>, &Term)| {
-        Some(value.map_or_else(|| before.clone(), |value| terms.select(condition.clone(), value, before.clone())))
+    let choose = |(value, before): (Option<Term>, &Term)| match value {
+        Some(value) => Some(terms.select(condition.clone(), value, before.clone())),
+        None => Some(before.clone()),
     };
     let values = of_update.into_iter().zip(values).map(choose).collect();
     // A definition without copies of its own has those of the update; how many a wholly unrolled reduction has is known.

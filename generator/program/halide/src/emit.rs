@@ -14,7 +14,7 @@ use crate::floats::Floats;
 use crate::held::unrolled;
 use crate::looked_up::with_tables;
 use crate::loops::Loops;
-use crate::plan::{self, Array, Arrays, Box, Point, Stage, Storage, Unroll};
+use crate::plan::{self, Array, Arrays, Box, Point, Stage, Storage, Term, Unroll};
 use crate::rates::{in_turns_of_rates, is_streamed};
 use crate::rebuild::rewritten;
 use crate::regions::ranges;
@@ -239,15 +239,15 @@ impl Nest<'_> {
 
     /// The stage with all loops from the least value of their variable to the greatest: those that are reversed have another variable
     /// in the place of theirs.
-    fn with_turned_loops(&mut self, stage: &Stage, ranges: &Box) -> Stage {
-        let terms = &mut self.arrays.plan.terms;
-        let mut turned = HashMap::new();
-        for variable in stage.loops.iter().filter(|each| each.is_reversed).map(|each| &each.variable) {
+    fn with_turned_loops(&self, stage: &Stage, ranges: &Box) -> Stage {
+        let terms = &self.arrays.plan.terms;
+        let turned = stage.loops.iter().filter(|each| each.is_reversed).map(|plan::Loop { variable, .. }| {
             let (low, high) = ranges[*variable];
-            let (ends, own) = (terms.number(low + high, Type::I32), terms.variable(*variable));
-            turned.insert(*variable, terms.binary(Binary::Subtract, ends, own));
-        }
-        if turned.is_empty() { stage.clone() } else { with_variables(&mut self.arrays.plan, stage, turned) }
+            let ends = terms.number(low + high, Type::I32);
+            (*variable, terms.binary(Binary::Subtract, ends, terms.variable(*variable)))
+        });
+        let turned: HashMap<Variable, Term> = turned.collect();
+        if turned.is_empty() { stage.clone() } else { with_variables(&self.arrays.plan, stage, turned) }
     }
 
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.

@@ -102,7 +102,7 @@ pub(crate) fn named(name: &str) -> Option<Named> {
 /// Numbers with a fraction as terms.
 impl Interner {
     /// The number nearest to this one.
-    pub fn real(&mut self, format: Format, number: f64) -> Term {
+    pub fn real(&self, format: Format, number: f64) -> Term {
         self.number(format.from_f64(number).into(), Type::of_format(format))
     }
 
@@ -111,9 +111,18 @@ impl Interner {
         self.type_of(of).format().expect("it is a number with a fraction")
     }
 
-    fn function_of(&mut self, function: Function, of: Term) -> Term {
-        let format = self.format_of(&of);
-        self.unary(Unary::FloatFunction(format, function), of)
+    /// An operator of the format of its operand.
+    fn of_one(&self, operator: fn(Format) -> Unary, of: Term) -> Term {
+        self.unary(operator(self.format_of(&of)), of)
+    }
+
+    /// An operator of the format of its operands.
+    fn of_two(&self, operator: fn(Format) -> Binary, left: Term, right: Term) -> Term {
+        self.binary(operator(self.format_of(&left)), left, right)
+    }
+
+    fn function_of(&self, function: Function, of: Term) -> Term {
+        self.unary(Unary::FloatFunction(self.format_of(&of), function), of)
     }
 
     /// Refuses a function that numbers of a format do not have.
@@ -128,34 +137,29 @@ impl Interner {
     }
 
     /// An operator of two numbers; nothing, if nests have none.
-    pub fn of_numbers(&mut self, operator: Binary, left: Term, right: Term) -> Option<Term> {
+    pub fn of_numbers(&self, operator: Binary, left: Term, right: Term) -> Option<Term> {
         let format = self.format_of(&left);
         Some(match operator {
-            Binary::Greater => self.binary(Binary::FloatLess(format), right, left),
-            Binary::GreaterEqual => self.binary(Binary::FloatLessEqual(format), right, left),
-            Binary::NotEqual => {
-                let equal = self.binary(Binary::FloatEqual(format), left, right);
-                self.unary(Unary::Not, equal)
-            }
+            Binary::Greater => self.of_two(Binary::FloatLess, right, left),
+            Binary::GreaterEqual => self.of_two(Binary::FloatLessEqual, right, left),
+            Binary::NotEqual => self.unary(Unary::Not, self.of_two(Binary::FloatEqual, left, right)),
             Binary::Modulo => self.remainder(left, right)?,
-            Binary::Divide => match *right {
-                Value::Number(word, _) => {
-                    let reciprocal = self.real(format, 1.0 / format.to_f64(word as u16));
-                    self.binary(Binary::FloatMultiply(format), left, reciprocal)
-                }
-                _ => {
-                    let reciprocal = self.function_of(Function::Reciprocal, right);
-                    self.binary(Binary::FloatMultiply(format), left, reciprocal)
-                }
-            },
+            Binary::Divide => {
+                let reciprocal = match *right {
+                    Value::Number(word, _) => self.real(format, 1.0 / format.to_f64(word as u16)),
+                    _ => self.function_of(Function::Reciprocal, right),
+                };
+                self.of_two(Binary::FloatMultiply, left, reciprocal)
+            }
             other => self.binary(other.for_float(format)?, left, right),
         })
     }
 
     /// `a - b * floor(a / b)`, without its overflows. Where the quotient is between 0 and 1, or -1 and 0, it is not computed: it may be too small to be a number.
-    fn remainder(&mut self, of: Term, by: Term) -> Option<Term> {
+    fn remainder(&self, of: Term, by: Term) -> Option<Term> {
         let format = self.format_of(&of);
-        let zero = self.real(format, 0.0);
+        let zero = || self.real(format, 0.0);
+        let less = |one: &Term, other: Term| self.of_two(Binary::FloatLess, one.clone(), other);
         let quotient = self.of_numbers(Binary::Divide, of.clone(), by.clone())?;
         let divisor = match *by {
             Value::Number(word, _) => format.to_f64(word as u16),
@@ -165,117 +169,79 @@ impl Interner {
         // The multiple below a number may be beyond all numbers; towards zero there is one.
         let is_beyond = divisor > 0.0 && has_reciprocal(format, divisor) && greatest % divisor != 0.0;
         let whole = self.whole(if is_beyond { Whole::TowardsZero } else { Whole::Below }, quotient);
-        let multiple = self.product(by.clone(), whole);
-        let mut rest = self.difference(of.clone(), multiple);
+        let multiple = self.of_two(Binary::FloatMultiply, by.clone(), whole);
+        let mut rest = self.of_two(Binary::FloatSubtract, of.clone(), multiple);
         if divisor.is_nan() || divisor <= 0.0 {
             return Some(rest);
         }
         if is_beyond {
-            let is_negative = self.binary(Binary::FloatLess(format), rest.clone(), zero.clone());
-            let positive = self.sum(rest.clone(), by.clone());
-            rest = self.select(is_negative, positive, rest);
+            let positive = self.of_two(Binary::FloatAdd, rest.clone(), by.clone());
+            rest = self.select(less(&rest, zero()), positive, rest);
         }
+        let absolute = self.of_one(Unary::FloatAbsolute, of.clone());
         if divisor < 1.0 {
             // Beyond, a quotient is infinite, and numbers are multiples of the divisor.
             let limit = self.real(format, divisor * greatest);
-            let absolute = self.unary(Unary::FloatAbsolute(format), of.clone());
-            let is_multiple = self.binary(Binary::FloatLess(format), limit, absolute);
-            rest = self.select(is_multiple, zero.clone(), rest);
+            rest = self.select(less(&limit, absolute.clone()), zero(), rest);
         }
-        let is_negative = self.binary(Binary::FloatLess(format), of.clone(), zero.clone());
-        let moved = self.select(is_negative, by.clone(), zero);
-        let near = self.sum(of.clone(), moved);
-        let absolute = self.unary(Unary::FloatAbsolute(format), of);
-        let is_near = self.binary(Binary::FloatLess(format), absolute, by);
-        Some(self.select(is_near, near, rest))
-    }
-
-    fn sum(&mut self, left: Term, right: Term) -> Term {
-        let format = self.format_of(&left);
-        self.binary(Binary::FloatAdd(format), left, right)
-    }
-
-    fn difference(&mut self, left: Term, right: Term) -> Term {
-        let format = self.format_of(&left);
-        self.binary(Binary::FloatSubtract(format), left, right)
-    }
-
-    fn product(&mut self, left: Term, right: Term) -> Term {
-        let format = self.format_of(&left);
-        self.binary(Binary::FloatMultiply(format), left, right)
+        let moved = self.select(less(&of, zero()), by.clone(), zero());
+        let near = self.of_two(Binary::FloatAdd, of, moved);
+        Some(self.select(less(&absolute, by), near, rest))
     }
 
     /// `a` to the power of `b`: of small integers a product, of others `exp(b * log(a))`.
-    fn power(&mut self, base: Term, exponent: Term) -> Term {
+    fn power(&self, base: Term, exponent: Term) -> Term {
         let known = match *exponent {
             Value::Number(word, of) => of.format().map(|format| format.to_f64(word as u16)),
             _ => None,
         };
-        let square = |terms: &mut Self| terms.product(base.clone(), base.clone());
+        let product = |one: &Term, other: Term| self.of_two(Binary::FloatMultiply, one.clone(), other);
+        let square = || product(&base, base.clone());
         match known {
             Some(0.5) => self.function_of(Function::SquareRoot, base),
             Some(1.0) => base,
-            Some(2.0) => square(self),
-            Some(3.0) => {
-                let square = square(self);
-                self.product(square, base)
-            }
-            Some(4.0) => {
-                let square = square(self);
-                self.product(square.clone(), square)
-            }
+            Some(2.0) => square(),
+            Some(3.0) => product(&square(), base),
+            Some(4.0) => product(&square(), square()),
             Some(-1.0) => self.function_of(Function::Reciprocal, base),
             _ => {
                 let logarithm = self.function_of(Function::Logarithm, base);
-                let power = self.product(logarithm, exponent);
-                self.function_of(Function::Exponential, power)
+                self.function_of(Function::Exponential, product(&logarithm, exponent))
             }
         }
     }
 
     /// An integer near a number, as a number. Adding and subtracting a number whose neighbours are the next integers rounds to the nearest.
-    fn whole(&mut self, which: Whole, of: Term) -> Term {
+    fn whole(&self, which: Whole, of: Term) -> Term {
         let format = self.format_of(&of);
-        let absolute = self.unary(Unary::FloatAbsolute(format), of.clone());
+        let less = |one: &Term, other: &Term| self.of_two(Binary::FloatLess, one.clone(), other.clone());
+        let absolute = self.of_one(Unary::FloatAbsolute, of.clone());
         // From this magnitude on, all numbers are integers.
         let limit = self.real(format, format.fractions().into());
         let (zero, one) = (self.real(format, 0.0), self.real(format, 1.0));
-        let is_small = self.binary(Binary::FloatLess(format), absolute.clone(), limit.clone());
+        let is_small = less(&absolute, &limit);
         let magnitude = match which {
             Whole::Nearest => {
-                let moved = self.sum(absolute, limit.clone());
-                self.difference(moved, limit)
+                let moved = self.of_two(Binary::FloatAdd, absolute, limit.clone());
+                self.of_two(Binary::FloatSubtract, moved, limit)
             }
-            _ => {
-                let cut = self.cast(Type::I16, absolute);
-                self.cast(Type::of_format(format), cut)
-            }
+            _ => self.cast(Type::of_format(format), self.cast(Type::I16, absolute)),
         };
-        let is_negative = self.binary(Binary::FloatLess(format), of.clone(), zero);
-        let opposite = self.unary(Unary::FloatNegate(format), magnitude.clone());
-        let signed = self.select(is_negative, opposite, magnitude);
+        let opposite = self.of_one(Unary::FloatNegate, magnitude.clone());
+        let signed = self.select(less(&of, &zero), opposite, magnitude);
+        let next = |operator: fn(Format) -> Binary| self.of_two(operator, signed.clone(), one);
         let near = match which {
             Whole::Nearest | Whole::TowardsZero => signed.clone(),
-            Whole::Below => {
-                let is_above = self.binary(Binary::FloatLess(format), of.clone(), signed.clone());
-                let next = self.difference(signed.clone(), one);
-                self.select(is_above, next, signed.clone())
-            }
-            Whole::Above => {
-                let is_below = self.binary(Binary::FloatLess(format), signed.clone(), of.clone());
-                let next = self.sum(signed.clone(), one);
-                self.select(is_below, next, signed.clone())
-            }
+            Whole::Below => self.select(less(&of, &signed), next(Binary::FloatSubtract), signed.clone()),
+            Whole::Above => self.select(less(&signed, &of), next(Binary::FloatAdd), signed.clone()),
         };
         // A zero keeps its sign.
-        let is_whole = self.binary(Binary::FloatEqual(format), of.clone(), signed);
-        let is_fraction = self.unary(Unary::Not, is_whole);
-        let is_other = self.binary(Binary::And, is_small, is_fraction);
-        self.select(is_other, near, of)
+        let is_fraction = self.unary(Unary::Not, self.of_two(Binary::FloatEqual, of.clone(), signed));
+        self.select(self.binary(Binary::And, is_small, is_fraction), near, of)
     }
 
     /// A function of Halide, of these arguments, with a result of this type. Nothing of one that is none of numbers.
-    pub fn of_function(&mut self, name: &str, arguments: &[Term], result: Type, span: Span) -> Result<Option<Term>> {
+    pub fn of_function(&self, name: &str, arguments: &[Term], result: Type, span: Span) -> Result<Option<Term>> {
         let Some(function) = named(name) else { return Ok(None) };
         let wrong = || Fault::new(span, format!("`{name}` with {} arguments", arguments.len()));
         let one = || arguments.first().cloned().ok_or_else(wrong);
@@ -291,33 +257,22 @@ impl Interner {
             }
             Named::Operator(operator) => {
                 let (left, right) = two()?;
-                match self.of_numbers(operator, left, right) {
-                    Some(term) => term,
-                    None => return Ok(None),
-                }
+                return Ok(self.of_numbers(operator, left, right));
             }
-            Named::Absolute => {
-                let of = one()?;
-                let format = self.format_of(&of);
-                self.unary(Unary::FloatAbsolute(format), of)
-            }
+            Named::Absolute => self.of_one(Unary::FloatAbsolute, one()?),
             Named::Difference => {
                 let (left, right) = two()?;
-                let difference = self.difference(left, right);
-                let format = self.format_of(&difference);
-                self.unary(Unary::FloatAbsolute(format), difference)
+                self.of_one(Unary::FloatAbsolute, self.of_two(Binary::FloatSubtract, left, right))
             }
             Named::ReciprocalRoot => {
-                let root = self.function_of(Function::SquareRoot, one()?);
-                self.function_of(Function::Reciprocal, root)
+                self.function_of(Function::Reciprocal, self.function_of(Function::SquareRoot, one()?))
             }
             Named::Tangent => {
                 let of = one()?;
                 self.check(Function::Sine, name, &of, span)?;
                 let (sine, cosine) =
                     (self.function_of(Function::Sine, of.clone()), self.function_of(Function::Cosine, of));
-                let reciprocal = self.function_of(Function::Reciprocal, cosine);
-                self.product(sine, reciprocal)
+                self.of_two(Binary::FloatMultiply, sine, self.function_of(Function::Reciprocal, cosine))
             }
             Named::Power => {
                 let (base, exponent) = two()?;
@@ -330,41 +285,28 @@ impl Interner {
                     return Ok(None);
                 }
                 // As Halide computes it.
-                let unit = self.real(format, 1.0);
-                let rest = self.difference(unit, weight.clone());
-                let (one, other) = (self.product(zero.clone(), rest), self.product(whole.clone(), weight.clone()));
-                self.sum(one, other)
+                let part = |of: &Term, weight: Term| self.of_two(Binary::FloatMultiply, of.clone(), weight);
+                let rest = self.of_two(Binary::FloatSubtract, self.real(format, 1.0), weight.clone());
+                self.of_two(Binary::FloatAdd, part(zero, rest), part(whole, weight.clone()))
             }
-            Named::Whole(which) => {
-                let of = one()?;
-                self.whole(which, of)
-            }
-            Named::Cast => {
-                let of = one()?;
-                self.number_cast(result, of)
-            }
+            Named::Whole(which) => self.whole(which, one()?),
+            Named::Cast => self.number_cast(result, one()?),
             Named::IsNoNumber => {
                 let of = one()?;
-                let format = self.format_of(&of);
-                let equal = self.binary(Binary::FloatEqual(format), of.clone(), of);
-                self.unary(Unary::Not, equal)
+                self.unary(Unary::Not, self.of_two(Binary::FloatEqual, of.clone(), of))
             }
             Named::Same => one()?,
         }))
     }
 
     /// A cast, where one of the two types is that of numbers.
-    pub fn number_cast(&mut self, to: Type, of: Term) -> Term {
-        let from = self.type_of(&of);
-        match (from.format(), to.format()) {
+    pub fn number_cast(&self, to: Type, of: Term) -> Term {
+        match (self.type_of(&of).format(), to.format()) {
             (Some(format), None) if to == Type::Bool => {
-                let zero = self.real(format, 0.0);
-                let equal = self.binary(Binary::FloatEqual(format), of, zero);
-                self.unary(Unary::Not, equal)
+                self.unary(Unary::Not, self.of_two(Binary::FloatEqual, of, self.real(format, 0.0)))
             }
-            (None, Some(format)) if from == Type::Bool => {
-                let (one, zero) = (self.real(format, 1.0), self.real(format, 0.0));
-                self.select(of, one, zero)
+            (None, Some(format)) if self.type_of(&of) == Type::Bool => {
+                self.select(of, self.real(format, 1.0), self.real(format, 0.0))
             }
             _ => self.cast(to, of),
         }

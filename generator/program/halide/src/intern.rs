@@ -3,6 +3,7 @@
 //! A file has each operand as often as it is used, and inlining copies whole Funcs. Kept once, eight steps of a square root that each use
 //! the one before three times are eight values, not 3^8.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -26,9 +27,9 @@ enum Key {
 /// All values that were made.
 #[derive(Default)]
 pub(crate) struct Interner {
-    known: HashMap<Key, Term>,
+    known: RefCell<HashMap<Key, Term>>,
     /// The types of those that are kept.
-    types: HashMap<usize, Type>,
+    types: RefCell<HashMap<usize, Type>>,
 }
 
 fn place(value: &Term) -> usize {
@@ -38,22 +39,22 @@ fn place(value: &Term) -> usize {
 impl Interner {
     /// The type of a value that is kept.
     pub fn type_of(&self, value: &Term) -> Type {
-        self.types.get(&place(value)).copied().unwrap_or(Type::I32)
+        self.types.borrow().get(&place(value)).copied().unwrap_or(Type::I32)
     }
 
-    pub fn number(&mut self, value: i64, of: Type) -> Term {
+    pub fn number(&self, value: i64, of: Type) -> Term {
         self.keep(Value::Number(of.wrap(value), of), of)
     }
 
-    pub fn variable(&mut self, variable: usize) -> Term {
+    pub fn variable(&self, variable: usize) -> Term {
         self.keep(Value::Variable(variable), Type::I32)
     }
 
-    pub fn load(&mut self, point: Point, of: Type) -> Term {
+    pub fn load(&self, point: Point, of: Type) -> Term {
         self.keep(Value::Load(point), of)
     }
 
-    pub fn unary(&mut self, operator: Unary, of: Term) -> Term {
+    pub fn unary(&self, operator: Unary, of: Term) -> Term {
         let operand = self.type_of(&of);
         let result = operator.result(operand);
         match &*of {
@@ -62,7 +63,7 @@ impl Interner {
         }
     }
 
-    pub fn binary(&mut self, operator: Binary, left: Term, right: Term) -> Term {
+    pub fn binary(&self, operator: Binary, left: Term, right: Term) -> Term {
         let operands = self.type_of(&left);
         let result = operator.result(operands);
         let is_one = |word: i64| matches!(operator, Binary::FloatMultiply(format) if word == i64::from(format.one()));
@@ -83,25 +84,16 @@ impl Interner {
             (Value::Number(1, _), _) if operator == Binary::Multiply => right,
             (_, Value::Number(word, _)) if is_one(*word) => left,
             (Value::Number(word, _), _) if is_one(*word) => right,
-            (Value::Number(truth, Type::Bool), _) if is_logical => {
-                if (*truth != 0) == (operator == Binary::And) {
-                    right
-                } else {
-                    left
-                }
-            }
-            (_, Value::Number(truth, Type::Bool)) if is_logical => {
-                if (*truth != 0) == (operator == Binary::And) {
-                    left
-                } else {
-                    right
-                }
+            (Value::Number(truth, Type::Bool), _) | (_, Value::Number(truth, Type::Bool)) if is_logical => {
+                let (constant, other) = if left.as_number().is_some() { (&left, &right) } else { (&right, &left) };
+                let is_neutral = (*truth != 0) == (operator == Binary::And);
+                if is_neutral { other } else { constant }.clone()
             }
             _ => self.keep(Value::Binary(operator, left, right), result),
         }
     }
 
-    pub fn select(&mut self, condition: Term, then: Term, otherwise: Term) -> Term {
+    pub fn select(&self, condition: Term, then: Term, otherwise: Term) -> Term {
         let result = self.type_of(&then);
         match *condition {
             Value::Number(0, _) => otherwise,
@@ -121,7 +113,7 @@ impl Interner {
         }
     }
 
-    pub fn cast(&mut self, to: Type, of: Term) -> Term {
+    pub fn cast(&self, to: Type, of: Term) -> Term {
         match &*of {
             _ if self.type_of(&of) == to => of,
             Value::Number(value, from) => self.number(from.cast(to, *value), to),
@@ -129,23 +121,8 @@ impl Interner {
         }
     }
 
-    /// The same value, kept once, of one that was made elsewhere of some that are.
-    pub fn kept(&mut self, value: &Term) -> Term {
-        if self.types.contains_key(&place(value)) {
-            return value.clone();
-        }
-        match &**value {
-            // Loads are made here only.
-            Value::Load(_) => value.clone(),
-            other => {
-                let with_kept = other.with(|operand| self.kept(operand));
-                self.made(with_kept)
-            }
-        }
-    }
-
     /// The value of operands that are kept, which is none of a load.
-    pub fn made(&mut self, value: Value<Point>) -> Term {
+    pub fn made(&self, value: Value<Point>) -> Term {
         match value {
             Value::Number(number, of) => self.number(number, of),
             Value::Variable(variable) => self.variable(variable),
@@ -157,7 +134,7 @@ impl Interner {
         }
     }
 
-    fn keep(&mut self, value: Value<Point>, of: Type) -> Term {
+    fn keep(&self, value: Value<Point>, of: Type) -> Term {
         let key = match &value {
             Value::Number(number, of) => Key::Number(*number, *of),
             Value::Variable(variable) => Key::Variable(*variable),
@@ -167,14 +144,11 @@ impl Interner {
             Value::Select(condition, then, otherwise) => Key::Select([condition, then, otherwise].map(place)),
             Value::Cast(to, of) => Key::Cast(*to, place(of)),
         };
-        let Self { known, types } = self;
-        known
-            .entry(key)
-            .or_insert_with(|| {
-                let value = Rc::new(value);
-                types.insert(place(&value), of);
-                value
-            })
-            .clone()
+        let make = || {
+            let value = Rc::new(value);
+            self.types.borrow_mut().insert(place(&value), of);
+            value
+        };
+        self.known.borrow_mut().entry(key).or_insert_with(make).clone()
     }
 }

@@ -125,7 +125,7 @@ struct Division {
 
 impl Division {
     /// The division of the Func that these stages define, if its dimension has levels.
-    fn of(plan: &mut Plan, group: Range<usize>, dimension: usize) -> Option<Self> {
+    fn of(plan: &Plan, group: Range<usize>, dimension: usize) -> Option<Self> {
         let own = plan.stages[group.start].arrays.clone();
         let is_divisible =
             |array: &usize| plan.arrays[*array].storage == Storage::Buffer && plan.arrays[*array].dimensions > 1;
@@ -227,7 +227,7 @@ impl Division {
             of_version.insert((*array, version), plan.arrays.len());
             plan.arrays.push(divided);
         }
-        let load = |terms: &mut Interner, mut point: Point, loaded: Type, version: &dyn Fn(i64) -> Option<usize>| {
+        let load = |terms: &Interner, mut point: Point, loaded: Type, version: &dyn Fn(i64) -> Option<usize>| {
             if own.contains(&point.array) {
                 let level = point.indices.remove(dimension).as_number();
                 let version = level.and_then(version).expect("each level that is read has a version");
@@ -256,14 +256,13 @@ impl Division {
                     part.at.iter().map(|(variable, value)| (*variable, plan.terms.number(*value, Type::I32))).collect();
                 let stage = &plan.stages[part.stage];
                 let Stage { func, targets, values, loops, updates, span, .. } = stage;
-                let mut new =
-                    Substitution::new(&mut plan.terms, at, |terms: &mut Interner, written: &Point, point, loaded| {
-                        let of = |read: i64| match read == *level {
-                            true => Some(version),
-                            false => reads.get(&(read, along.reads_before(stage, *level, written, read)?)).copied(),
-                        };
-                        load(terms, point, loaded, &of)
-                    });
+                let mut new = Substitution::new(&plan.terms, at, |written: &Point, point, loaded| {
+                    let of = |read: i64| match read == *level {
+                        true => Some(version),
+                        false => reads.get(&(read, along.reads_before(stage, *level, written, read)?)).copied(),
+                    };
+                    load(&plan.terms, point, loaded, &of)
+                });
                 let mut anew = |term: &Term| new.of(term).expect("each load has another");
                 let mut targets = targets.iter().map(&mut anew).collect_vec();
                 targets.remove(dimension);
@@ -282,11 +281,8 @@ impl Division {
         let count = made.len();
         plan.stages.splice(group.clone(), made);
         for stage in &mut plan.stages[group.start + count..] {
-            let mut new =
-                Substitution::new(&mut plan.terms, HashMap::new(), |terms: &mut Interner, _: &Point, point, loaded| {
-                    load(terms, point, loaded, &|level| last.get(&level).copied())
-                });
-            new.within(stage);
+            let load = |_: &Point, point, loaded| load(&plan.terms, point, loaded, &|level| last.get(&level).copied());
+            Substitution::new(&plan.terms, HashMap::new(), load).within(stage);
         }
     }
 }
@@ -326,12 +322,12 @@ fn along(plan: &Plan, stage: usize, dimension: usize) -> Option<Along> {
 
 /// The levels that a stage reads, but for the one that it writes; nothing, if they are not known, or if its iterations cannot be in the
 /// order of the levels.
-fn levels_read(plan: &mut Plan, stage: usize, dimension: usize, along: &Along, level: i64) -> Option<LevelReads> {
+fn levels_read(plan: &Plan, stage: usize, dimension: usize, along: &Along, level: i64) -> Option<LevelReads> {
     let stage = &plan.stages[stage];
     let at = along.at(level);
     let values = at.iter().map(|(variable, value)| (*variable, plan.terms.number(*value, Type::I32))).collect();
     let mut reads = LevelReads::new();
-    let mut new = Substitution::new(&mut plan.terms, values, |_: &mut Interner, _: &Point, _, _| None);
+    let mut new = Substitution::new(&plan.terms, values, |_: &Point, _, _| None);
     for point in loads_of_stage(stage, &stage.arrays) {
         let read = new.of(&point.indices[dimension])?.as_number()?;
         if read != level {

@@ -66,14 +66,13 @@ impl Word {
         for (part, _) in &self.parts {
             arrays[*part].said = None;
         }
-        let load = |terms: &mut Interner, _: &Point, point: Point, loaded| {
+        let load = |_: &Point, point: Point, loaded| {
             let part = self.parts.iter().find(|(part, _)| *part == point.array);
             Some(match part {
                 None => terms.load(point, loaded),
                 Some(&(_, lowest)) => {
                     let word = terms.load(Point { array, ..point }, self.value);
-                    let part = self.shifted(terms, Binary::ShiftRight, word, lowest);
-                    terms.cast(loaded, part)
+                    terms.cast(loaded, self.shifted(terms, Binary::ShiftRight, word, lowest))
                 }
             })
         };
@@ -88,24 +87,19 @@ impl Word {
     }
 
     /// The word of these values.
-    fn joined<'a>(&self, terms: &mut Interner, values: impl Iterator<Item = (Term, &'a Type)>) -> Option<Term> {
+    fn joined<'a>(&self, terms: &Interner, values: impl Iterator<Item = (Term, &'a Type)>) -> Option<Term> {
         let part = |((value, of), (_, lowest)): ((Term, &Type), &(usize, u32))| {
             // The bits of a negative number, without copies of its sign.
-            let bits = terms.cast(of.unsigned(), value);
-            let word = terms.cast(self.value, bits);
+            let word = terms.cast(self.value, terms.cast(of.unsigned(), value));
             self.shifted(terms, Binary::ShiftLeft, word, *lowest)
         };
-        let parts: Vec<Term> = values.zip(&self.parts).map(part).collect();
-        parts.into_iter().reduce(|word, part| terms.binary(Binary::Or, word, part))
+        values.zip(&self.parts).map(part).reduce(|word, part| terms.binary(Binary::Or, word, part))
     }
 
-    fn shifted(&self, terms: &mut Interner, operator: Binary, word: Term, by: u32) -> Term {
+    fn shifted(&self, terms: &Interner, operator: Binary, word: Term, by: u32) -> Term {
         match by {
             0 => word,
-            _ => {
-                let by = terms.number(by.into(), self.value);
-                terms.binary(operator, word, by)
-            }
+            _ => terms.binary(operator, word, terms.number(by.into(), self.value)),
         }
     }
 }

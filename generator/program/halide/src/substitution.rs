@@ -10,9 +10,9 @@ use crate::plan::{Plan, Point, Stage, Term};
 use crate::value::{Value, Variable};
 
 /// The stage with these terms in the place of variables. Entries of tables at constant indices are numbers.
-pub(crate) fn with_variables(plan: &mut Plan, stage: &Stage, variables: HashMap<Variable, Term>) -> Stage {
+pub(crate) fn with_variables(plan: &Plan, stage: &Stage, variables: HashMap<Variable, Term>) -> Stage {
     let Plan { terms, arrays, .. } = plan;
-    let load = |terms: &mut Interner, _: &Point, point: Point, loaded| {
+    let load = |_: &Point, point: Point, loaded| {
         Some(match arrays[point.array].entry(&point.indices) {
             Some(entry) => terms.number(entry, loaded),
             None => terms.load(point, loaded),
@@ -25,7 +25,7 @@ pub(crate) fn with_variables(plan: &mut Plan, stage: &Stage, variables: HashMap<
 
 /// Terms with other terms in the place of variables, and with other loads.
 pub(crate) struct Substitution<'a, L> {
-    terms: &'a mut Interner,
+    terms: &'a Interner,
     variables: HashMap<Variable, Term>,
     /// Multiples of variables: each with its factor.
     multiples: HashMap<Variable, (i64, Term)>,
@@ -34,8 +34,8 @@ pub(crate) struct Substitution<'a, L> {
     known: HashMap<usize, Option<Term>>,
 }
 
-impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitution<'a, L> {
-    pub fn new(terms: &'a mut Interner, variables: HashMap<Variable, Term>, load: L) -> Self {
+impl<'a, L: FnMut(&Point, Point, Type) -> Option<Term>> Substitution<'a, L> {
+    pub fn new(terms: &'a Interner, variables: HashMap<Variable, Term>, load: L) -> Self {
         Self { terms, variables, multiples: HashMap::new(), load, known: HashMap::new() }
     }
 
@@ -62,7 +62,7 @@ impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitut
             Value::Load(point) => {
                 let indices = point.indices.iter().map(|index| self.of(index)).collect::<Option<_>>()?;
                 let loaded = self.terms.type_of(term);
-                (self.load)(self.terms, point, Point { indices, ..point.clone() }, loaded)?
+                (self.load)(point, Point { indices, ..point.clone() }, loaded)?
             }
             Value::Binary(Binary::Multiply, left, right) if let Some(multiple) = self.multiple(left, right) => multiple,
             other => {
@@ -87,7 +87,7 @@ impl<'a, L: FnMut(&mut Interner, &Point, Point, Type) -> Option<Term>> Substitut
     }
 
     /// The product of a variable and a multiple of its factor.
-    fn multiple(&mut self, left: &Term, right: &Term) -> Option<Term> {
+    fn multiple(&self, left: &Term, right: &Term) -> Option<Term> {
         let ((Value::Variable(variable), Value::Number(by, of)) | (Value::Number(by, of), Value::Variable(variable))) =
             (&**left, &**right)
         else {

@@ -59,21 +59,17 @@ impl Target {
     }
 
     /// The multiple of the variable at an index, its value, and the condition that it has one, as far as its range does not say.
-    pub fn at(self, index: &Term, terms: &mut Interner) -> Option<At> {
+    pub fn at(self, index: &Term, terms: &Interner) -> Option<At> {
         let (variable, factor) = self.variable?;
-        let constant = terms.number(self.constant, Type::I32);
-        let by = terms.number(factor.abs(), Type::I32);
+        let number = |value: i64| terms.number(value, Type::I32);
+        let (constant, by) = (number(self.constant), number(factor.abs()));
         let multiple = match factor {
             1.. => terms.binary(Binary::Subtract, index.clone(), constant),
             _ => terms.binary(Binary::Subtract, constant, index.clone()),
         };
-        let zero = terms.number(0, Type::I32);
         let is_one = match factor.abs() {
             1 => terms.number(1, Type::Bool),
-            _ => {
-                let rest = terms.binary(Binary::Modulo, multiple.clone(), by.clone());
-                terms.binary(Binary::Equal, rest, zero)
-            }
+            _ => terms.binary(Binary::Equal, terms.binary(Binary::Modulo, multiple.clone(), by.clone()), number(0)),
         };
         let value = terms.binary(Binary::Divide, multiple.clone(), by);
         Some(At { variable, multiple: (factor.abs(), multiple), value, is_one })

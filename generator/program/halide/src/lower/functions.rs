@@ -7,8 +7,7 @@ use crate::fault::{Fault, Result};
 use crate::floats::{Floats, constant};
 use crate::functions::{Named, named};
 use crate::interval::Intervals;
-use crate::intrinsics::intrinsic;
-use crate::plan::{Point, Term};
+use crate::plan::Term;
 use crate::syntax::{Call, Expression, Kind};
 use crate::value::Value;
 
@@ -55,22 +54,19 @@ impl<'a> Lowering<'a> {
                 ));
             }
         }
-        let arrays = &self.plan.arrays;
-        let of_load = |point: &Point| arrays[point.array].loaded();
-        let made = intrinsic(&call.name, value, &arguments, span, &of_load)?;
-        Ok(self.plan.terms.kept(&made))
+        self.plan.terms.intrinsic(&call.name, value, &arguments, span)
     }
 
     /// A value of which the program promises the range: beyond, Halide computes anything. So data are limited to it, where it is not known
     /// of them, as it says how many elements they choose from. Loop variables are what they are.
-    fn promised(&mut self, of: &Term, least: &Term, greatest: &Term) -> Term {
+    fn promised(&self, of: &Term, least: &Term, greatest: &Term) -> Term {
         let (low, high) = self.interval(of);
         let is_within = matches!((&**least, &**greatest), (Value::Number(least, _), Value::Number(greatest, _)) if *least <= low && high <= *greatest);
         if of.is_known() || is_within {
             return of.clone();
         }
-        let below = self.plan.terms.binary(Binary::Minimum, of.clone(), greatest.clone());
-        self.plan.terms.binary(Binary::Maximum, below, least.clone())
+        let terms = &self.plan.terms;
+        terms.binary(Binary::Maximum, terms.binary(Binary::Minimum, of.clone(), greatest.clone()), least.clone())
     }
 
     /// The least and the greatest value of a term, by the types of arrays.

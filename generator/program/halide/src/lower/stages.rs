@@ -238,13 +238,9 @@ impl<'a> Lowering<'a> {
     /// Lets a variable of a reduction count blocks of so many values: the values of one block.
     pub(super) fn in_copies(&mut self, variable: usize, (low, high): (i64, i64), factor: i64) -> Vec<Term> {
         self.plan.variables[variable].1 = Some((0, (high - low + 1) / factor - 1));
-        let terms = &mut self.plan.terms;
-        let (step, number) = (terms.number(factor, Type::I32), terms.variable(variable));
-        let block = terms.binary(Binary::Multiply, number, step);
-        let place = |place| {
-            let offset = terms.number(low + place, Type::I32);
-            terms.binary(Binary::Add, block.clone(), offset)
-        };
+        let terms = &self.plan.terms;
+        let block = terms.binary(Binary::Multiply, terms.variable(variable), terms.number(factor, Type::I32));
+        let place = |place| terms.binary(Binary::Add, block.clone(), terms.number(low + place, Type::I32));
         (0..factor).map(place).collect()
     }
 
