@@ -110,7 +110,7 @@ impl Checker {
             | Kind::Real(_, element)
             | Kind::Cast(element, _)
             | Kind::Reinterpret(element, _) => *element,
-            Kind::Binary(operator, left, _) if !operator.is_comparison() => self.element(left),
+            Kind::Binary(operator, operands) if !operator.is_comparison() => self.element(&operands[0]),
             Kind::Select(parts) => self.element(&parts[1]),
             Kind::Let(name, parts) => {
                 let known = self.of_lets.borrow().get(&std::ptr::from_ref(expression)).copied();
@@ -249,13 +249,6 @@ impl Checker {
 
     fn parts(&self, expression: &Expression, check: &impl Fn(&Self, &Expression) -> Result<()>) -> Result<()> {
         match &expression.kind {
-            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => Ok(()),
-            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => check(self, of),
-            Kind::Binary(_, left, right) => {
-                check(self, left)?;
-                check(self, right)
-            }
-            Kind::Select(parts) => parts.iter().try_for_each(|part| check(self, part)),
             Kind::Let(name, parts) => {
                 match is_foreign(self.element(&parts[0])) && self.is_number(&parts[0]) {
                     true => self.within(&parts[0])?,
@@ -271,6 +264,7 @@ impl Checker {
                     call.arguments.iter().enumerate().filter(|(place, argument)| !is_weight(*place, argument));
                 checked.try_for_each(|(_, argument)| check(self, argument))
             }
+            _ => expression.operands().iter().try_for_each(|operand| check(self, operand)),
         }
     }
 
@@ -391,7 +385,7 @@ fn is_zero(expression: &Expression) -> bool {
 /// An operator with its operands, whether Halide may change their order or not.
 pub(crate) fn operation(expression: &Expression) -> Option<(Binary, &Expression, &Expression)> {
     match &expression.kind {
-        Kind::Binary(operator, left, right) => Some((*operator, left, right)),
+        Kind::Binary(operator, operands) => Some((*operator, &operands[0], &operands[1])),
         Kind::Call(Call { name, arguments, .. }) => match (named(name), &arguments[..]) {
             (Some(Named::Operator(operator)), [left, right]) => Some((operator, left, right)),
             _ => None,

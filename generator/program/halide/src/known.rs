@@ -142,7 +142,7 @@ impl<'a> Evaluation<'a> {
             Kind::Integer(value, element) => Known::Integer(*value, Type::I32).cast(*element),
             Kind::Real(value, element) => Known::real(*value, *element),
             Kind::Cast(to, of) => within(of)?.cast(*to),
-            Kind::Binary(operator, left, right) => Known::operated(*operator, within(left)?, within(right)?),
+            Kind::Binary(operator, parts) => Known::operated(*operator, within(&parts[0])?, within(&parts[1])?),
             Kind::Not(of) => match within(of)? {
                 Known::Integer(truth, Type::Bool) => Some(Known::truth(truth == 0)),
                 _ => None,

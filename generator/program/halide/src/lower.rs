@@ -200,7 +200,8 @@ impl<'a> Lowering<'a> {
                 }
                 self.plan.terms.number_cast(to, of)
             }
-            Kind::Binary(operator, left, right) => {
+            Kind::Binary(operator, operands) => {
+                let [left, right] = &**operands;
                 let (one, other) = (self.term(left, scope, within)?, self.term(right, scope, within)?);
                 let types = [&one, &other].map(|term| self.plan.terms.type_of(term));
                 if types[0] != types[1] || (types[0] == Type::Bool && !operator.takes_bool()) {

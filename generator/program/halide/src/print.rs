@@ -181,24 +181,14 @@ impl Printer {
             Kind::Real(number, _) => self.text.push_str(&format!("{number}f")),
             Kind::Text(text) => self.text.push_str(&format!("{text:?}")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
-                self.text.push_str(&format!("{to}("));
-                self.expression(of);
-                self.text.push(')');
+                self.list(&format!("{to}("), std::slice::from_mut(of), ")");
             }
-            Kind::Binary(operator, left, right) => match operator.precedence() {
-                Some(_) => {
-                    self.operand(left);
-                    self.text.push_str(&format!(" {} ", symbol(*operator)));
-                    self.operand(right);
-                }
-                None => {
-                    self.text.push_str(&format!("{}(", operator.symbol()));
-                    self.expression(left);
-                    self.text.push_str(", ");
-                    self.expression(right);
-                    self.text.push(')');
-                }
-            },
+            Kind::Binary(operator, operands) if operator.precedence().is_some() => {
+                self.operand(&mut operands[0]);
+                self.text.push_str(&format!(" {} ", symbol(*operator)));
+                self.operand(&mut operands[1]);
+            }
+            Kind::Binary(operator, operands) => self.list(&format!("{}(", operator.symbol()), &mut operands[..], ")"),
             Kind::Not(of) => {
                 self.text.push('!');
                 self.operand(of);

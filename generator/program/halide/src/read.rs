@@ -302,8 +302,8 @@ fn expression(kind: u8, table: &Table, depth: usize) -> Result<Expression> {
         5 => Kind::Cast(type_of(2)?, boxed(table, 1, inner)?),
         6 => Kind::Reinterpret(type_of(2)?, boxed(table, 1, inner)?),
         7..=21 => {
-            let operands = (boxed(table, 1, inner)?, boxed(table, 3, inner)?);
-            Kind::Binary(OPERATORS[usize::from(kind) - 7], operands.0, operands.1)
+            let operands = Box::new([needed(table, 1, inner)?, needed(table, 3, inner)?]);
+            Kind::Binary(OPERATORS[usize::from(kind) - 7], operands)
         }
         22 => Kind::Not(boxed(table, 1, inner)?),
         23 => Kind::Select(Box::new([needed(table, 1, inner)?, needed(table, 3, inner)?, needed(table, 5, inner)?])),

@@ -287,7 +287,7 @@ pub(crate) enum Kind {
     Cast(Element, Box<Expression>),
     /// The same bits as another type.
     Reinterpret(Element, Box<Expression>),
-    Binary(Binary, Box<Expression>, Box<Expression>),
+    Binary(Binary, Box<[Expression; 2]>),
     Not(Box<Expression>),
     Select(Box<[Expression; 3]>),
     /// `let name = value in body`
@@ -370,38 +370,46 @@ impl Expression {
         Self { kind, span: Span::default() }
     }
 
-    /// Shows the expression and all its parts.
-    pub fn visit<'a>(&'a self, show: &mut impl FnMut(&'a Expression)) {
-        show(self);
+    /// The expressions that it is computed of, in the order of the text.
+    pub fn operands(&self) -> &[Expression] {
         match &self.kind {
-            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
-            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.visit(show),
-            Kind::Binary(_, left, right) => {
-                left.visit(show);
-                right.visit(show);
-            }
-            Kind::Select(parts) => parts.iter().for_each(|part| part.visit(show)),
-            Kind::Let(_, parts) => parts.iter().for_each(|part| part.visit(show)),
-            Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(show)),
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => &[],
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => std::slice::from_ref(of),
+            Kind::Binary(_, parts) | Kind::Let(_, parts) => &parts[..],
+            Kind::Select(parts) => &parts[..],
+            Kind::Call(call) => &call.arguments,
         }
+    }
+
+    /// The same, to change them.
+    pub fn operands_mut(&mut self) -> &mut [Expression] {
+        match &mut self.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => &mut [],
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => std::slice::from_mut(of),
+            Kind::Binary(_, parts) | Kind::Let(_, parts) => &mut parts[..],
+            Kind::Select(parts) => &mut parts[..],
+            Kind::Call(call) => &mut call.arguments,
+        }
+    }
+
+    /// The expression and all its parts, each before its operands.
+    pub fn parts(&self) -> Vec<&Expression> {
+        let mut parts = Vec::new();
+        self.add_parts(&mut parts);
+        parts
+    }
+
+    fn add_parts<'a>(&'a self, parts: &mut Vec<&'a Expression>) {
+        parts.push(self);
+        self.operands().iter().for_each(|operand| operand.add_parts(parts));
     }
 
     /// Changes the calls in the expression, and in their arguments.
     fn change_calls(&mut self, change: &mut impl FnMut(&mut Call)) {
-        match &mut self.kind {
-            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
-            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.change_calls(change),
-            Kind::Binary(_, left, right) => {
-                left.change_calls(change);
-                right.change_calls(change);
-            }
-            Kind::Select(parts) => parts.iter_mut().for_each(|part| part.change_calls(change)),
-            Kind::Let(_, parts) => parts.iter_mut().for_each(|part| part.change_calls(change)),
-            Kind::Call(call) => {
-                change(call);
-                call.arguments.iter_mut().for_each(|argument| argument.change_calls(change));
-            }
+        if let Kind::Call(call) = &mut self.kind {
+            change(call);
         }
+        self.operands_mut().iter_mut().for_each(|operand| operand.change_calls(change));
     }
 
     /// The number, if it is one.

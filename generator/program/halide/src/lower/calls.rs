@@ -176,19 +176,13 @@ impl Lowering<'_> {
             return false;
         }
         let values = func.definition.iter().flat_map(|definition| &definition.values);
-        { values }.any(|value| {
-            let mut bent = false;
-            value.visit(&mut |part| {
-                if let Kind::Call(call) = &part.kind {
-                    let inner = self.funcs.get(call.name.as_str()).filter(|_| call.called == Called::Func);
-                    bent |= matches!(call.called, Called::Func | Called::Image)
-                        && call.arguments.iter().any(is_limited)
-                        || inner.is_some_and(|inner| {
-                            self.func(*inner).schedule.compute == Level::Inlined && self.is_bent(*inner, depth + 1)
-                        });
-                }
-            });
-            bent
+        values.flat_map(Expression::parts).any(|part| {
+            let Kind::Call(call) = &part.kind else { return false };
+            let inner = self.funcs.get(call.name.as_str()).filter(|_| call.called == Called::Func);
+            matches!(call.called, Called::Func | Called::Image) && call.arguments.iter().any(is_limited)
+                || inner.is_some_and(|inner| {
+                    self.func(*inner).schedule.compute == Level::Inlined && self.is_bent(*inner, depth + 1)
+                })
         })
     }
 
@@ -208,31 +202,23 @@ impl Lowering<'_> {
     }
 
     pub(super) fn is_free_value(&mut self, value: &Expression) -> bool {
-        match &value.kind {
-            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Other(_) => true,
-            Kind::Variable(name) => !self.pipeline.parameters.iter().any(|parameter| &parameter.name == name),
-            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => self.is_free_value(of),
-            Kind::Binary(_, left, right) => self.is_free_value(left) && self.is_free_value(right),
-            Kind::Select(parts) => parts.iter().all(|part| self.is_free_value(part)),
-            Kind::Let(_, parts) => parts.iter().all(|part| self.is_free_value(part)),
-            Kind::Call(call) => {
-                let callee = match call.called {
-                    Called::Image => !self.pipeline.parameters.iter().any(|each| each.name == call.name),
-                    Called::Func => self.funcs.get(call.name.as_str()).copied().is_some_and(|func| self.is_free(func)),
-                    Called::Intrinsic | Called::Extern => true,
-                };
-                callee && call.arguments.iter().all(|argument| self.is_free_value(argument))
-            }
-        }
+        let is_parameter = |name: &str| self.pipeline.parameters.iter().any(|each| each.name == name);
+        let is_free = match &value.kind {
+            Kind::Variable(name) => !is_parameter(name),
+            Kind::Call(call) => match call.called {
+                Called::Image => !is_parameter(&call.name),
+                Called::Func => self.funcs.get(call.name.as_str()).copied().is_some_and(|func| self.is_free(func)),
+                Called::Intrinsic | Called::Extern => true,
+            },
+            _ => true,
+        };
+        is_free && value.operands().iter().all(|operand| self.is_free_value(operand))
     }
 }
 
 /// Whether an index is limited, or chosen by a condition.
 fn is_limited(index: &Expression) -> bool {
-    let mut limited = false;
-    index.visit(&mut |part| {
-        limited |=
-            matches!(part.kind, Kind::Select(_) | Kind::Binary(Binary::Minimum | Binary::Maximum | Binary::Modulo, ..));
-    });
-    limited
+    use Binary::{Maximum, Minimum, Modulo};
+    let is_limit = |kind: &Kind| matches!(kind, Kind::Select(_) | Kind::Binary(Minimum | Maximum | Modulo, _));
+    index.parts().into_iter().any(|part| is_limit(&part.kind))
 }

@@ -326,11 +326,8 @@ fn own_call<'e>(term: &'e Expression, name: &str) -> Option<&'e Call> {
 fn are_one_value(definition: &Definition, func: &str, order: &[Order], copied: &[&str]) -> bool {
     // Copies that store different elements are no parts of one value.
     let stores_by = |name: &str| {
-        let mut stores = false;
-        for argument in &definition.arguments {
-            argument.visit(&mut |part| stores |= matches!(&part.kind, Kind::Variable(found) if found == name));
-        }
-        stores
+        let mut parts = definition.arguments.iter().flat_map(Expression::parts);
+        parts.any(|part| matches!(&part.kind, Kind::Variable(found) if found == name))
     };
     // They are executed one after the other, as the innermost loop is.
     let innermost = order.iter().rfind(|each| definition.domain.iter().any(|reduction| reduction.name == each.name));
@@ -341,11 +338,7 @@ fn are_one_value(definition: &Definition, func: &str, order: &[Order], copied: &
 
 /// Whether an update gives the same in any order of its iterations: each value is joined with others by an operator.
 fn commutes(update: &Definition, name: &str) -> bool {
-    let is_free = |term: &Expression| {
-        let mut free = true;
-        term.visit(&mut |part| free &= own_call(part, name).is_none());
-        free
-    };
+    let is_free = |term: &Expression| term.parts().into_iter().all(|part| own_call(part, name).is_none());
     let is_own = |term: &Expression, value: usize| own_call(term, name).is_some_and(|call| call.value == value);
     let joins = |(place, value): (usize, &Expression)| match operation(value) {
         Some((Binary::Add | Binary::Minimum | Binary::Maximum, left, right)) => {

@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
             | Kind::Cast(element, _)
             | Kind::Reinterpret(element, _) => *element,
             Kind::Binary(operator, ..) if operator.is_comparison() => Element::BOOL,
-            Kind::Binary(_, left, _) => self.element(left),
+            Kind::Binary(_, operands) => self.element(&operands[0]),
             Kind::Select(parts) => self.element(&parts[1]),
             Kind::Let(name, parts) => {
                 let (element, before) = (self.element(&parts[0]), self.scope.get(name.as_str()).copied());
@@ -299,9 +299,9 @@ impl<'a> Reader<'a> {
             Kind::Real(value, _) => Node::Value(Scalar::Number(*value)),
             Kind::Text(_) | Kind::Other(_) => Node::Undefined,
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => Node::Cast(*to, self.boxed(of)),
-            Kind::Binary(operator, left, right) => {
-                let of = self.element(left);
-                Node::Binary { operator: *operator, of, operands: Box::new([self.node(left), self.node(right)]) }
+            Kind::Binary(operator, parts) => {
+                let (of, operands) = (self.element(&parts[0]), [self.node(&parts[0]), self.node(&parts[1])]);
+                Node::Binary { operator: *operator, of, operands: Box::new(operands) }
             }
             Kind::Not(of) => Node::Not(self.boxed(of)),
             Kind::Select(parts) => {

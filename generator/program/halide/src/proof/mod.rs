@@ -287,14 +287,14 @@ fn indices(array: &Array, place: usize) -> Vec<i64> {
 /// The constants that a pipeline computes with: integers, and numbers.
 fn constants(pipeline: &Pipeline) -> (Vec<i64>, Vec<f64>) {
     let (mut integers, mut numbers) = (Vec::new(), Vec::new());
-    let mut show = |part: &Expression| match part.kind {
-        Kind::Integer(integer, _) => integers.push(integer),
-        Kind::Real(number, _) => numbers.push(number),
-        _ => {}
-    };
-    for definition in pipeline.funcs.iter().flat_map(|func| func.definition.iter().chain(&func.updates)) {
-        definition.values.iter().for_each(|value| value.visit(&mut show));
-        definition.predicate.iter().for_each(|predicate| predicate.visit(&mut show));
+    let definitions = pipeline.funcs.iter().flat_map(|func| func.definition.iter().chain(&func.updates));
+    let roots = definitions.flat_map(|definition| definition.values.iter().chain(&definition.predicate));
+    for part in roots.flat_map(Expression::parts) {
+        match part.kind {
+            Kind::Integer(integer, _) => integers.push(integer),
+            Kind::Real(number, _) => numbers.push(number),
+            _ => {}
+        }
     }
     let numbers = numbers
         .into_iter()
