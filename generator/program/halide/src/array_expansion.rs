@@ -18,8 +18,7 @@ use pushmem_nest::{Binary, Type};
 use crate::plan::{Loop, Plan, Point, Stage, Term, Unroll};
 use crate::substitution::Substitution;
 use crate::target::{At, Target, distance, iterations};
-use crate::value::{Value, Variable};
-use crate::walk::{loads_of, loads_of_stage};
+use crate::value::{Variable, all_loads};
 
 /// The most operations of a value that is a part of a choice, if the update does not have half as many by itself. Each update that reads the
 /// element before it doubles them.
@@ -96,7 +95,7 @@ fn expanded(plan: &mut Plan, version: &mut Vec<Stage>, update: &Stage, reads: Op
 pub(crate) fn is_recursive(stage: &Stage) -> bool {
     let is_target =
         |point: &Point| point.indices.iter().zip(&stage.targets).all(|(index, target)| Rc::ptr_eq(index, target));
-    loads_of_stage(stage, &stage.arrays).into_iter().any(|point| !is_target(point))
+    stage.loads_of(&stage.arrays).any(|point| !is_target(point))
 }
 
 /// Whether the indices of a stage are the variables of its loops.
@@ -174,7 +173,7 @@ impl Reads {
         let mut reads = Self { indices, targets, loops, before: false, earlier: Vec::new() };
         for value in &update.values {
             let mut earlier = Vec::new();
-            for point in loads_of(value, &update.arrays) {
+            for point in all_loads(value).into_iter().filter(|point| update.arrays.contains(&point.array)) {
                 match reads.time(point)? {
                     Time::Now => {}
                     Time::Before => reads.before = true,
@@ -408,12 +407,8 @@ fn operations(value: &Term, known: &mut HashMap<usize, usize>) -> usize {
     if let Some(known) = known.get(&place) {
         return *known;
     }
-    let indices = match &**value {
-        Value::Load(point) => &point.indices[..],
-        _ => &[],
-    };
-    let parts = value.operands().into_iter().chain(indices);
-    let all = parts.fold(1_usize, |all, part| all.saturating_add(operations(part, known)));
+    let sources = value.sources().into_iter();
+    let all = sources.fold(1_usize, |all, source| all.saturating_add(operations(source, known)));
     known.insert(place, all);
     all
 }

@@ -1,6 +1,6 @@
 //! Terms as values of nests: the indices of loads as indices of arrays, and entries of constants as those of tables.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_float::Format;
@@ -294,9 +294,7 @@ impl Converter<'_> {
 
     /// Whether an index is computed with numbers that have fewer bits than those of the pipeline.
     fn is_narrowed(&self, index: &Term) -> bool {
-        let mut found = false;
-        index.visit(&mut HashSet::new(), &mut |part| found |= part.is_number());
-        found && self.floats != Floats::Exact
+        self.floats != Floats::Exact && index.parts().into_iter().any(Value::is_number)
     }
 
     /// An index of one sum of variables that goes along a few lines.

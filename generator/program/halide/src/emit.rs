@@ -23,7 +23,7 @@ use crate::statements::{Writer, identifier};
 use crate::straight::{straightened, with_few_writers};
 use crate::substitution::with_variables;
 use crate::turns::{after_reads, changing_place, in_turns};
-use crate::value::{Element, Value, Variable};
+use crate::value::{Element, Load, Value, Variable, all_loads};
 
 /// The fewest choices by one coordinate for which the values of it have blocks of their own.
 const FEWEST_CHOICES: i64 = 16;
@@ -52,9 +52,19 @@ impl Statement {
         self.target.array()
     }
 
+    /// All that it loads, for indices too.
+    fn loads(&self) -> Vec<&Element> {
+        all_loads([&self.value].into_iter().chain(self.target.values()))
+    }
+
     /// All loads from arrays, those of indices too: each array with its indices, unless data choose them.
     pub fn array_loads(&self) -> impl Iterator<Item = (usize, &[Index])> {
-        self.value.array_loads().into_iter().chain(self.target.loads_of_indices())
+        self.loads().into_iter().filter(|load| !load.is_entry()).map(|load| (load.array(), load.indices()))
+    }
+
+    /// The element that it stores and those that it loads, but for those for indices.
+    pub fn elements(&self) -> impl Iterator<Item = &Element> {
+        [&self.target].into_iter().chain(self.value.loads())
     }
 
     /// Puts other parts into its value and its target.
@@ -68,11 +78,7 @@ impl Statement {
 
     /// Whether data choose elements that it accesses.
     fn chooses(&self) -> bool {
-        let mut chooses = matches!(self.target, Element::Chosen { .. });
-        self.value.visit(&mut HashSet::new(), &mut |part| {
-            chooses |= matches!(part, Value::Load(Element::Chosen { .. }));
-        });
-        chooses
+        self.elements().any(|element| matches!(element, Element::Chosen { .. }))
     }
 }
 
@@ -361,18 +367,9 @@ impl Nest<'_> {
         blocks: &[Block],
         names: &[String],
     ) -> (Vec<Declared<'static, nest::Array>>, Vec<Declared<'static, nest::Table>>) {
-        let statements = || blocks.iter().flat_map(|block| &block.statements);
-        let mut seen = HashSet::new();
-        let mut used: BTreeSet<usize> = statements().map(Statement::array).collect();
-        for statement in statements() {
-            let mut loaded = |part: &Value<Element>| {
-                if let Value::Load(load) = part {
-                    used.insert(load.array());
-                }
-            };
-            statement.value.visit_all(&mut seen, &mut loaded);
-            statement.target.values().iter().for_each(|index| index.visit_all(&mut seen, &mut loaded));
-        }
+        let statements = blocks.iter().flat_map(|block| &block.statements);
+        let used = statements.flat_map(|statement| [&statement.target].into_iter().chain(statement.loads()));
+        let used: BTreeSet<usize> = used.map(Element::array).collect();
         let (mut arrays, mut tables) = (Vec::new(), Vec::new());
         for array in used {
             let (name, span, element) =
@@ -425,16 +422,15 @@ impl Nest<'_> {
 /// The coordinate that a first definition chooses between many values by.
 fn chooser(stage: &Stage, ranges: &Box) -> Option<Variable> {
     let mut counts: BTreeMap<Variable, i64> = BTreeMap::new();
-    let mut seen = HashSet::new();
-    for value in stage.values.iter().flatten() {
-        value.visit(&mut seen, &mut |part| {
-            if let Value::Select(condition, ..) = part
-                && let Value::Binary(Binary::Equal, left, right) = &**condition
-                && let (Value::Variable(variable), Value::Number(..)) = (&**left, &**right)
-            {
-                *counts.entry(*variable).or_default() += 1;
-            }
-        });
+    let (mut seen, mut parts) = (HashSet::new(), Vec::new());
+    stage.values.iter().flatten().for_each(|value| value.add_parts(&mut seen, &mut parts));
+    for part in parts {
+        if let Value::Select(condition, ..) = part
+            && let Value::Binary(Binary::Equal, left, right) = &**condition
+            && let (Value::Variable(variable), Value::Number(..)) = (&**left, &**right)
+        {
+            *counts.entry(*variable).or_default() += 1;
+        }
     }
     let is_free = |variable: &Variable| {
         let extent = ranges[*variable].1 - ranges[*variable].0 + 1;

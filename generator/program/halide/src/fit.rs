@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use pushmem_nest::{Binary, INDEX_LIMIT, Index, Piece, Type};
 
-use crate::value::{Evaluator, Value, Variable};
+use crate::value::{Evaluator, Load, Value, Variable};
 
 /// The most values of a variable that are tried.
 pub(crate) const MOST_VALUES: i64 = 1 << 16;
@@ -17,7 +17,7 @@ pub(crate) const MOST_VALUES: i64 = 1 << 16;
 const LARGEST_DIVISOR: i64 = 32;
 
 /// The value, if it depends on nothing within the ranges of the variables.
-pub(crate) fn constant_of<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<i64> {
+pub(crate) fn constant_of<L: Load>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<i64> {
     let single = |variable: Variable| ranges.get(variable).filter(|range| range.0 == range.1).map(|range| range.0);
     value.evaluate(&single).or_else(|| index_of(value, ranges)?.as_constant())
 }
@@ -34,13 +34,13 @@ pub(crate) struct Sampled {
 
 impl Sampled {
     /// The values of an expression, if it depends on one sum of variables only.
-    pub fn new<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Self> {
+    pub fn new<L: Load>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Self> {
         Indices { ranges, known: HashMap::new(), sums: HashMap::new() }.sampled(value)
     }
 }
 
 /// The variable of an expression that has one only, and no loads.
-fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
+fn only_variable<L: Load>(value: &Value<L>) -> Option<Variable> {
     let variables = value.own_variables();
     match (variables.len(), value.is_known()) {
         (1, true) => variables.first().copied(),
@@ -49,7 +49,7 @@ fn only_variable<L: Clone>(value: &Value<L>) -> Option<Variable> {
 }
 
 /// An expression as an index, if it is one.
-pub(crate) fn index_of<L: Clone>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
+pub(crate) fn index_of<L: Load>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
     Indices { ranges, known: HashMap::new(), sums: HashMap::new() }.index(value)
 }
 
@@ -61,7 +61,7 @@ struct Indices<'a, L> {
     sums: HashMap<*const Value<L>, Option<Index>>,
 }
 
-impl<L: Clone> Indices<'_, L> {
+impl<L: Load> Indices<'_, L> {
     fn index(&mut self, value: &Value<L>) -> Option<Index> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(value)) {
             return known.clone();
@@ -147,7 +147,7 @@ fn is_quotient(index: &Index) -> bool {
     index.pieces.len() == 1 && index.pieces.iter().all(divided)
 }
 
-impl<L: Clone> Indices<'_, L> {
+impl<L: Load> Indices<'_, L> {
     /// The index of an expression that depends on one sum of loop variables only, from its values.
     fn tabulated(&mut self, value: &Value<L>) -> Option<Index> {
         let Sampled { sum, first, values } = self.sampled(value)?;

@@ -1,7 +1,7 @@
 //! The types of what memories hold: 8 or 16 bits, also for values of 32 bits where these are always few. An array of 32 bits has two
 //! words for each element, so that a narrow one is half as large.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use pushmem_nest::{Binary, Type};
@@ -9,8 +9,7 @@ use pushmem_nest::{Binary, Type};
 use crate::interval::Intervals;
 use crate::plan::{Array, Box, Plan, Stage, Storage, Term, Unroll};
 use crate::regions::ranges;
-use crate::value::Value;
-use crate::walk::arrays;
+use crate::value::{Value, all_loads};
 
 /// The types that take one word of a memory, narrow ones first.
 pub(crate) const NARROW: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
@@ -155,9 +154,7 @@ impl Growth<'_> {
 
     /// Whether a term reads nothing that is updated.
     fn is_free(&self, term: &Term) -> bool {
-        let mut found = BTreeSet::new();
-        arrays(term, &mut HashSet::new(), &mut found);
-        self.arrays.iter().all(|array| !found.contains(array))
+        !all_loads([term]).into_iter().any(|point| self.arrays.contains(&point.array))
     }
 }
 

@@ -16,7 +16,6 @@ use crate::plan::{Array, Loop, Plan, Point, Stage, Storage, Term};
 use crate::substitution::Substitution;
 use crate::target::iterations;
 use crate::value::Variable;
-use crate::walk::loads_of_stage;
 
 /// The most levels of a dimension.
 const MOST_LEVELS: usize = 256;
@@ -138,7 +137,7 @@ impl Division {
         }
         let mut wanted = BTreeSet::new();
         for stage in (0..plan.stages.len()).filter(|stage| !group.contains(stage)) {
-            for point in loads_of_stage(&plan.stages[stage], &own) {
+            for point in plan.stages[stage].loads_of(&own) {
                 wanted.insert(point.indices[dimension].as_number()?);
             }
         }
@@ -328,7 +327,7 @@ fn levels_read(plan: &Plan, stage: usize, dimension: usize, along: &Along, level
     let values = at.iter().map(|(variable, value)| (*variable, plan.terms.number(*value, Type::I32))).collect();
     let mut reads = LevelReads::new();
     let mut new = Substitution::new(&plan.terms, values, |_: &Point, _, _| None);
-    for point in loads_of_stage(stage, &stage.arrays) {
+    for point in stage.loads_of(&stage.arrays) {
         let read = new.of(&point.indices[dimension])?.as_number()?;
         if read != level {
             reads.insert((read, along.reads_before(stage, level, point, read)?));

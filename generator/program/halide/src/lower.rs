@@ -18,7 +18,7 @@ use crate::plan::{Array, Plan, Stage, Storage, Term};
 use crate::print::{Names, variable};
 use crate::sizes::Sizes;
 use crate::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline};
-use crate::value::Value;
+use crate::value::{Value, all_loads};
 
 /// The deepest nesting of calls and operators, so that no walk exhausts the stack.
 const DEEPEST: usize = 1500;
@@ -379,9 +379,8 @@ impl<'a> Lowering<'a> {
             self.stored.keys().map(|func| (*func, BTreeSet::new())).collect();
         for stage in &self.plan.stages {
             let entry = needs.entry(stage.func).or_default();
-            for array in crate::walk::arrays_of(stage) {
-                entry.extend(of_array.get(&array).filter(|func| **func != stage.func));
-            }
+            let loaded = all_loads(stage.terms()).into_iter().filter_map(|point| of_array.get(&point.array));
+            entry.extend(loaded.filter(|func| **func != stage.func));
         }
         let mut stages = std::mem::take(&mut self.plan.stages);
         while !needs.is_empty() {

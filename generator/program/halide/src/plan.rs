@@ -6,7 +6,7 @@ use pushmem_nest::{Span, Type};
 
 use crate::held::{is_wide, unrolled};
 use crate::intern::Interner;
-use crate::value::{Value, Variable};
+use crate::value::{Load, Value, Variable, all_loads};
 
 /// A value that is kept once.
 pub(crate) type Term = Rc<Value<Point>>;
@@ -17,6 +17,12 @@ pub(crate) struct Point {
     pub array: usize,
     pub indices: Vec<Term>,
     pub span: Span,
+}
+
+impl Load for Point {
+    fn values(&self) -> &[Term] {
+        &self.indices
+    }
 }
 
 /// The least and the greatest index of each dimension.
@@ -130,6 +136,18 @@ impl Plan {
             again.map(in_turn).fold(1, i64::saturating_mul)
         };
         self.stages.iter().filter(|stage| stage.func == func && stage.updates).map(of_stage).max().unwrap_or(1)
+    }
+}
+
+impl Stage {
+    /// The terms that it computes: values, and the indices of the element that it stores.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.values.iter().flatten().chain(&self.targets)
+    }
+
+    /// The elements of these arrays that it loads, those for indices too.
+    pub fn loads_of(&self, arrays: &[usize]) -> impl Iterator<Item = &Point> {
+        all_loads(self.terms()).into_iter().filter(|point| arrays.contains(&point.array))
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Binary, Index, Piece};
 
-use crate::value::{Element, Value};
+use crate::value::{Element, Load, Value};
 
 /// The value with other parts, each of which is looked at once, however often it is used.
 pub(crate) fn rewritten(
@@ -33,7 +33,7 @@ pub(crate) fn rewritten(
 }
 
 /// An index as a value.
-pub(crate) fn value_of<L: Clone>(index: &Index) -> Rc<Value<L>> {
+pub(crate) fn value_of<L: Load>(index: &Index) -> Rc<Value<L>> {
     let mut sum: Option<Rc<Value<L>>> = None;
     let mut add = |factor: i64, term: Rc<Value<L>>| {
         let product = |factor: i64, term| match factor {

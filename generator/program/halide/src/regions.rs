@@ -152,7 +152,7 @@ fn demand(plan: &Plan, stage: &Stage, ranges: &Box, boxes: &mut [Option<Box>], w
         }
     };
     let (mut walk, mut seen) = (Walk::new(&mut load), HashSet::new());
-    for term in stage.values.iter().flatten().chain(&stage.targets) {
+    for term in stage.terms() {
         walk.term(term, ranges, &mut seen);
     }
 }

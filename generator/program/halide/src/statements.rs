@@ -1,12 +1,12 @@
 //! Values, indices and statements of blocks in the syntax of nests.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use pushmem_nest::syntax::{Name, Statement, Syntax};
 use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary, named_values, value_names};
 
-use crate::value::{Element, Value, Variable};
+use crate::value::{Element, Load, Value, Variable};
 
 /// Letters, digits and `_`, beginning with none of the digits.
 pub(crate) fn identifier(name: &str) -> String {
@@ -38,7 +38,7 @@ impl Writer<'_> {
     pub fn statement(&self, element: &Element, value: &Rc<Value<Element>>, updates: bool) -> Statement {
         let roots = element.values().iter().chain([value]);
         let levels = |of: &Rc<Value<Element>>, _: usize, operand: &Rc<Value<Element>>| levels_to(of, operand);
-        let parts = named_values(roots, Rc::as_ptr, |part| part.parts(), levels, FEWEST_IN_STATEMENT);
+        let parts = named_values(roots, Rc::as_ptr, |part| part.sources(), levels, FEWEST_IN_STATEMENT);
         let names = value_names(self.names.iter().chain(self.variables.values()).map(String::as_str));
         let mut writer = self.clone();
         let mut values = Vec::new();
@@ -67,11 +67,7 @@ impl Writer<'_> {
             Value::Load(load) => load.array() == element.array() && self.load(load) == *target,
             _ => false,
         };
-        let contains_target = |value: &Rc<Value<Element>>| {
-            let mut found = false;
-            value.visit(&mut HashSet::new(), &mut |part| found |= is_target(part));
-            found
-        };
+        let contains_target = |value: &Rc<Value<Element>>| value.parts().into_iter().any(is_target);
         if let Value::Binary(Binary::FloatAdd(_), left, right) = &**value {
             // Sums of numbers depend on their order: only one number is added.
             let added = [(left, right), (right, left)].into_iter().find(|(one, _)| is_target(one));

@@ -10,7 +10,7 @@
 mod several;
 mod steps;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_nest::{Index, Span};
@@ -46,22 +46,12 @@ pub(crate) fn straightened(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<Block
 
 /// The blocks with a copy of each array before its updates by a third block and by those after it, which go on in the copy.
 pub(crate) fn with_few_writers(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<Block> {
-    let is_chosen = |block: &Block, array: usize| {
-        let mut found = false;
-        for statement in &block.statements {
-            let target = Rc::new(Value::Load(statement.target.clone()));
-            for value in [&target, &statement.value] {
-                value.visit(&mut HashSet::new(), &mut |part| {
-                    found |= matches!(part, Value::Load(Element::Chosen { array: chosen, .. }) if *chosen == array);
-                });
-            }
-        }
-        found
-    };
+    let elements = blocks.iter().flat_map(|block| &block.statements).flat_map(Statement::elements);
+    let chosen = elements.filter(|element| matches!(element, Element::Chosen { .. })).map(Element::array);
+    let chosen: BTreeSet<usize> = chosen.collect();
     let buffers = (0..arrays.plan.arrays.len()).filter(|array| arrays.plan.arrays[*array].storage == Storage::Buffer);
     // Data choose elements of one memory, whatever the number of blocks that write it.
-    let copied: BTreeSet<usize> =
-        buffers.filter(|array| !blocks.iter().any(|block| is_chosen(block, *array))).collect();
+    let copied: BTreeSet<usize> = buffers.filter(|array| !chosen.contains(array)).collect();
     let mut straight = Straight::new(arrays);
     let (mut writers, mut now) = (HashMap::<usize, usize>::new(), HashMap::<usize, usize>::new());
     for mut block in blocks {

@@ -11,7 +11,6 @@ use crate::array_expansion::{Reads, is_recursive};
 use crate::loops::Loops;
 use crate::plan::{Plan, Stage, Term, with_definitions};
 use crate::substitution::with_variables;
-use crate::walk::loads_of_stage;
 
 /// The most sweeps of an update, and of one that has no accelerator with fewer.
 const FEW_SWEEPS: i64 = 32;
@@ -65,8 +64,7 @@ fn meet(sweeps: &[Stage], reads: &[Reads]) -> bool {
     let written: BTreeSet<Vec<usize>> = sweeps.iter().map(places).collect();
     let comes_back = written.len() < sweeps.len();
     let reads_others = |sweep: &Stage| {
-        let mut loads = loads_of_stage(sweep, &sweep.arrays).into_iter();
-        loads.any(|point| {
+        sweep.loads_of(&sweep.arrays).any(|point| {
             let levels = point.indices.iter().zip(&sweep.targets);
             let moved =
                 levels.map(|(read, target)| if target.as_number().is_some() { place(read) } else { place(target) });

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use pushmem_nest::Index;
 
 use crate::emit::Statement;
+use crate::value::{Element, Load, all_loads};
 
 /// The arrays that a statement reads, but for its own.
 fn reads(statement: &Statement) -> BTreeSet<usize> {
@@ -70,6 +71,7 @@ pub(crate) fn after_reads(mut statements: Vec<Statement>) -> Vec<Statement> {
 /// An array that an update of several values stores and reads for its place, if there is one.
 pub(crate) fn changing_place(statements: &[Statement]) -> Option<usize> {
     let stored: BTreeSet<usize> = statements.iter().map(Statement::array).collect();
-    let mut places = statements.iter().flat_map(|statement| statement.target.loads_of_indices());
-    places.find(|(array, _)| stored.len() > 1 && stored.contains(array)).map(|(array, _)| array)
+    let places = statements.iter().flat_map(|statement| all_loads(statement.target.values()));
+    let mut read = places.filter(|load| !load.is_entry()).map(Element::array);
+    read.find(|array| stored.len() > 1 && stored.contains(array))
 }

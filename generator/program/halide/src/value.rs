@@ -67,65 +67,43 @@ impl Element {
         }
     }
 
-    /// The indices that are values, as data choose them.
-    pub fn values(&self) -> &[Rc<Value<Element>>] {
+    /// Whether it is an entry of a table.
+    pub fn is_entry(&self) -> bool {
+        matches!(self, Element::Table { .. })
+    }
+}
+
+/// What values load.
+pub(crate) trait Load: Clone {
+    /// The indices that are values.
+    fn values(&self) -> &[Rc<Value<Self>>];
+}
+
+impl Load for Element {
+    /// Those that data choose.
+    fn values(&self) -> &[Rc<Value<Self>>] {
         match self {
             Element::Array { .. } => &[],
             Element::Table { index, .. } => std::slice::from_ref(index),
             Element::Chosen { indices, .. } => indices,
         }
     }
-
-    /// All loads from arrays for its indices, each once.
-    pub fn loads_of_indices(&self) -> Vec<(usize, &[Index])> {
-        let (mut seen, mut loads) = (HashSet::new(), Vec::new());
-        self.values().iter().for_each(|index| index.visit_all(&mut seen, &mut |part| loads.extend(part.array_load())));
-        loads
-    }
 }
 
-impl Value<Element> {
-    /// All loads from arrays, those of indices too, in the order of the text: each array with its indices, unless data choose them.
-    pub fn array_loads(&self) -> Vec<(usize, &[Index])> {
-        let mut loads = Vec::new();
-        self.visit_all(&mut HashSet::new(), &mut |part| loads.extend(part.array_load()));
-        loads
-    }
-
-    fn array_load(&self) -> Option<(usize, &[Index])> {
-        match self {
-            Value::Load(load @ (Element::Array { array, .. } | Element::Chosen { array, .. })) => {
-                Some((*array, load.indices()))
-            }
-            _ => None,
+/// All loads of values, those of indices too, each once and before those of its indices.
+pub(crate) fn all_loads<'a, L: Load>(values: impl IntoIterator<Item = &'a Rc<Value<L>>>) -> Vec<&'a L> {
+    fn add<'a, L: Load>(value: &'a Value<L>, seen: &mut HashSet<*const Value<L>>, loads: &mut Vec<&'a L>) {
+        if seen.insert(value) {
+            loads.extend(value.as_load());
+            value.sources().into_iter().for_each(|source| add(source, seen, loads));
         }
     }
-
-    /// The values that it is computed of: operands, and of a load the indices.
-    pub fn parts(&self) -> Vec<&Rc<Self>> {
-        match self {
-            Value::Load(load) => load.values().iter().collect(),
-            other => other.operands(),
-        }
-    }
-
-    /// Shows each part once, those of indices too: operands before what is computed of them, a load before its indices.
-    pub fn visit_all<'a>(&'a self, seen: &mut HashSet<*const Self>, show: &mut impl FnMut(&'a Self)) {
-        if !seen.insert(self) {
-            return;
-        }
-        let is_load = matches!(self, Value::Load(_));
-        if is_load {
-            show(self);
-        }
-        self.parts().into_iter().for_each(|part| part.visit_all(seen, show));
-        if !is_load {
-            show(self);
-        }
-    }
+    let (mut seen, mut loads) = (HashSet::new(), Vec::new());
+    values.into_iter().for_each(|value| add(value, &mut seen, &mut loads));
+    loads
 }
 
-impl<L: Clone> Value<L> {
+impl<L: Load> Value<L> {
     pub fn number(value: i64) -> Rc<Self> {
         Rc::new(Value::Number(value, Type::I32))
     }
@@ -148,6 +126,19 @@ impl<L: Clone> Value<L> {
             Value::Variable(variable) => Some(*variable),
             _ => None,
         }
+    }
+
+    /// The load, if it is one.
+    fn as_load(&self) -> Option<&L> {
+        match self {
+            Value::Load(load) => Some(load),
+            _ => None,
+        }
+    }
+
+    /// The values that it is computed of: operands, and of a load the indices.
+    pub fn sources(&self) -> Vec<&Rc<Self>> {
+        self.as_load().map_or_else(|| self.operands(), |load| load.values().iter().collect())
     }
 
     pub fn operands(&self) -> Vec<&Rc<Self>> {
@@ -197,39 +188,34 @@ impl<L: Clone> Value<L> {
         }
     }
 
-    /// All loads, in the order of the text.
-    pub fn loads(&self) -> Vec<&L> {
-        let mut found = Vec::new();
-        self.visit(&mut HashSet::new(), &mut |part| {
-            if let Value::Load(load) = part {
-                found.push(load);
-            }
-        });
-        found
+    /// All loads but those for indices, in the order of the text.
+    pub fn loads(&self) -> impl Iterator<Item = &L> {
+        self.parts().into_iter().filter_map(Self::as_load)
     }
 
     /// Whether it depends on variables only.
     pub fn is_known(&self) -> bool {
-        self.loads().is_empty()
+        self.loads().next().is_none()
     }
 
-    /// Shows each part of the value once, however often it is used; operands before what is computed of them.
-    pub fn visit<'a>(&'a self, seen: &mut HashSet<*const Self>, show: &mut impl FnMut(&'a Self)) {
+    /// Each part once, however often it is used, operands before what is computed of them; no parts of indices.
+    pub fn parts(&self) -> Vec<&Self> {
+        let mut parts = Vec::new();
+        self.add_parts(&mut HashSet::new(), &mut parts);
+        parts
+    }
+
+    /// Adds the parts that were not `seen`.
+    pub fn add_parts<'a>(&'a self, seen: &mut HashSet<*const Self>, parts: &mut Vec<&'a Self>) {
         if seen.insert(self) {
-            self.operands().into_iter().for_each(|operand| operand.visit(seen, show));
-            show(self);
+            self.operands().into_iter().for_each(|operand| operand.add_parts(seen, parts));
+            parts.push(self);
         }
     }
 
     /// The variables outside of loads.
     pub fn own_variables(&self) -> BTreeSet<Variable> {
-        let mut found = BTreeSet::new();
-        self.visit(&mut HashSet::new(), &mut |part| {
-            if let Value::Variable(variable) = part {
-                found.insert(*variable);
-            }
-        });
-        found
+        self.parts().into_iter().filter_map(Self::as_variable).collect()
     }
 
     /// The type, where `load` gives those of loads. Operands are of one type.
@@ -258,18 +244,18 @@ pub(crate) struct Evaluator<'a, L> {
     values: RefCell<Vec<Option<(i64, Type)>>>,
 }
 
-impl<'a, L: Clone> Evaluator<'a, L> {
+impl<'a, L: Load> Evaluator<'a, L> {
     pub fn new(value: &'a Value<L>) -> Self {
         let mut parts = Vec::new();
         let mut places: HashMap<*const Value<L>, usize> = HashMap::new();
-        value.visit(&mut HashSet::new(), &mut |part| {
+        for part in value.parts() {
             let mut operands = [0; 3];
             for (place, operand) in operands.iter_mut().zip(part.operands()) {
                 *place = places[&Rc::as_ptr(operand)];
             }
             places.insert(part, parts.len());
             parts.push((part, operands));
-        });
+        }
         Self { values: RefCell::new(vec![None; parts.len()]), parts }
     }
 

@@ -1,56 +1,16 @@
 //! Walks over terms: what they load, and for which values of the variables.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use pushmem_nest::{AffineIndex, Binary, Unary};
 
 use crate::fit::{constant_of, index_of};
-use crate::plan::{Box, Point, Stage, Term};
+use crate::plan::{Box, Point, Term};
 use crate::value::Value;
 
 /// The most terms that are looked at with what conditions say of them; others are looked at without.
 const MOST_GUARDED: usize = 1 << 18;
-
-/// All arrays that a stage loads.
-pub(crate) fn arrays_of(stage: &Stage) -> BTreeSet<usize> {
-    let (mut found, mut seen) = (BTreeSet::new(), HashSet::new());
-    for term in stage.values.iter().flatten().chain(&stage.targets) {
-        arrays(term, &mut seen, &mut found);
-    }
-    found
-}
-
-/// Adds the arrays that a term loads.
-pub(crate) fn arrays(term: &Term, seen: &mut HashSet<usize>, found: &mut BTreeSet<usize>) {
-    points(term, seen, &mut |point| _ = found.insert(point.array));
-}
-
-/// The points of these arrays that terms load, those for indices too.
-pub(crate) fn loads_of<'a>(terms: impl IntoIterator<Item = &'a Term>, arrays: &[usize]) -> Vec<&'a Point> {
-    let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    for term in terms {
-        points(term, &mut seen, &mut |point| found.extend(arrays.contains(&point.array).then_some(point)));
-    }
-    found
-}
-
-/// The same of a stage.
-pub(crate) fn loads_of_stage<'a>(stage: &'a Stage, arrays: &[usize]) -> Vec<&'a Point> {
-    loads_of(stage.values.iter().flatten().chain(&stage.targets), arrays)
-}
-
-/// Shows all points that a term loads, each part of the term once.
-fn points<'a>(term: &'a Term, seen: &mut HashSet<usize>, show: &mut impl FnMut(&'a Point)) {
-    if !seen.insert(Rc::as_ptr(term) as usize) {
-        return;
-    }
-    if let Value::Load(point) = &**term {
-        show(point);
-        point.indices.iter().for_each(|index| points(index, seen, show));
-    }
-    term.operands().into_iter().for_each(|operand| points(operand, seen, show));
-}
 
 /// The action for a load, and the ranges that the variables have there.
 type OnLoad<'a> = dyn FnMut(&Point, &[(i64, i64)]) + 'a;

@@ -1,6 +1,6 @@
 //! The definitions of Funcs as stages, with their loops and copies.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 
 use pushmem_nest::{Binary, Span, Type};
 
@@ -12,8 +12,7 @@ use crate::loops::{Order, summing_order};
 use crate::plan::{Array, Loop, Stage, Storage, Term, Unroll};
 use crate::print::variable;
 use crate::syntax::{Call, Called, Definition, Expression, Func, Kind};
-use crate::value::{Value, Variable};
-use crate::walk;
+use crate::value::{Value, Variable, all_loads};
 
 impl<'a> Lowering<'a> {
     /// The definitions of a Func, as stages.
@@ -196,9 +195,7 @@ impl<'a> Lowering<'a> {
         self.is_reduction = any_rolled;
         let arrays = self.stored[&number].clone();
         let targets = self.terms(&definition.arguments, &scope, number)?;
-        let (mut read, mut seen) = (BTreeSet::new(), HashSet::new());
-        targets.iter().for_each(|target| walk::arrays(target, &mut seen, &mut read));
-        if !copies.is_empty() && arrays.iter().any(|array| read.contains(array)) {
+        if !copies.is_empty() && all_loads(&targets).into_iter().any(|point| arrays.contains(&point.array)) {
             return Ok(false);
         }
         let Some(mut values) = self.copied(number, definition, &targets, &scope, &copies)? else { return Ok(false) };
