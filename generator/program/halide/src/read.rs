@@ -42,7 +42,7 @@ fn of_format(bytes: &[u8], format: Format) -> Result<(Pipeline, Vec<Format>)> {
     let list = root.tables(0)?;
     let mut parameters: Vec<Parameter> = root.tables(5)?.iter().map(parameter).collect::<Result<_>>()?;
     for table in root.tables(6)? {
-        parameters.push(external(&table)?);
+        parameters.push(external(&table, 0)?);
     }
     let pipeline = Pipeline {
         format,
@@ -167,25 +167,18 @@ fn parameter(table: &Table) -> Result<Parameter> {
             extent_estimate: expression_of(table, 9, 0)?,
         })
     };
-    Ok(Parameter {
-        is_buffer: table.flag(1)?,
-        element: element(&table.needed(2, "the type of a parameter")?)?,
-        dimensions: usize::try_from(table.i32(3)?)
-            .map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
-        name: table.text(4)?,
-        constraints: table.tables(6)?.iter().map(constraint).collect::<Result<_>>()?,
-        span: Default::default(),
-    })
+    let own = external(table, 1)?;
+    Ok(Parameter { constraints: table.tables(6)?.iter().map(constraint).collect::<Result<_>>()?, ..own })
 }
 
-/// A parameter that the user made. The file does not have the bounds of its dimensions.
-fn external(table: &Table) -> Result<Parameter> {
+/// A parameter that the user made, of fields from this one on. The file does not have the bounds of its dimensions.
+fn external(table: &Table, first: usize) -> Result<Parameter> {
     Ok(Parameter {
-        is_buffer: table.flag(0)?,
-        element: element(&table.needed(1, "the type of a parameter")?)?,
-        dimensions: usize::try_from(table.i32(2)?)
+        is_buffer: table.flag(first)?,
+        element: element(&table.needed(first + 1, "the type of a parameter")?)?,
+        dimensions: usize::try_from(table.i32(first + 2)?)
             .map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
-        name: table.text(3)?,
+        name: table.text(first + 3)?,
         constraints: Vec::new(),
         span: Default::default(),
     })
