@@ -9,6 +9,37 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use crate::program::{Level, Policy};
 use crate::types::Type;
 
+/// Reads a type from the scalars, the lists and the mappings that are given, and refuses others: something else is expected.
+macro_rules! read_from {
+    (
+        $type:ident, $expected:expr,
+        { $($scalar:ident($value:ident: $of:ty) => $made:expr,)* }
+        { $($compound:ident($access:ident: $kind:ident) => $read:expr,)* }
+    ) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Reading;
+                impl<'de> Visitor<'de> for Reading {
+                    type Value = $type;
+
+                    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        formatter.write_str($expected)
+                    }
+
+                    $(fn $scalar<E: Error>(self, $value: $of) -> Result<$type, E> {
+                        Ok($made)
+                    })*
+
+                    $(fn $compound<A: $kind<'de>>(self, $access: A) -> Result<$type, A::Error> {
+                        $read
+                    })*
+                }
+                deserializer.deserialize_any(Reading)
+            }
+        }
+    };
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramFile {
@@ -75,31 +106,11 @@ impl fmt::Display for Entry {
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
-        impl Visitor<'_> for EntryVisitor {
-            type Value = Entry;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a number")
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Entry, E> {
-                Ok(Entry::Integer(number))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Entry, E> {
-                Ok(i64::try_from(number).map_or(Entry::Number(number as f64), Entry::Integer))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Entry, E> {
-                Ok(Entry::Number(number))
-            }
-        }
-        deserializer.deserialize_any(EntryVisitor)
-    }
-}
+read_from!(Entry, "a number", {
+    visit_i64(number: i64) => Entry::Integer(number),
+    visit_u64(number: u64) => i64::try_from(number).map_or(Entry::Number(number as f64), Entry::Integer),
+    visit_f64(number: f64) => Entry::Number(number),
+} {});
 
 /// A mapping in the order of the file.
 pub(super) struct Ordered<T>(pub Vec<(String, T)>);
@@ -138,27 +149,13 @@ pub(super) enum NodeFile {
     Loops(Vec<(String, Body)>),
 }
 
-impl<'de> Deserialize<'de> for NodeFile {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NodeVisitor;
-        impl<'de> Visitor<'de> for NodeVisitor {
-            type Value = NodeFile;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a statement or a loop")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<NodeFile, E> {
-                Ok(NodeFile::Statement(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NodeFile, A::Error> {
-                Ordered::deserialize(MapAccessDeserializer::new(map)).map(|Ordered(loops)| NodeFile::Loops(loops))
-            }
-        }
-        deserializer.deserialize_any(NodeVisitor)
-    }
-}
+read_from!(NodeFile, "a statement or a loop", {
+    visit_str(text: &str) => NodeFile::Statement(text.to_owned()),
+} {
+    visit_map(map: MapAccess) => {
+        Ordered::deserialize(MapAccessDeserializer::new(map)).map(|Ordered(loops)| NodeFile::Loops(loops))
+    },
+});
 
 /// The name of a list of loops and statements in messages.
 pub(super) const NODES: &str = "a list of loops and statements, each after a dash";
@@ -166,23 +163,9 @@ pub(super) const NODES: &str = "a list of loops and statements, each after a das
 /// Loops and statements.
 pub(super) struct Nodes(pub Vec<NodeFile>);
 
-impl<'de> Deserialize<'de> for Nodes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NodesVisitor;
-        impl<'de> Visitor<'de> for NodesVisitor {
-            type Value = Nodes;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(NODES)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Nodes, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Nodes)
-            }
-        }
-        deserializer.deserialize_any(NodesVisitor)
-    }
-}
+read_from!(Nodes, NODES, {} {
+    visit_seq(sequence: SeqAccess) => Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Nodes),
+});
 
 /// The attributes of a statement.
 #[derive(Deserialize)]
@@ -198,41 +181,17 @@ pub(super) struct Attributes {
 /// An expression: text, or a scalar of YAML that is one in the language, too.
 pub(super) struct ExpressionFile(pub String);
 
-impl<'de> Deserialize<'de> for ExpressionFile {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ExpressionVisitor;
-        impl Visitor<'_> for ExpressionVisitor {
-            type Value = ExpressionFile;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an expression")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<ExpressionFile, E> {
-                Ok(ExpressionFile(text.to_owned()))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<ExpressionFile, E> {
-                Ok(ExpressionFile(number.to_string()))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<ExpressionFile, E> {
-                Ok(ExpressionFile(number.to_string()))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<ExpressionFile, E> {
-                // The language has a point, and no exponents.
-                let text = number.to_string();
-                Ok(ExpressionFile(if text.contains('.') { text } else { format!("{text}.0") }))
-            }
-
-            fn visit_bool<E: Error>(self, truth: bool) -> Result<ExpressionFile, E> {
-                Ok(ExpressionFile(truth.to_string()))
-            }
-        }
-        deserializer.deserialize_any(ExpressionVisitor)
-    }
-}
+read_from!(ExpressionFile, "an expression", {
+    visit_str(text: &str) => ExpressionFile(text.to_owned()),
+    visit_i64(number: i64) => ExpressionFile(number.to_string()),
+    visit_u64(number: u64) => ExpressionFile(number.to_string()),
+    visit_f64(number: f64) => {
+        // The language has a point, and no exponents.
+        let text = number.to_string();
+        ExpressionFile(if text.contains('.') { text } else { format!("{text}.0") })
+    },
+    visit_bool(truth: bool) => ExpressionFile(truth.to_string()),
+} {});
 
 /// The value below a loop header.
 pub(super) enum Body {
@@ -243,28 +202,11 @@ pub(super) enum Body {
     Text(String),
 }
 
-impl<'de> Deserialize<'de> for Body {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct BodyVisitor;
-        impl<'de> Visitor<'de> for BodyVisitor {
-            type Value = Body;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(NODES)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Body, A::Error> {
-                Nodes::deserialize(SeqAccessDeserializer::new(sequence)).map(|Nodes(nodes)| Body::Nodes(nodes))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Body, A::Error> {
-                Attributes::deserialize(MapAccessDeserializer::new(map)).map(Body::Attributes)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {
-                Ok(Body::Text(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_any(BodyVisitor)
-    }
-}
+read_from!(Body, NODES, {
+    visit_str(text: &str) => Body::Text(text.to_owned()),
+} {
+    visit_seq(sequence: SeqAccess) => {
+        Nodes::deserialize(SeqAccessDeserializer::new(sequence)).map(|Nodes(nodes)| Body::Nodes(nodes))
+    },
+    visit_map(map: MapAccess) => Attributes::deserialize(MapAccessDeserializer::new(map)).map(Body::Attributes),
+});
