@@ -110,6 +110,27 @@ impl Array {
         self.shape.iter().product::<i64>() as usize
     }
 
+    /// The indices of the element at this place, if the elements lie side by side, those along the innermost dimension first.
+    pub fn indices(&self, place: usize) -> Vec<i64> {
+        let mut rest = place as i64;
+        let index = |(extent, min): (&i64, &i64)| {
+            let index = rest % extent + min;
+            rest /= extent;
+            index
+        };
+        self.shape.iter().zip(&self.min).map(index).collect()
+    }
+
+    /// The place of the element with these indices, if the array has it, as in [`Array::indices`].
+    pub fn place(&self, indices: &[i64]) -> Option<usize> {
+        let (mut place, mut distance) = (0, 1);
+        for (index, (min, extent)) in indices.iter().zip(self.min.iter().zip(&self.shape)) {
+            place += (0..*extent).contains(&(index - min)).then_some((index - min) * distance)?;
+            distance *= extent;
+        }
+        usize::try_from(place).ok()
+    }
+
     /// The number of words in each dimension, innermost first: the words of an element lie side by side. An array without
     /// dimensions has one of the words of its element.
     pub fn shape_in_words(&self) -> Vec<i64> {

@@ -184,31 +184,11 @@ impl<'a> Machine<'a> {
     fn load(&self, load: &Load, at: &Iteration) -> Option<i64> {
         let array = &self.program.arrays[load.access.array];
         let indices = at.indices(&load.access)?;
-        let is_inside = indices
-            .iter()
-            .enumerate()
-            .all(|(dimension, index)| (array.min[dimension]..=array.max(dimension)).contains(index));
-        match (is_inside, load.outside) {
-            (false, outside) => outside,
-            (true, _) => match self.inputs[load.access.array] {
-                Some(parameter) => Some(self.world.pixel(parameter, array.element, &indices)),
-                None => self.element(load.access.array, self.flat(load.access.array, &indices)?),
-            },
+        match (array.place(&indices), self.inputs[load.access.array]) {
+            (None, _) => load.outside,
+            (Some(_), Some(parameter)) => Some(self.world.pixel(parameter, array.element, &indices)),
+            (Some(place), None) => self.element(load.access.array, place),
         }
-    }
-
-    /// The place of an element, if the array has it.
-    fn flat(&self, array: usize, indices: &[i64]) -> Option<usize> {
-        let array = &self.program.arrays[array];
-        let (mut place, mut stride) = (0, 1);
-        for (index, (min, extent)) in indices.iter().zip(array.min.iter().zip(&array.shape)) {
-            if !(*min..min + extent).contains(index) {
-                return None;
-            }
-            place += (index - min) * stride;
-            stride *= extent;
-        }
-        usize::try_from(place).ok()
     }
 }
 
@@ -233,6 +213,6 @@ impl Iteration<'_, '_> {
     }
 
     fn place(&self, access: &Access) -> Option<usize> {
-        self.machine.flat(access.array, &self.indices(access)?)
+        self.machine.program.arrays[access.array].place(&self.indices(access)?)
     }
 }

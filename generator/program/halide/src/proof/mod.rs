@@ -221,7 +221,7 @@ impl<'a> Proof<'a> {
         place: usize,
     ) -> Result<Option<()>> {
         let array = &self.program.arrays[output.array];
-        let indices = indices(array, place);
+        let indices = array.indices(place);
         let expected = match evaluation.value(output.func, output.value, &indices, self.arithmetic) {
             Ok(value) => value,
             Err(Stop::Exhausted) => return Ok(None),
@@ -271,17 +271,6 @@ impl<'a> Proof<'a> {
         }
         found
     }
-}
-
-/// The indices of an element.
-fn indices(array: &Array, place: usize) -> Vec<i64> {
-    let mut rest = place as i64;
-    let index = |(extent, min): (&i64, &i64)| {
-        let index = rest % extent + min;
-        rest /= extent;
-        index
-    };
-    array.shape.iter().zip(&array.min).map(index).collect()
 }
 
 /// The constants that a pipeline computes with: integers, and numbers.

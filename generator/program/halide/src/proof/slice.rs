@@ -143,13 +143,8 @@ impl<'a> Slicer<'a, '_> {
                 self.whole[access.array] = true;
                 continue;
             }
-            let inside = access.indices.iter().enumerate().all(|(dimension, index)| {
-                (array.min[dimension]..=array.max(dimension)).contains(&index.evaluate(&variables))
-            });
-            if inside {
-                let place = self.places(access).0;
-                self.needed[access.array].insert(place);
-            }
+            let indices: Vec<i64> = access.indices.iter().map(|index| index.evaluate(&variables)).collect();
+            self.needed[access.array].extend(array.place(&indices).map(|place| place as i64));
         }
         self.found.push((operation, variables));
         Ok(())

@@ -124,13 +124,7 @@ fn go_through(
             for &output in open_outputs {
                 let array = &program.arrays[output];
                 if let Some(position) = written[output].iter().position(|written| !written) {
-                    let mut rest = position as i64;
-                    let element = array.shape.iter().zip(&array.min).map(|(&extent, &min)| {
-                        let index = rest % extent + min;
-                        rest /= extent;
-                        index
-                    });
-                    problems.push(never_written(array, &element.collect_vec(), data_decide(places, output)));
+                    problems.push(never_written(array, &array.indices(position), data_decide(places, output)));
                 }
             }
         }
