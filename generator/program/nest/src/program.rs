@@ -370,20 +370,10 @@ impl Program {
 
     /// All operations in the order of the text, each with the loops around it, outermost first.
     pub fn operations(&self) -> Vec<(Vec<&Loop>, &Operation)> {
-        fn visit<'a>(nodes: &'a [Node], path: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Operation)>) {
-            for node in nodes {
-                match node {
-                    Node::Operation(operation) => found.push((path.clone(), operation)),
-                    Node::Loop(inner) => {
-                        path.push(inner);
-                        visit(&inner.body, path, found);
-                        path.pop();
-                    }
-                }
-            }
+        let (mut loops, mut found) = (Vec::new(), Vec::new());
+        for node in &self.nest {
+            node.visit(&mut loops, &mut |loops, operation| found.push((loops.to_vec(), operation)));
         }
-        let mut found = Vec::new();
-        visit(&self.nest, &mut Vec::new(), &mut found);
         found
     }
 

@@ -16,32 +16,37 @@ impl Program {
 }
 
 impl Node {
-    /// All loads, each with the loops around it, outermost first.
-    pub fn loads<'a>(&'a self, loops: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Load)>) {
+    /// Shows all operations in the order of the text, each with the loops around it, outermost first.
+    pub(crate) fn visit<'a>(&'a self, loops: &mut Vec<&'a Loop>, show: &mut impl FnMut(&[&'a Loop], &'a Operation)) {
         match self {
-            Node::Operation(operation) => found.extend(operation.loads.iter().map(|load| (loops.clone(), load))),
+            Node::Operation(operation) => show(loops, operation),
             Node::Loop(inner) => {
                 loops.push(inner);
-                inner.body.iter().for_each(|node| node.loads(loops, found));
+                inner.body.iter().for_each(|node| node.visit(loops, show));
                 loops.pop();
             }
         }
     }
 
+    /// All loads, each with the loops around it, outermost first.
+    pub fn loads<'a>(&'a self, loops: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Load)>) {
+        self.visit(loops, &mut |loops, operation| {
+            found.extend(operation.loads.iter().map(|load| (loops.to_vec(), load)));
+        });
+    }
+
     /// All accesses of an array.
     pub fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
-        match self {
-            Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
-            Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),
-        }
+        self.visit(&mut Vec::new(), &mut |_, operation| {
+            found.extend(operation.accesses().filter(|access| access.array == array));
+        });
     }
 
     /// How many operations there are in it.
     pub fn operations(&self) -> usize {
-        match self {
-            Node::Operation(_) => 1,
-            Node::Loop(inner) => inner.body.iter().map(Node::operations).sum(),
-        }
+        let mut count = 0;
+        self.visit(&mut Vec::new(), &mut |_, _| count += 1);
+        count
     }
 
     /// Whether it reads or writes an array.
