@@ -54,19 +54,9 @@ pub(crate) fn check(pipeline: &Pipeline, floats: Floats) -> Result<()> {
         }
     }
     let parameters = pipeline.parameters.iter().map(|each| (each.name.clone(), each.element)).collect();
-    let checker = Checker {
-        format: pipeline.format,
-        types: parameters,
-        numbers: HashSet::new(),
-        known: Rc::default(),
-        of_lets: Rc::default(),
-    };
-    for func in &pipeline.funcs {
-        for definition in func.definition.iter().chain(&func.updates) {
-            checker.definition(definition)?;
-        }
-    }
-    Ok(())
+    let checker = Checker { format: pipeline.format, types: parameters, numbers: HashSet::new(), known: Rc::default() };
+    let mut definitions = pipeline.funcs.iter().flat_map(|func| func.definition.iter().chain(&func.updates));
+    definitions.try_for_each(|definition| checker.definition(definition))
 }
 
 /// Whether a type is of numbers that hardware has not.
@@ -90,38 +80,17 @@ struct Checker {
     numbers: HashSet<String>,
     /// The types of the values of names, and whether they are such numbers: each is looked at once, however deep lets are.
     known: Rc<RefCell<HashMap<*const Expression, (Element, bool)>>>,
-    /// The types of lets themselves, for the same reason.
-    of_lets: Rc<RefCell<HashMap<*const Expression, Element>>>,
 }
 
 impl Checker {
     fn definition(&self, definition: &Definition) -> Result<()> {
-        let all = definition.values.iter().chain(&definition.arguments).chain(&definition.predicate);
-        for expression in all {
-            self.expression(expression)?;
-        }
-        Ok(())
+        let mut all = definition.values.iter().chain(&definition.arguments).chain(&definition.predicate);
+        all.try_for_each(|expression| self.expression(expression))
     }
 
     /// The type of an expression. Names that no `let` has are integers, or parameters.
     fn element(&self, expression: &Expression) -> Element {
-        match &expression.kind {
-            Kind::Integer(_, element)
-            | Kind::Real(_, element)
-            | Kind::Cast(element, _)
-            | Kind::Reinterpret(element, _) => *element,
-            Kind::Binary(operator, operands) if !operator.is_comparison() => self.element(&operands[0]),
-            Kind::Select(parts) => self.element(&parts[1]),
-            Kind::Let(name, parts) => {
-                let known = self.of_lets.borrow().get(&std::ptr::from_ref(expression)).copied();
-                let found = known.unwrap_or_else(|| self.with(name, &parts[0]).element(&parts[1]));
-                self.of_lets.borrow_mut().insert(expression, found);
-                found
-            }
-            Kind::Call(call) => call.element,
-            Kind::Variable(name) => self.types.get(name).copied().unwrap_or(Element::INT32),
-            Kind::Binary(..) | Kind::Not(_) | Kind::Text(_) | Kind::Other(_) => Element::BOOL,
-        }
+        expression.element(&|name| self.types.get(name).copied())
     }
 
     /// The same with a name of this value.

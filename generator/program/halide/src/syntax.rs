@@ -412,6 +412,25 @@ impl Expression {
         self.operands_mut().iter_mut().for_each(|operand| operand.change_calls(change));
     }
 
+    /// The type, where names have these, and are integers where they have none.
+    pub fn element(&self, named: &dyn Fn(&str) -> Option<Element>) -> Element {
+        match &self.kind {
+            Kind::Integer(_, element)
+            | Kind::Real(_, element)
+            | Kind::Cast(element, _)
+            | Kind::Reinterpret(element, _) => *element,
+            Kind::Binary(operator, operands) if !operator.is_comparison() => operands[0].element(named),
+            Kind::Select(parts) => parts[1].element(named),
+            Kind::Let(name, parts) => {
+                let value = parts[0].element(named);
+                parts[1].element(&|other| if other == name { Some(value) } else { named(other) })
+            }
+            Kind::Call(call) => call.element,
+            Kind::Variable(name) => named(name).unwrap_or(Element::INT32),
+            Kind::Binary(..) | Kind::Not(_) | Kind::Text(_) | Kind::Other(_) => Element::BOOL,
+        }
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<i64> {
         match &self.kind {

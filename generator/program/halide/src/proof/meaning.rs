@@ -256,30 +256,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The type of an expression.
-    fn element(&mut self, expression: &'a Expression) -> Element {
-        match &expression.kind {
-            Kind::Integer(_, element)
-            | Kind::Real(_, element)
-            | Kind::Cast(element, _)
-            | Kind::Reinterpret(element, _) => *element,
-            Kind::Binary(operator, ..) if operator.is_comparison() => Element::BOOL,
-            Kind::Binary(_, operands) => self.element(&operands[0]),
-            Kind::Select(parts) => self.element(&parts[1]),
-            Kind::Let(name, parts) => {
-                let (element, before) = (self.element(&parts[0]), self.scope.get(name.as_str()).copied());
-                self.scope.insert(name, (usize::MAX, element));
-                let found = self.element(&parts[1]);
-                self.restore(name, before);
-                found
-            }
-            Kind::Call(call) => call.element,
-            Kind::Variable(name) => match (self.scope.get(name.as_str()), self.parameter(name)) {
-                (Some((_, element)), _) => *element,
-                (None, Some(parameter)) => self.sizes.pipeline.parameters[parameter].element,
-                (None, None) => Element::INT32,
-            },
-            Kind::Not(_) | Kind::Text(_) | Kind::Other(_) => Element::BOOL,
-        }
+    fn element(&self, expression: &Expression) -> Element {
+        let parameters = &self.sizes.pipeline.parameters;
+        expression.element(&|name| match self.scope.get(name) {
+            Some((_, element)) => Some(*element),
+            None => self.parameter(name).map(|parameter| parameters[parameter].element),
+        })
     }
 
     fn restore(&mut self, name: &'a str, before: Option<(usize, Element)>) {
