@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pushmem_nest::{Binary, INDEX_LIMIT, Index, Piece, Type};
+use pushmem_nest::{AffineIndex, Binary, INDEX_LIMIT, Index, Piece, Type};
 
 use crate::value::{Evaluator, Load, Value, Variable};
 
@@ -199,14 +199,7 @@ impl<L: Load> Indices<'_, L> {
         }
         let follows = match self.sum(value) {
             Some(sum) => {
-                let Some(divisor) = sum.affine.terms.iter().map(|(_, factor)| factor.abs()).reduce(greatest_divisor)
-                else {
-                    return true;
-                };
-                let mut here = sum;
-                here.affine.constant = 0;
-                let sign = here.affine.terms[0].1.signum();
-                here.affine.terms.iter_mut().for_each(|(_, factor)| *factor = *factor / divisor * sign);
+                let Some(here) = primitive(&sum.affine) else { return true };
                 *form.get_or_insert(here.clone()) == here
             }
             None => {
@@ -245,6 +238,14 @@ impl<L: Load> Indices<'_, L> {
         self.sums.insert(value, sum.clone());
         sum
     }
+}
+
+/// The least sum of variables that this one is a multiple of, but for its constant; nothing, if it is a constant.
+pub(crate) fn primitive(sum: &AffineIndex) -> Option<Index> {
+    let divisor = sum.terms.iter().map(|(_, factor)| factor.abs()).reduce(greatest_divisor)?;
+    let sign = sum.terms[0].1.signum();
+    let terms = sum.terms.iter().map(|(variable, factor)| (*variable, factor / divisor * sign)).collect();
+    Some(Index { affine: AffineIndex { constant: 0, terms }, pieces: Vec::new() })
 }
 
 pub(crate) fn greatest_divisor(one: i64, other: i64) -> i64 {

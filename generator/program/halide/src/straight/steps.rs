@@ -4,7 +4,7 @@ use pushmem_nest::Index;
 
 use super::MOST_RUNS;
 use crate::emit::Loop;
-use crate::fit::{MOST_VALUES, greatest_divisor};
+use crate::fit::{MOST_VALUES, primitive};
 use crate::plan::Box;
 use crate::runs::{MOST_WRITERS, Run, period, runs};
 
@@ -22,7 +22,7 @@ impl OfSum {
     /// The index, if it depends on one sum of variables only.
     pub fn new(index: &Index, ranges: &[(i64, i64)]) -> Option<Self> {
         let mut sum = None;
-        primitive(index, &mut sum)?;
+        multiples(index, &mut sum)?;
         let sum = sum?;
         let function = over(index, &sum)?;
         let range = sum.range(ranges);
@@ -60,18 +60,13 @@ pub(super) fn values_of(index: &Index, ranges: &[(i64, i64)]) -> (i64, i64) {
 }
 
 /// The sum of which all sums within an index are multiples, but for constants.
-fn primitive(index: &Index, found: &mut Option<Index>) -> Option<()> {
-    let divisor = index.affine.terms.iter().map(|(_, factor)| factor.abs()).reduce(greatest_divisor);
-    if let Some(divisor) = divisor {
-        let mut here = Index { affine: index.affine.clone(), pieces: Vec::new() };
-        here.affine.constant = 0;
-        let sign = here.affine.terms[0].1.signum();
-        here.affine.terms.iter_mut().for_each(|(_, factor)| *factor = *factor / divisor * sign);
-        if *found.get_or_insert(here.clone()) != here {
-            return None;
-        }
+fn multiples(index: &Index, found: &mut Option<Index>) -> Option<()> {
+    if let Some(here) = primitive(&index.affine)
+        && *found.get_or_insert(here.clone()) != here
+    {
+        return None;
     }
-    index.pieces.iter().try_for_each(|(_, piece)| primitive(piece.of(), found))
+    index.pieces.iter().try_for_each(|(_, piece)| multiples(piece.of(), found))
 }
 
 /// An index with variable 0 in the place of a sum.
