@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 
 use crate::plan::Unroll;
-use crate::syntax::{Definition, Execution, Func, SplitKind};
+use crate::syntax::{Definition, Dimension, Execution, Func, Split, SplitKind};
 
 /// A variable in the order of the loops.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,12 +17,20 @@ pub(crate) struct Order {
     pub unroll: Unroll,
 }
 
-/// A part of a variable.
+/// A part of variables.
 #[derive(Clone, Debug)]
-struct Part {
-    roots: Vec<String>,
+struct Part<'a> {
+    /// The variables that it goes through, outermost first. Of each split on the way from one to its part, whether that is the inner one.
+    roots: Vec<(&'a str, Vec<bool>)>,
     /// How many iterations it has, if it is the inner one of a split.
     extent: Option<i64>,
+}
+
+impl<'a> Part<'a> {
+    /// All of a variable.
+    fn whole(name: &'a str) -> Self {
+        Self { roots: vec![(name, Vec::new())], extent: None }
+    }
 }
 
 /// The loops that a pipeline gets. Its schedule says which hardware there is, and never whether there is any: where memories cannot
@@ -86,40 +94,44 @@ impl Loops {
     }
 }
 
-/// The reductions of a definition, outermost first, if its loops go through their values as one loop for each would: parts of a variable
-/// are within each other, and no part of another reduction is between them.
-pub(crate) fn summing_order(definition: &Definition) -> Option<Vec<&str>> {
-    // Of each part, the variables that it goes through, with the place that it has within each.
-    let mut parts: BTreeMap<&str, Vec<(&str, Vec<bool>)>> = BTreeMap::new();
-    for split in &definition.splits {
-        let mut taken = |name: &'_ str| parts.remove(name);
-        let (old, outer, inner) = (split.old.as_str(), split.outer.as_str(), split.inner.as_str());
-        let whole = |name| vec![(name, Vec::new())];
-        match split.kind {
+/// The loops of a definition, innermost first, each with its part of variables.
+fn loops(definition: &Definition) -> impl Iterator<Item = (&Dimension, Part<'_>)> {
+    let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
+    for Split { kind, old, outer, inner, factor } in &definition.splits {
+        let mut taken = |name| parts.remove(name).unwrap_or_else(|| Part::whole(name));
+        match kind {
             SplitKind::Split => {
-                let before = taken(old).unwrap_or_else(|| whole(old));
-                let with = |is_inner: bool| {
-                    let extended = before.iter().map(|(root, path)| (*root, [&path[..], &[is_inner]].concat()));
-                    extended.collect()
+                let before = taken(old.as_str());
+                let with = |is_inner: bool, extent| {
+                    let extended = before.roots.iter().map(|(root, path)| (*root, [&path[..], &[is_inner]].concat()));
+                    Part { roots: extended.collect(), extent }
                 };
-                parts.extend([(outer, with(false)), (inner, with(true))]);
+                let factor = factor.as_ref().and_then(|factor| factor.number());
+                parts.extend([(outer.as_str(), with(false, None)), (inner.as_str(), with(true, factor))]);
             }
             SplitKind::Rename | SplitKind::Purify => {
-                let before = taken(old).unwrap_or_else(|| whole(old));
+                let before = taken(old.as_str());
                 parts.insert(outer, before);
             }
             SplitKind::Fuse => {
-                let around = taken(outer).unwrap_or_else(|| whole(outer));
-                let within = taken(inner).unwrap_or_else(|| whole(inner));
-                parts.insert(old, [around, within].concat());
+                let roots = [taken(outer.as_str()).roots, taken(inner.as_str()).roots].concat();
+                parts.insert(old, Part { roots, extent: None });
             }
         }
     }
-    let mut found: Vec<(&str, Vec<bool>)> = Vec::new();
-    for dimension in definition.loops.iter().rev() {
-        let whole = vec![(dimension.name.as_str(), Vec::new())];
-        found.extend(parts.get(dimension.name.as_str()).cloned().unwrap_or(whole));
-    }
+    definition.loops.iter().map(move |each| {
+        let name = each.name.as_str();
+        (each, parts.get(name).cloned().unwrap_or_else(|| Part::whole(name)))
+    })
+}
+
+/// The reductions of a definition, outermost first, if its loops go through their values as one loop for each would: parts of a variable
+/// are within each other, and no part of another reduction is between them.
+pub(crate) fn summing_order(definition: &Definition) -> Option<Vec<&str>> {
+    // Of the innermost loop, the innermost variable is the last one.
+    let mut found: Vec<(&str, Vec<bool>)> =
+        loops(definition).flat_map(|(_, part)| part.roots.into_iter().rev()).collect();
+    found.reverse();
     found.retain(|(root, _)| definition.domain.iter().any(|reduction| reduction.name == *root));
     let is_in_order = found.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 < pair[1].1);
     let mut order: Vec<&str> = found.into_iter().map(|(root, _)| root).collect();
@@ -129,42 +141,22 @@ pub(crate) fn summing_order(definition: &Definition) -> Option<Vec<&str>> {
 
 /// The variables of a definition, outermost first, and what of the schedule is for processors only.
 fn order(definition: &Definition) -> (Vec<Order>, Vec<&'static str>) {
-    let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
-    let whole = |name: &str| Part { roots: vec![name.to_owned()], extent: None };
-    let mut ignored = Vec::new();
-    for split in &definition.splits {
-        let old = parts.remove(split.old.as_str()).unwrap_or_else(|| whole(&split.old));
-        match split.kind {
-            SplitKind::Split => {
-                let factor = split.factor.as_ref().and_then(|factor| factor.number());
-                parts.insert(&split.outer, Part { extent: None, ..old.clone() });
-                parts.insert(&split.inner, Part { extent: factor, ..old });
-            }
-            SplitKind::Rename | SplitKind::Purify => _ = parts.insert(&split.outer, old),
-            SplitKind::Fuse => {
-                ignored.push("fuse");
-                let inner = parts.remove(split.inner.as_str()).unwrap_or_else(|| whole(&split.inner));
-                let outer = parts.remove(split.outer.as_str()).unwrap_or_else(|| whole(&split.outer));
-                let roots = [inner.roots, outer.roots].concat();
-                parts.insert(&split.old, Part { roots, extent: None });
-            }
-        }
-    }
+    let fused = definition.splits.iter().filter(|split| split.kind == SplitKind::Fuse);
+    let mut ignored: Vec<&'static str> = fused.map(|_| "fuse").collect();
     let mut found: Vec<Order> = Vec::new();
-    let mut rolled: Vec<String> = Vec::new();
-    for dimension in &definition.loops {
+    let mut rolled: Vec<&str> = Vec::new();
+    for (dimension, part) in loops(definition) {
         ignored.extend(match dimension.execution {
             Execution::Serial | Execution::Unrolled => None,
             Execution::Parallel => Some("parallel"),
             Execution::Vectorized => Some("vectorize"),
             Execution::Elsewhere => Some("the loops of a GPU"),
         });
-        let part = parts.get(dimension.name.as_str()).cloned().unwrap_or_else(|| whole(&dimension.name));
         let is_unrolled = dimension.execution == Execution::Unrolled && part.roots.len() == 1;
-        for root in part.roots {
+        for (root, _) in part.roots.into_iter().rev() {
             let place = found.iter().position(|each| each.name == root).unwrap_or(found.len());
             if place == found.len() {
-                found.push(Order { name: root.clone(), unroll: Unroll::By(1) });
+                found.push(Order { name: root.to_owned(), unroll: Unroll::By(1) });
             }
             if !is_unrolled {
                 if !rolled.contains(&root) {
