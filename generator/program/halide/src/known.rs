@@ -80,20 +80,9 @@ impl Known {
                     let single = |value: f64| if element.bits == 64 { value } else { f64::from(value as f32) };
                     one - single(other * single(one / other).floor())
                 }
-                Binary::Minimum => {
-                    if one < other {
-                        one
-                    } else {
-                        other
-                    }
-                }
-                Binary::Maximum => {
-                    if one > other {
-                        one
-                    } else {
-                        other
-                    }
-                }
+                Binary::Minimum if one < other => one,
+                Binary::Maximum if one > other => one,
+                Binary::Minimum | Binary::Maximum => other,
                 Binary::Less => return Some(Self::truth(one < other)),
                 Binary::LessEqual => return Some(Self::truth(one <= other)),
                 Binary::Greater => return Some(Self::truth(one > other)),

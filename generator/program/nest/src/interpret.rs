@@ -307,13 +307,8 @@ impl<'a> Machine<'a> {
                 Instruction::Binary { operator, operand_type, left, right } => {
                     operator.apply(*operand_type, read(left), read(right))
                 }
-                Instruction::Select { condition, then, otherwise } => {
-                    if read(condition) != 0 {
-                        read(then)
-                    } else {
-                        read(otherwise)
-                    }
-                }
+                Instruction::Select { condition, then, .. } if read(condition) != 0 => read(then),
+                Instruction::Select { otherwise, .. } => read(otherwise),
                 Instruction::Cast { from, to, operand } => from.cast(*to, read(operand)),
                 Instruction::Lookup { table, index } => {
                     let entry = usize::try_from(read(index)).ok();

@@ -184,20 +184,9 @@ pub(crate) fn of_numbers(
             near(left - single(right * single(left / right).floor()))?
         }
         Binary::Modulo => near(left - right * (left / right).floor())?,
-        Binary::Minimum => {
-            if left < right {
-                left
-            } else {
-                right
-            }
-        }
-        Binary::Maximum => {
-            if left > right {
-                left
-            } else {
-                right
-            }
-        }
+        Binary::Minimum if left < right => left,
+        Binary::Maximum if left > right => left,
+        Binary::Minimum | Binary::Maximum => right,
         comparison => return compared(comparison, left.partial_cmp(&right)).map(Scalar::Integer),
     }))
 }

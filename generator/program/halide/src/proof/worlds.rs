@@ -88,13 +88,8 @@ impl World {
                     _ => [least, least + 1, greatest - 1, greatest][choice as usize % 4],
                 }
             }
-            Pixels::Extremes => {
-                if choice < 128 {
-                    least
-                } else {
-                    greatest
-                }
-            }
+            Pixels::Extremes if choice < 128 => least,
+            Pixels::Extremes => greatest,
             Pixels::Saturated => greatest - (choice % 3) as i64,
         }
     }
