@@ -179,14 +179,8 @@ impl Resolver<'_, '_> {
             },
             Kind::Element(name, indices) => Draft::Typed(self.element(name, indices, span)?),
             Kind::Call(name, arguments) => self.call(name, arguments, span)?,
-            Kind::Negate(operand) => {
-                let operand = self.draft(operand)?;
-                self.unary(Unary::Negate, operand, span)?
-            }
-            Kind::Not(operand) => {
-                let operand = self.draft(operand)?;
-                self.unary(Unary::Not, operand, span)?
-            }
+            Kind::Negate(operand) => self.unary_of(Unary::Negate, operand, span)?,
+            Kind::Not(operand) => self.unary_of(Unary::Not, operand, span)?,
             Kind::Cast(operand, value) => Draft::Typed(self.cast(operand, *value, span)?),
             Kind::Binary(operator, left, right) => {
                 let (left, right) = (self.draft(left)?, self.draft(right)?);
@@ -247,22 +241,23 @@ impl Resolver<'_, '_> {
 
     /// An index that may depend on data, as an i32 value.
     fn computed_index(&mut self, syntax: &Syntax) -> Result<Arc<Expression>, Problem> {
+        let index = self.integer(syntax, "an index")?;
+        let (of, span) = (index.value, index.span);
+        Ok(if of == Type::I32 { index } else { made(ExpressionKind::Cast(index), Type::I32, span) })
+    }
+
+    /// The value of an index, which is an integer.
+    fn integer(&mut self, syntax: &Syntax, what: &str) -> Result<Arc<Expression>, Problem> {
         let draft = self.draft(syntax)?;
         let index = self.settle(draft, Type::I32)?;
+        let refuse = |message: String, help: &str| Err(Problem::new(index.span, message).with_help(help));
         match index.value {
-            Type::I32 => Ok(index),
-            Type::Bool => {
-                Err(Problem::new(index.span, "an index is a number, not a truth value")
-                    .with_help("write `sel(…, 1, 0)`"))
-            }
-            of if of.format().is_some() => {
-                Err(Problem::new(index.span, format!("an index is an integer, not {}", of.name()))
-                    .with_help("cast it, which rounds towards zero: `(…) as u16`"))
-            }
-            _ => {
-                let span = index.span;
-                Ok(made(ExpressionKind::Cast(index), Type::I32, span))
-            }
+            Type::Bool => refuse(format!("{what} is a number, not a truth value"), "write `sel(…, 1, 0)`"),
+            of if of.format().is_some() => refuse(
+                format!("{what} is an integer, not {}", of.name()),
+                "cast it, which rounds towards zero: `(…) as u16`",
+            ),
+            _ => Ok(index),
         }
     }
 
@@ -277,16 +272,7 @@ impl Resolver<'_, '_> {
         let [index] = indices else {
             return Err(Problem::new(span, format!("a table has one index, not {}", indices.len())));
         };
-        let index = self.draft(index)?;
-        let index = self.settle(index, Type::I32)?;
-        if index.value == Type::Bool {
-            return Err(Problem::new(index.span, "the index of a table is a number, not a truth value")
-                .with_help("write `sel(…, 1, 0)`"));
-        }
-        if index.value.format().is_some() {
-            let message = format!("the index of a table is an integer, not {}", index.value.name());
-            return Err(Problem::new(index.span, message).with_help("cast it, which rounds towards zero: `(…) as u16`"));
-        }
+        let index = self.integer(index, "the index of a table")?;
         let declared = &self.scope.tables[table];
         if declared.values.is_empty() {
             // That is refused where it is declared.
@@ -357,10 +343,7 @@ impl Resolver<'_, '_> {
             return self.function(function, &arguments[0], span);
         }
         match name.text.as_str() {
-            "abs" => {
-                let operand = self.draft(&arguments[0])?;
-                self.unary(Unary::Absolute, operand, span)
-            }
+            "abs" => self.unary_of(Unary::Absolute, &arguments[0], span),
             "clamp" => {
                 let (value, low) = (self.draft(&arguments[0])?, self.draft(&arguments[1])?);
                 let high = self.draft(&arguments[2])?;

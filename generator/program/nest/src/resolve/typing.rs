@@ -211,7 +211,12 @@ impl Resolver<'_, '_> {
         }
     }
 
-    pub(super) fn unary(&mut self, operator: Unary, operand: Draft, span: Span) -> Result<Draft, Problem> {
+    pub(super) fn unary_of(&mut self, operator: Unary, operand: &Syntax, span: Span) -> Result<Draft, Problem> {
+        let operand = self.draft(operand)?;
+        self.unary(operator, operand, span)
+    }
+
+    fn unary(&mut self, operator: Unary, operand: Draft, span: Span) -> Result<Draft, Problem> {
         let operand = match operand {
             Draft::Literal(number, _) => return Ok(Draft::Literal(operator.apply(Type::I32, number), span)),
             Draft::Decimal(number, _) if operator == Unary::Negate => return Ok(Draft::Decimal(-number, span)),
