@@ -6,13 +6,13 @@ use std::rc::Rc;
 use pushmem_float::Format;
 use pushmem_nest::{AffineIndex, Binary, Index, Piece, Span, Type, Unary};
 
-use crate::fault::{Fault, Result};
 use crate::fit::{Sampled, index_of};
 use crate::floats::{Floats, greatest, of_another_scale, shown};
 use crate::interval::Intervals;
 use crate::plan::{Arrays, Box, Point, Storage, Term};
 use crate::value::{Element, Value, Variable};
 use crate::walk::refined;
+use crate::{Problem, Result};
 
 /// The most lines of which an index is made.
 const MOST_LINES: usize = 8;
@@ -79,7 +79,7 @@ impl Converter<'_> {
     }
 
     /// Refuses a constant of this type that is infinite, or no number.
-    fn infinite(&self, of: Type) -> Fault {
+    fn infinite(&self, of: Type) -> Problem {
         let format = of.format().map_or(String::new(), |format| format.to_string());
         let help = match self.floats {
             Floats::Narrowed(format) => {
@@ -90,7 +90,7 @@ impl Converter<'_> {
                 of.name()
             ),
         };
-        Fault::new(self.span, format!("a constant is beyond the numbers of {format}")).with_help(help)
+        Problem::new(self.span, format!("a constant is beyond the numbers of {format}")).with_help(help)
     }
 
     /// Whether an integer of 32 bits becomes a number that need not be rounded once, and is not known to fit 16 bits.
@@ -132,7 +132,7 @@ impl Converter<'_> {
                     to.name()
                 ),
             };
-            Fault::new(self.span, message)
+            Problem::new(self.span, message)
                 .with_help("hardware converts integers of 16 bits: limit the value by `clamp`, or cast it to 16 bits")
         };
         found.map(Some).ok_or_else(fault)
@@ -280,7 +280,7 @@ impl Converter<'_> {
         }
         let name = &self.arrays.plan.arrays[point.array].name;
         let message = format!("which element of `{name}` is read depends on numbers that are narrowed");
-        Err(Fault::new(point.span, message).with_help(
+        Err(Problem::new(point.span, message).with_help(
             "compute indices with integers: a coordinate has more bits than a number of bfloat16 or float16",
         ))
     }
@@ -322,7 +322,7 @@ impl Converter<'_> {
             match **index {
                 Value::Number(at, _) if !(low..=high).contains(&at) => {
                     let message = format!("`{}` is read at {at}, and has the indices {low} to {high}", array.name);
-                    return Err(Fault::new(point.span, message));
+                    return Err(Problem::new(point.span, message));
                 }
                 Value::Number(at, _) => place = place.map(|place| place + (at - low) * stride),
                 _ => place = None,

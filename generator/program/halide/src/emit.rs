@@ -9,7 +9,6 @@ use pushmem_nest::syntax::{Declared, Header, NodeSyntax, Places, ProgramSyntax};
 use pushmem_nest::{ArrayKind, Binary, Index, Policy, Span, Type, is_reserved};
 
 use crate::convert::{Converted, Converter};
-use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::held::unrolled;
 use crate::looked_up::with_tables;
@@ -24,6 +23,7 @@ use crate::straight::{straightened, with_few_writers};
 use crate::substitution::with_variables;
 use crate::turns::{after_reads, changing_place, in_turns};
 use crate::value::{Element, Load, Value, Variable, all_loads};
+use crate::{Problem, Result};
 
 /// The fewest choices by one coordinate for which the values of it have blocks of their own.
 const FEWEST_CHOICES: i64 = 16;
@@ -289,7 +289,7 @@ impl Nest<'_> {
                 let message = format!(
                     "the place of this update is read in `{name}`, which the update changes: Halide looks for the place of each value anew"
                 );
-                return Err(Fault::new(span, message).with_help("read the place in a Func of its own"));
+                return Err(Problem::new(span, message).with_help("read the place in a Func of its own"));
             }
             let statements = in_turns(statements, |statement| self.aside(statement, &loops));
             blocks.push(Block { loops, statements, span });

@@ -13,9 +13,9 @@ use std::rc::Rc;
 use pushmem_float::Format;
 use pushmem_nest::{Binary, Span};
 
-use crate::fault::{Fault, Result};
 use crate::functions::{Named, named};
 use crate::syntax::{Call, Definition, Element, Expression, Kind, Pipeline, TypeCode};
+use crate::{Problem, Result};
 
 /// The numbers with a fraction that a pipeline may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,8 +64,8 @@ fn is_foreign(element: Element) -> bool {
     element.is_number() && !element.is_exactly(element.format)
 }
 
-fn refused(element: Element, what: &str, span: Span) -> Fault {
-    Fault::new(span, format!("{what} is of type {element}")).with_help(
+fn refused(element: Element, what: &str, span: Span) -> Problem {
+    Problem::new(span, format!("{what} is of type {element}")).with_help(
         "hardware has bfloat16 or float16 in a pipeline: write `hl.BFloat(16)` or `hl.Float(16)` everywhere, or let `--narrow-floats bf16` round all \
          numbers to 8 significant bits, or `--narrow-floats f16` to 11",
     )
@@ -195,7 +195,7 @@ impl Checker {
         if let (Some((Named::Mixture, _)), true) = (call(expression), self.element(expression).is_number()) {
             let message =
                 format!("`lerp` of {} is rounded once in Halide, and after each operation in hardware", self.format);
-            return Err(Fault::new(expression.span, message).with_help(format!(
+            return Err(Problem::new(expression.span, message).with_help(format!(
                 "write `a * (1 - c) + b * c`, or allow it by `--narrow-floats {}`",
                 self.format.name()
             )));
@@ -237,7 +237,7 @@ impl Checker {
         }
     }
 
-    fn refused(&self, expression: &Expression) -> Fault {
+    fn refused(&self, expression: &Expression) -> Problem {
         refused(self.element(expression), "this value", expression.span)
     }
 
@@ -250,7 +250,7 @@ impl Checker {
         let format = self.format;
         let message =
             format!("a remainder of {format} by another number than a power of two has a quotient that is rounded");
-        Err(Fault::new(span, message).with_help(format!(
+        Err(Problem::new(span, message).with_help(format!(
             "take the remainder of integers, or by a power of two; `--narrow-floats {}` allows others, which may be next to the divisor where \
              Halide's are next to 0",
             format.name()
@@ -268,7 +268,7 @@ impl Checker {
         }
         let format = self.format;
         let message = format!("a quotient of {format} is rounded twice in hardware, as the product with a reciprocal");
-        Err(Fault::new(span, message).with_help(format!(
+        Err(Problem::new(span, message).with_help(format!(
             "divide by a power of two, or multiply by a constant; `--narrow-floats {}` allows products with reciprocals, which differ from Halide's \
              quotients in their last bit",
             format.name()
@@ -315,7 +315,7 @@ pub(crate) fn narrowed(format: Format, constant: f64, span: Span) -> Result<f64>
         _ if near == 0.0 && constant != 0.0 => format!("the constant {} becomes 0 in {format}", shown(constant)),
         _ => return Ok(near),
     };
-    Err(Fault::new(span, message).with_help(format!(
+    Err(Problem::new(span, message).with_help(format!(
         "numbers above 0 are from {} to {}: {}",
         shown(format.to_f64(1)),
         shown(greatest(format)),

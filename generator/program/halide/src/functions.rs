@@ -4,11 +4,11 @@ use pushmem_float::{Format, Function};
 
 use pushmem_nest::{Binary, Span, Type, Unary};
 
-use crate::fault::{Fault, Result};
 use crate::floats::{greatest, has_reciprocal};
 use crate::intern::Interner;
 use crate::plan::Term;
 use crate::value::Value;
+use crate::{Problem, Result};
 
 /// A function of Halide that numbers have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Interner {
         let format = self.format_of(of);
         match function.is_of(format) {
             true => Ok(()),
-            false => Err(Fault::new(span, format!("`{name}` of {format} has no hardware")).with_help(
+            false => Err(Problem::new(span, format!("`{name}` of {format} has no hardware")).with_help(
                 "use `hl.BFloat(16)`, or look it up in a table: a Func of its variable only, computed by `compute_root`",
             )),
         }
@@ -243,7 +243,7 @@ impl Interner {
     /// A function of Halide, of these arguments, with a result of this type. Nothing of one that is none of numbers.
     pub fn of_function(&self, name: &str, arguments: &[Term], result: Type, span: Span) -> Result<Option<Term>> {
         let Some(function) = named(name) else { return Ok(None) };
-        let wrong = || Fault::new(span, format!("`{name}` with {} arguments", arguments.len()));
+        let wrong = || Problem::new(span, format!("`{name}` with {} arguments", arguments.len()));
         let one = || arguments.first().cloned().ok_or_else(wrong);
         let two = || match arguments {
             [left, right] => Ok((left.clone(), right.clone())),

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use pushmem_nest::{Binary, Span, Type, Unary};
 
-use crate::fault::{Fault, Result};
 use crate::intern::Interner;
 use crate::plan::Term;
 use crate::value::Value;
+use crate::{Problem, Result};
 
 impl Interner {
     /// The value of `name(arguments)`, which Halide says is of type `result`.
@@ -129,14 +129,14 @@ impl Call<'_> {
                 Ok(terms.binary(Binary::Subtract, left, terms.binary(Binary::Multiply, self.divided_to_zero()?, right)))
             }
             "popcount" | "count_leading_zeros" | "count_trailing_zeros" => self.counted(),
-            name => Err(Fault::new(self.span, format!("a call of `{name}`")).with_help(
+            name => Err(Problem::new(self.span, format!("a call of `{name}`")).with_help(
                 "this function has no hardware: write it with arithmetic, comparisons, `select` and shifts",
             )),
         }
     }
 
-    fn wrong_count(&self, needed: &str) -> Fault {
-        Fault::new(self.span, format!("`{}` takes {needed} arguments, not {}", self.name, self.arguments.len()))
+    fn wrong_count(&self, needed: &str) -> Problem {
+        Problem::new(self.span, format!("`{}` takes {needed} arguments, not {}", self.name, self.arguments.len()))
     }
 
     fn operand(&self) -> Result<Term> {
@@ -161,7 +161,7 @@ impl Call<'_> {
     /// The type of 32 bits in which sums and products of two values of the result's type are exact.
     fn wide(&self) -> Result<Type> {
         match self.result {
-            Type::U32 | Type::I32 => Err(Fault::new(self.span, format!("`{}` of 32 bits needs 64", self.name))
+            Type::U32 | Type::I32 => Err(Problem::new(self.span, format!("`{}` of 32 bits needs 64", self.name))
                 .with_help("values have at most 32 bits: compute in 16")),
             narrow if narrow.is_signed() => Ok(Type::I32),
             _ => Ok(Type::U32),

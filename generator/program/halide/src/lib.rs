@@ -30,7 +30,6 @@
 mod array_expansion;
 mod convert;
 mod emit;
-mod fault;
 mod fit;
 mod flat;
 mod floats;
@@ -70,15 +69,16 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, read_bytes};
-use pushmem_nest::{Checked, Language, Policy, SourceText, Type};
+use pushmem_nest::{Checked, Language, Policy, Problem, SourceText, Type};
 
-use crate::fault::{Fault, Result};
 use crate::lower::Lowering;
 use crate::plan::{Arrays, Storage};
 use crate::sizes::{Declarations, Sizes};
 
 pub use floats::Floats;
 pub use loops::Loops;
+
+type Result<T, E = Problem> = std::result::Result<T, E>;
 
 /// Whether a file is a pipeline of Halide: its name ends in `.hlpipe`.
 pub fn is_halide(path: &Path) -> bool {
@@ -135,13 +135,13 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let (text, names) = print::text(&mut pipeline);
     pipeline.give_dimensions();
     let source = SourceText::new(name, &text, Language::Halide);
-    floats::check(&pipeline, floats).map_err(|fault| located(&source, fault))?;
+    floats::check(&pipeline, floats).map_err(|problem| source.locate(problem))?;
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
-    let mut arrays = made(&sizes, loops).map_err(|fault| located(&source, fault))?;
+    let mut arrays = made(&sizes, loops).map_err(|problem| source.locate(problem))?;
     let notes = std::mem::take(&mut arrays.plan.notes);
     let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
     let nest = emit::Nest { name: &stem(name), schedule, loops, floats, arrays };
-    let emitted = nest.emit().map_err(|fault| located(&source, fault))?;
+    let emitted = nest.emit().map_err(|problem| source.locate(problem))?;
     let mut checked = emitted.nest.resolve(source.clone())?;
     for (span, said, name) in &emitted.renamed {
         let message = format!("`{said}` is called `{name}` in the nest");
@@ -150,7 +150,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     }
     let called = emitted.renamed.iter().map(|(_, said, name)| (said.clone(), name.clone())).collect();
     let missed = proof::prove(&sizes, &called, &checked.program, proof::LIMITS);
-    let missed = missed.map_err(|fault| located(&source, fault))?;
+    let missed = missed.map_err(|problem| source.locate(problem))?;
     if !missed.is_empty() {
         let names = missed.iter().map(|name| format!("`{name}`")).join(", ");
         let message = format!(
@@ -163,18 +163,6 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
         checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());
     }
     Ok(checked)
-}
-
-fn located(source: &SourceText, fault: Fault) -> Diagnostic {
-    let diagnostic = source.diagnostic(fault.span, fault.message);
-    let diagnostic = match fault.is_ours {
-        true => diagnostic.as_fault("pipeline"),
-        false => diagnostic,
-    };
-    match fault.help {
-        Some(help) => diagnostic.with_help(help),
-        None => diagnostic,
-    }
 }
 
 /// The name of a file without folder and ending.

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Index, Span};
 
 use crate::emit::Block;
-use crate::fault::{Fault, Result};
 use crate::fit::index_of;
 use crate::held::NARROW;
 use crate::lower::MOST_ENTRIES;
@@ -14,6 +13,7 @@ use crate::plan::{Array, Arrays, Box};
 use crate::rebuild::value_of;
 use crate::straight::Straight;
 use crate::value::{Element, Evaluator, Value, Variable};
+use crate::{Problem, Result};
 
 type Indexed = Rc<Value<Element>>;
 
@@ -103,7 +103,7 @@ impl Tables<'_> {
         let count = loops.iter().fold(1, |count: i64, (.., extent)| count.saturating_mul(*extent));
         let name = self.straight.arrays.plan.arrays[array].name.clone();
         let refused = |message: String| {
-            Fault::new(span, message).with_help(
+            Problem::new(span, message).with_help(
             "indices are sums of variables times constants, with `/` and `%` by positive constants, `clamp` and `mirror_image`",
         )
         };
@@ -139,7 +139,7 @@ impl Tables<'_> {
         name: &str,
         entries: Vec<i64>,
         span: Span,
-        refused: &impl Fn(String) -> Fault,
+        refused: &impl Fn(String) -> Problem,
     ) -> Result<usize> {
         if let Some(table) = self.known.get(&entries) {
             return Ok(*table);

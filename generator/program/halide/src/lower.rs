@@ -10,7 +10,6 @@ use pushmem_float::Function;
 use pushmem_nest::syntax::HIGHEST_TREE;
 use pushmem_nest::{Binary, Span, Type, Unary};
 
-use crate::fault::{Fault, Result};
 use crate::floats::{Floats, constant, greatest, narrowed, of_another_scale, shown};
 use crate::functions::{Named, named};
 use crate::loops::Loops;
@@ -19,6 +18,7 @@ use crate::print::{Names, variable};
 use crate::sizes::Sizes;
 use crate::syntax::{Call, Called, Constants, Element, Expression, Func, Kind, Pipeline};
 use crate::value::{Value, all_loads};
+use crate::{Problem, Result};
 
 /// The deepest nesting of calls and operators, so that no walk exhausts the stack.
 const DEEPEST: usize = 1500;
@@ -109,7 +109,7 @@ impl<'a> Lowering<'a> {
         for output in &pipeline.outputs {
             let number = lowering.funcs.get(output.as_str()).copied();
             let number =
-                number.ok_or_else(|| Fault::new(Span::default(), format!("the output `{output}` is no Func")))?;
+                number.ok_or_else(|| Problem::new(Span::default(), format!("the output `{output}` is no Func")))?;
             match lowering.accumulates(number)? {
                 true => lowering.accumulated(number)?,
                 false => _ = lowering.arrays_of(number, Storage::Output)?,
@@ -165,7 +165,7 @@ impl<'a> Lowering<'a> {
     fn term(&mut self, expression: &Expression, scope: &Scope, within: usize) -> Result<Term> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Fault::new(expression.span, format!("an expression is deeper than {DEEPEST} operations"))
+            return Err(Problem::new(expression.span, format!("an expression is deeper than {DEEPEST} operations"))
                 .with_help("compute some of the Funcs that it calls by `compute_root`"));
         }
         let term = self.shallow(expression, scope, within);
@@ -186,7 +186,7 @@ impl<'a> Lowering<'a> {
                 };
                 self.plan.terms.real(format, number)
             }
-            Kind::Text(_) => return Err(Fault::new(span, "a text is no value")),
+            Kind::Text(_) => return Err(Problem::new(span, "a text is no value")),
             Kind::Cast(to, of) | Kind::Reinterpret(to, of) => {
                 let to = type_of(*to, span)?;
                 let of = self.term(of, scope, within)?;
@@ -195,7 +195,7 @@ impl<'a> Lowering<'a> {
                     && from != to
                     && from.format().or(to.format()).is_some()
                 {
-                    return Err(Fault::new(span, "the bits of a number are taken as those of another type")
+                    return Err(Problem::new(span, "the bits of a number are taken as those of another type")
                         .with_help("no operation of hardware computes with them: use `exp`, `log` and `pow`, and none of the `fast_` functions with bits"));
                 }
                 self.plan.terms.number_cast(to, of)
@@ -206,12 +206,12 @@ impl<'a> Lowering<'a> {
                 let types = [&one, &other].map(|term| self.plan.terms.type_of(term));
                 if types[0] != types[1] || (types[0] == Type::Bool && !operator.takes_bool()) {
                     let message = format!("`{}` of {} and {}", operator.symbol(), types[0].name(), types[1].name());
-                    return Err(Fault::new(span, message));
+                    return Err(Problem::new(span, message));
                 }
                 if types[0].format().is_some() {
                     self.check_divisor(*operator, right, &other, span)?;
                     return self.plan.terms.of_numbers(*operator, one, other).ok_or_else(|| {
-                        Fault::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
+                        Problem::new(span, format!("`{}` of numbers with a fraction", operator.symbol()))
                             .with_help("cast them to integers before")
                     });
                 }
@@ -233,7 +233,7 @@ impl<'a> Lowering<'a> {
                 None => self.free_variable(name, span)?,
             },
             Kind::Call(call) => self.call(call, span, scope, within)?,
-            Kind::Other(what) => return Err(Fault::new(span, *what).with_help("write the pipeline without vectors")),
+            Kind::Other(what) => return Err(Problem::new(span, *what).with_help("write the pipeline without vectors")),
         };
         Ok(term)
     }
@@ -251,7 +251,7 @@ impl<'a> Lowering<'a> {
         }
         let written = shown(constant(divisor).unwrap_or(near));
         let message = format!("the reciprocal of the divisor {written} is beyond the numbers of {format}");
-        Err(Fault::new(span, message).with_help(format!(
+        Err(Problem::new(span, message).with_help(format!(
             "hardware multiplies by the reciprocal, which is at most {}: {}",
             shown(greatest(format)),
             of_another_scale(format)
@@ -267,7 +267,7 @@ impl<'a> Lowering<'a> {
         let then = self.term(&parts[1], scope, within)?;
         let otherwise = self.term(&parts[2], scope, within)?;
         if self.plan.terms.type_of(&then) != self.plan.terms.type_of(&otherwise) {
-            return Err(Fault::new(parts[2].span, "`select` of values of two types"));
+            return Err(Problem::new(parts[2].span, "`select` of values of two types"));
         }
         Ok(self.plan.terms.select(condition, then, otherwise))
     }
@@ -281,12 +281,12 @@ impl<'a> Lowering<'a> {
             let image = name.split('.').next().unwrap_or(name);
             let shown = self.names.shown(image);
             return match self.pipeline.parameters.iter().any(|each| each.name == image) {
-                true => Err(Fault::new(span, format!("the size of `{shown}` is not known here"))
+                true => Err(Problem::new(span, format!("the size of `{shown}` is not known here"))
                     .with_help(format!(
                         "Halide does not write it: give the boundary condition the bounds, or add the lines `// pushmem` and \
                          `// {shown}: 64, 64` to the end of the file"
                     ))),
-                false => Err(Fault::new(span, format!("unknown variable `{}`", variable(name)))),
+                false => Err(Problem::new(span, format!("unknown variable `{}`", variable(name)))),
             };
         };
         // A number from outside is an input of one element.
@@ -325,7 +325,7 @@ impl<'a> Lowering<'a> {
                 let arguments = self.terms(&call.arguments, scope, within)?;
                 let array = self.image(&call.name, span)?;
                 if self.plan.arrays[array].dimensions != arguments.len() {
-                    return Err(Fault::new(
+                    return Err(Problem::new(
                         span,
                         "an image is read with another number of indices than it has dimensions",
                     ));
@@ -359,7 +359,7 @@ impl<'a> Lowering<'a> {
             return Ok(self.other(name, || Array::input(shown, value, dimensions, said, span)));
         }
         let Some(buffer) = self.pipeline.buffers.iter().find(|each| each.name == name) else {
-            return Err(Fault::new(span, format!("unknown image `{}`", self.names.shown(name))));
+            return Err(Problem::new(span, format!("unknown image `{}`", self.names.shown(name))));
         };
         let value = type_of(buffer.element, buffer.span)?;
         let shown = self.names.shown(name).to_owned();
@@ -386,7 +386,7 @@ impl<'a> Lowering<'a> {
         while !needs.is_empty() {
             let Some(next) = needs.iter().find(|(_, needed)| needed.is_empty()).map(|(func, _)| *func) else {
                 let func = needs.keys().next().map_or(Span::default(), |func| self.func(*func).span);
-                return Err(Fault::new(func, "Funcs depend on each other in a circle"));
+                return Err(Problem::new(func, "Funcs depend on each other in a circle"));
             };
             needs.remove(&next);
             needs.values_mut().for_each(|needed| _ = needed.remove(&next));
@@ -401,7 +401,7 @@ impl<'a> Lowering<'a> {
 /// Refuses constants that no program can have.
 fn finite(of: Type, entries: &[i64], span: Span) -> Result<()> {
     match of.format().filter(|format| !entries.iter().all(|entry| format.is_finite(*entry as u16))) {
-        Some(format) => Err(Fault::new(span, format!("an entry of these constants is no finite number of {format}"))
+        Some(format) => Err(Problem::new(span, format!("an entry of these constants is no finite number of {format}"))
             .with_help(format!("the greatest number is {}: scale the values", shown(greatest(format))))),
         None => Ok(()),
     }
@@ -411,6 +411,6 @@ fn type_of(element: Element, span: Span) -> Result<Type> {
     element.value().ok_or_else(|| wrong_type(element, span))
 }
 
-fn wrong_type(element: Element, span: Span) -> Fault {
-    Fault::new(span, format!("the type `{element}`")).with_help("values have 8, 16 or 32 bits")
+fn wrong_type(element: Element, span: Span) -> Problem {
+    Problem::new(span, format!("the type `{element}`")).with_help("values have 8, 16 or 32 bits")
 }

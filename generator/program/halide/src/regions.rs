@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use pushmem_nest::Type;
 
-use crate::fault::{Fault, Result};
 use crate::fit::index_of;
 use crate::interval::Intervals;
 use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term};
 use crate::walk::Walk;
+use crate::{Problem, Result};
 
 /// How often the box of a Func is extended by what its own stages read, before it is extended to the ends of the conditions of updates, if
 /// these have ends. A read beyond the domain of an update extends the box once.
@@ -102,7 +102,7 @@ fn check(array: &Array, found: Option<&Box>) -> Result<()> {
     match too_wide {
         Some((low, high)) => {
             let message = format!("`{}` is read from {low} to {high} along a dimension", array.name);
-            Err(Fault::new(array.span, message).with_help("limit the index where it is read, by `clamp`"))
+            Err(Problem::new(array.span, message).with_help("limit the index where it is read, by `clamp`"))
         }
         None => Ok(()),
     }

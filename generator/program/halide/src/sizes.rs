@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use pushmem_nest::{INDEX_LIMIT, Policy};
 
-use crate::fault::{Fault, Result};
 use crate::floats::Floats;
 use crate::plan::Box;
 use crate::print::Names;
 use crate::syntax::{Constraint, Expression, Func, Parameter, Pipeline};
+use crate::{Problem, Result};
 
 /// The lines behind the pipeline in its file, as Halide writes neither sizes of images nor how to schedule accelerators:
 /// lines such as `// input: 64, 64` or `// input: -3 64, -3 64`, with least indices, `// schedule: dnn`, and `// narrow floats: bf16`.
@@ -95,7 +95,7 @@ impl<'a> Sizes<'a> {
                 .ok_or_else(|| {
                     let name = self.names.shown(&func.name);
                     let message = format!("the size of the output `{name}` along `{argument}` is not known");
-                    Fault::new(func.span, message)
+                    Problem::new(func.span, message)
                         .with_help(format!("say it before the pipeline is written: `{name}.bound({argument}, 0, 64)`"))
                 })
         };

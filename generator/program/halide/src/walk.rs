@@ -135,7 +135,7 @@ mod tests {
     /// A sum of two variables: as if each pair of values were tried.
     #[test]
     fn comparisons_of_two_variables_refine_both() {
-        let mut terms = crate::intern::Interner::default();
+        let terms = crate::intern::Interner::default();
         let (one, other) = (terms.variable(0), terms.variable(1));
         for (ranges, operator) in [(0, 7), (-2, 3), (4, 4)].into_iter().flat_map(|range| {
             [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::Equal].map(|operator| (range, operator))
@@ -157,7 +157,7 @@ mod tests {
     /// All operators, with sums that rise and fall: as if each value were tried.
     #[test]
     fn comparisons_refine_ranges() {
-        let mut terms = crate::intern::Interner::default();
+        let terms = crate::intern::Interner::default();
         let operators =
             [Binary::Less, Binary::LessEqual, Binary::Greater, Binary::GreaterEqual, Binary::Equal, Binary::NotEqual];
         for (low, high) in [(-3, 4), (0, 0), (2, 3)] {

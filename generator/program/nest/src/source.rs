@@ -63,8 +63,14 @@ impl SourceText {
         Diagnostic::new(message).at(self.name.as_str(), self.text.clone(), span.start..span.end)
     }
 
-    pub(crate) fn locate(&self, problem: Problem) -> Diagnostic {
+    /// The diagnostic of a problem.
+    pub fn locate(&self, problem: Problem) -> Diagnostic {
         let diagnostic = self.diagnostic(problem.span, problem.message);
+        let diagnostic = match (problem.is_fault, self.language) {
+            (false, _) => diagnostic,
+            (true, Language::Nest) => diagnostic.as_fault("program"),
+            (true, Language::Halide) => diagnostic.as_fault("pipeline"),
+        };
         match problem.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
@@ -78,14 +84,27 @@ pub struct Problem {
     pub(crate) span: Span,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
+    is_fault: bool,
 }
 
 impl Problem {
-    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None }
+    /// A problem at this place.
+    pub fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), help: None, is_fault: false }
     }
 
-    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+    /// The same as a fault of pushmem, which understood the text wrongly.
+    pub fn as_fault(self) -> Self {
+        Self { is_fault: true, ..self }
+    }
+
+    /// Whether it is a fault of pushmem, and none of the text.
+    pub fn is_fault(&self) -> bool {
+        self.is_fault
+    }
+
+    /// The same with what to do.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -5,17 +5,17 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Span, Type};
 
 use super::{Expansion, Lowering, MOST_ENTRIES, MOST_UNROLLED, Scope, finite, type_of};
-use crate::fault::{Fault, Result};
 use crate::known::Evaluation;
 use crate::loops::Loops;
 use crate::plan::{Array, Storage, Term};
 use crate::syntax::{Called, Definition, Expression, Kind, Level};
 use crate::value::Evaluator;
+use crate::{Problem, Result};
 
 impl Lowering<'_> {
     /// The Func that is called by this name in a Func: it may have a wrapper.
     pub(super) fn callee(&self, name: &str, within: usize, span: Span) -> Result<usize> {
-        let unknown = || Fault::new(span, format!("unknown Func `{}`", self.names.shown(name)));
+        let unknown = || Problem::new(span, format!("unknown Func `{}`", self.names.shown(name)));
         let number = *self.funcs.get(name).ok_or_else(unknown)?;
         let wrappers = &self.func(number).schedule.wrappers;
         let of = |place: usize| self.pipeline.names.get(place).and_then(|name| self.funcs.get(name.as_str())).copied();
@@ -35,7 +35,7 @@ impl Lowering<'_> {
     pub(super) fn func_call(&mut self, number: usize, value: usize, point: Vec<Term>, span: Span) -> Result<Term> {
         let func = self.func(number);
         if value >= func.types.len() || point.len() != func.arguments.len() {
-            return Err(Fault::new(span, "a Func is called with another number of arguments than it has"));
+            return Err(Problem::new(span, "a Func is called with another number of arguments than it has"));
         }
         if let Some(expansion) = self.expansions.iter_mut().rev().find(|expansion| expansion.func == number) {
             let is_same = expansion.point.iter().zip(&point).all(|(one, other)| Rc::ptr_eq(one, other));
@@ -67,12 +67,15 @@ impl Lowering<'_> {
         Ok(self.load(arrays[value], point, span))
     }
 
-    pub(super) fn not_held(&self, number: usize, span: Span) -> Fault {
+    pub(super) fn not_held(&self, number: usize, span: Span) -> Problem {
         let func = self.func(number);
         let name = self.names.shown(&func.name);
         let of = func.types.first().map_or(String::new(), ToString::to_string);
-        Fault::new(span, format!("`{name}` of type {of} is no part of what reads it: its updates take other elements"))
-            .with_help("let its updates read and write the element of its own variables only")
+        Problem::new(
+            span,
+            format!("`{name}` of type {of} is no part of what reads it: its updates take other elements"),
+        )
+        .with_help("let its updates read and write the element of its own variables only")
     }
 
     /// The value of a Func that no array holds.
@@ -83,12 +86,12 @@ impl Lowering<'_> {
         }
         let func = self.func(number);
         let Some(definition) = &func.definition else {
-            return Err(Fault::new(func.span, format!("`{}` is an extern function", self.names.shown(&func.name))));
+            return Err(Problem::new(func.span, format!("`{}` is an extern function", self.names.shown(&func.name))));
         };
         let scope: Scope = func.arguments.iter().cloned().zip(point.iter().cloned()).collect();
         if func.updates.is_empty() {
             let Some(of) = definition.values.get(value) else {
-                return Err(Fault::new(span, "a value of a tuple that it does not have"));
+                return Err(Problem::new(span, "a value of a tuple that it does not have"));
             };
             let term = self.term(of, &scope, number)?;
             self.inlined.insert(key, term.clone());

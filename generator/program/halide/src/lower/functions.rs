@@ -3,13 +3,13 @@
 use pushmem_nest::{Binary, Span, Type};
 
 use super::{Lowering, OF_ALL_TYPES, Scope, type_of};
-use crate::fault::{Fault, Result};
 use crate::floats::{Floats, constant};
 use crate::functions::{Named, named};
 use crate::interval::Intervals;
 use crate::plan::Term;
 use crate::syntax::{Call, Expression, Kind};
 use crate::value::Value;
+use crate::{Problem, Result};
 
 impl<'a> Lowering<'a> {
     /// A function of Halide's integers.
@@ -48,7 +48,7 @@ impl<'a> Lowering<'a> {
                 return Ok(made);
             }
             if !OF_ALL_TYPES.contains(&call.name.as_str()) {
-                return Err(Fault::new(span, format!("a call of `{}`", call.name)).with_help(
+                return Err(Problem::new(span, format!("a call of `{}`", call.name)).with_help(
                     "numbers with a fraction have `sqrt`, `exp`, `log`, `pow`, `sin`, `cos`, `tan`, `tanh`, `abs`, `lerp`, `floor`, `ceil`, `round` and `trunc`: write \
                      it with these, or look it up in a table: a Func of its variable only, computed by `compute_root`",
                 ));

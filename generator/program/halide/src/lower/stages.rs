@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use pushmem_nest::{Binary, Span, Type};
 
 use super::{Expansion, Lowering, MOST_COPIES, MOST_UNROLLED, Scope};
-use crate::fault::{Fault, Result};
 use crate::floats::operation;
 use crate::held::unrolled;
 use crate::loops::{Order, summing_order};
@@ -13,13 +12,14 @@ use crate::plan::{Array, Loop, Stage, Storage, Term, Unroll};
 use crate::print::variable;
 use crate::syntax::{Call, Called, Definition, Expression, Func, Kind};
 use crate::value::{Value, Variable, all_loads};
+use crate::{Problem, Result};
 
 impl<'a> Lowering<'a> {
     /// The definitions of a Func, as stages.
     pub(super) fn stages(&mut self, number: usize) -> Result<()> {
         let func = self.func(number);
         let Some(first) = &func.definition else {
-            return Err(Fault::new(func.span, format!("`{}` is an extern function", self.names.shown(&func.name)))
+            return Err(Problem::new(func.span, format!("`{}` is an extern function", self.names.shown(&func.name)))
                 .with_help("only what Halide defines has hardware: write it as a Func, or compute it on the CPU"));
         };
         for name in &func.schedule.ignored {
@@ -63,7 +63,7 @@ impl<'a> Lowering<'a> {
         let loops =
             in_loops(&of_name, self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), func).0, func);
         let Some(first) = arrays.first() else {
-            return Err(Fault::new(func.span, format!("`{}` has no value", self.names.shown(&func.name))));
+            return Err(Problem::new(func.span, format!("`{}` has no value", self.names.shown(&func.name))));
         };
         let span = self.plan.arrays[*first].span;
         // It belongs to no Func.
@@ -200,7 +200,7 @@ impl<'a> Lowering<'a> {
         }
         let Some(mut values) = self.copied(number, definition, &targets, &scope, &copies)? else { return Ok(false) };
         if values.len() != arrays.len() || targets.len() != func.arguments.len() {
-            return Err(Fault::new(
+            return Err(Problem::new(
                 definition.span,
                 "a definition has another number of values or arguments than its Func",
             ));
@@ -260,7 +260,7 @@ impl<'a> Lowering<'a> {
         self.expansions.push(Expansion { func: number, point, values, is_stored: true, is_mixed: false });
         let count: usize = copies.iter().map(|(_, terms)| terms.len()).product();
         if count as i64 > MOST_UNROLLED {
-            return Err(Fault::new(definition.span, format!("{count} copies of an update")).with_help("unroll less"));
+            return Err(Problem::new(definition.span, format!("{count} copies of an update")).with_help("unroll less"));
         }
         for step in 0..count {
             let (mut rest, mut inner) = (step, scope.clone());
@@ -296,7 +296,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn range(&mut self, least: &Expression, extent: &Expression) -> Result<(i64, i64)> {
         let of = |each: &Expression, term: Term| match &*term {
             Value::Number(number, _) => Ok(*number),
-            _ => Err(Fault::new(each.span, "the size of a reduction domain is not constant").with_help(
+            _ => Err(Problem::new(each.span, "the size of a reduction domain is not constant").with_help(
                 "hardware is made for one size: write a number, or set the bounds of the image that it depends on",
             )),
         };
@@ -306,7 +306,9 @@ impl<'a> Lowering<'a> {
         let term = self.term(extent, &scope, usize::MAX)?;
         match of(extent, term)? {
             extent @ 1.. => Ok((first, first + extent - 1)),
-            count => Err(Fault::new(extent.span, format!("a reduction domain has {count} elements along a dimension"))),
+            count => {
+                Err(Problem::new(extent.span, format!("a reduction domain has {count} elements along a dimension")))
+            }
         }
     }
 }
@@ -356,8 +358,8 @@ fn is_sum(update: &Definition, name: &str) -> bool {
 }
 
 /// The message about a definition whose loops add numbers in an order that the loops of its variables have not.
-fn mixed(definition: &Definition) -> Fault {
-    Fault::new(definition.span, "the loops of the schedule add numbers in another order than one loop for each variable of the reduction")
+fn mixed(definition: &Definition) -> Problem {
+    Problem::new(definition.span, "the loops of the schedule add numbers in another order than one loop for each variable of the reduction")
         .with_help(
             "the sum depends on the order: keep the parts of a variable within each other, or make parts of the sum a Func of their own by `rfactor`",
         )

@@ -33,9 +33,9 @@ use self::machine::{Machine, Steps};
 use self::meaning::{Defined, meanings};
 use self::scalar::{Arithmetic, Scalar, Stop};
 use self::worlds::World;
-use crate::fault::{Fault, Result};
 use crate::sizes::Sizes;
 use crate::syntax::{Expression, Kind, Pipeline};
+use crate::{Problem, Result};
 
 /// The most operations of a proof, for all images together.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ pub(crate) fn prove(
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, prove);
         thread.ok().and_then(|thread| thread.join().ok())
     });
-    found.unwrap_or_else(|| Err(Fault::new(Default::default(), "the proof of the import was ended").of_ours()))
+    found.unwrap_or_else(|| Err(Problem::new(Default::default(), "the proof of the import was ended").as_fault()))
 }
 
 impl<'a> Proof<'a> {
@@ -121,7 +121,7 @@ impl<'a> Proof<'a> {
                 let shown = if types.len() == 1 { shown.to_owned() } else { format!("{shown}_{value}") };
                 let Some(array) = array(&shown).filter(|array| program.arrays[*array].kind == ArrayKind::Output) else {
                     return Err(
-                        Fault::new(pipeline.funcs[func].span, format!("the nest has no output `{shown}`")).of_ours()
+                        Problem::new(pipeline.funcs[func].span, format!("the nest has no output `{shown}`")).as_fault()
                     );
                 };
                 outputs.push(Output { func, value, array, is_decided: Cell::default() });
@@ -250,8 +250,8 @@ impl<'a> Proof<'a> {
             indices.iter().join(", "),
             found.map_or("never written".to_owned(), |found| array.element.text(found))
         );
-        Err(Fault::new(self.pipeline.funcs[output.func].span, message)
-            .of_ours()
+        Err(Problem::new(self.pipeline.funcs[output.func].span, message)
+            .as_fault()
             .with_help("the import is wrong: please report it, with this file. Another schedule may be imported"))
     }
 

@@ -265,7 +265,7 @@ fn planted_faults_are_found() {
                 let Some(found) = outputs(&mutant, name) else { continue };
                 if found.iter().zip(&expected).any(|(one, other)| differ(element, other, one)) {
                     match prove(&mutant) {
-                        Err(refusal) if refusal.is_ours => *counts.entry(kind).or_default() += 1,
+                        Err(refusal) if refusal.is_fault() => *counts.entry(kind).or_default() += 1,
                         _ => missed.push(format!("{name}, {kind:?}:\n{mutant}")),
                     }
                 }
