@@ -7,7 +7,7 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Type};
 
 use crate::interval::Intervals;
-use crate::plan::{Array, Box, Plan, Stage, Storage, Term, Unroll};
+use crate::plan::{Array, Box, Plan, Stage, Storage, Term, Unroll, hull};
 use crate::regions::ranges;
 use crate::value::{Value, all_loads};
 
@@ -68,7 +68,10 @@ fn found(plan: &Plan, stages: &[&Stage], boxes: &[Option<Box>], values: &mut [(i
             let of_variable = |variable: usize| all[variable];
             let mut intervals = Intervals::new(&of_variable, &of_array);
             let one = |(place, value): (usize, &Option<Term>)| match value {
-                Some(value) => Some(hull(before[place], intervals.of(value))),
+                Some(value) => {
+                    let found = intervals.of(value);
+                    Some(before[place].map_or(found, |before| hull(before, found)))
+                }
                 None => before[place],
             };
             stage.values.iter().enumerate().map(one).collect()
@@ -142,7 +145,7 @@ impl Growth<'_> {
             }
             Value::Select(_, then, otherwise) => {
                 let (one, other) = (self.of(then, place)?, self.of(otherwise, place)?);
-                Some(hull(Some(one), other))
+                Some(hull(one, other))
             }
             _ => None,
         }
@@ -156,10 +159,6 @@ impl Growth<'_> {
     fn is_free(&self, term: &Term) -> bool {
         !all_loads([term]).into_iter().any(|point| self.arrays.contains(&point.array))
     }
-}
-
-fn hull(one: Option<(i64, i64)>, other: (i64, i64)) -> (i64, i64) {
-    one.map_or(other, |one| (one.0.min(other.0), one.1.max(other.1)))
 }
 
 /// The number of iterations of a loop that are executed at once: a divisor of all.

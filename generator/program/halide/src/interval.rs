@@ -7,7 +7,7 @@ use pushmem_float::{Format, Function};
 
 use pushmem_nest::{Binary, Type, Unary};
 
-use crate::plan::{Point, Term};
+use crate::plan::{self, Point, Term};
 use crate::value::Value;
 
 /// The values that things have: of each variable, and of the elements of each array, with their type.
@@ -115,7 +115,7 @@ impl<'a> Intervals<'a> {
             }
             Value::Select(_, then, otherwise) => {
                 let ((one, of), (other, _)) = (self.typed(then), self.typed(otherwise));
-                ((one.0.min(other.0), one.1.max(other.1)), of)
+                (plan::hull(one, other), of)
             }
             Value::Cast(to, _) if to.format().is_some() => ((to.min(), to.max()), *to),
             Value::Cast(to, of) => match self.typed(of) {

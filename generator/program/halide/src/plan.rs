@@ -28,6 +28,16 @@ impl Load for Point {
 /// The least and the greatest index of each dimension.
 pub(crate) type Box = Vec<(i64, i64)>;
 
+/// The least range that has all of two.
+pub(crate) fn hull(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+/// The least box that has all of two.
+pub(crate) fn hull_of_boxes(one: &Box, other: &Box) -> Box {
+    one.iter().zip(other).map(|(one, other)| hull(*one, *other)).collect()
+}
+
 /// Arrays, and the stages that store them, in the order of execution.
 #[derive(Default)]
 pub(crate) struct Plan {

@@ -6,7 +6,7 @@ use pushmem_nest::Type;
 
 use crate::fit::index_of;
 use crate::interval::Intervals;
-use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term};
+use crate::plan::{Array, Box, Plan, Point, Stage, Storage, Term, hull_of_boxes};
 use crate::walk::Walk;
 use crate::{Problem, Result};
 
@@ -117,16 +117,12 @@ fn together(stages: &[Stage], boxes: &mut [Option<Box>]) {
     }
 }
 
-fn extend(region: &mut Option<Box>, other: Option<Box>) {
-    match (&mut *region, other) {
-        (Some(region), Some(other)) => {
-            for (one, other) in region.iter_mut().zip(other) {
-                *one = (one.0.min(other.0), one.1.max(other.1));
-            }
-        }
-        (None, other) => *region = other,
-        _ => {}
-    }
+/// Extends a box by another one, if there is one.
+pub(crate) fn extend(region: &mut Option<Box>, other: Option<Box>) {
+    *region = match (region.take(), other) {
+        (Some(one), Some(other)) => Some(hull_of_boxes(&one, &other)),
+        (one, other) => one.or(other),
+    };
 }
 
 /// The ranges of all variables in a stage.

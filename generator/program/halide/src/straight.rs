@@ -19,6 +19,7 @@ use self::several::SpreadKey;
 use crate::emit::{Block, Loop, Statement};
 use crate::plan::{Array, Arrays, Box, Storage};
 use crate::rebuild::{rewritten, value_of};
+use crate::regions::extend;
 use crate::runs::MOST_WRITERS;
 use crate::value::{Element, Value, Variable};
 pub(crate) use steps::OfSum;
@@ -358,11 +359,7 @@ impl<'a> Straight<'a> {
     }
 
     fn enlarge(&mut self, target: usize, region: &Box) {
-        let of = &mut self.arrays.boxes[target];
-        *of = Some(match of.take() {
-            None => region.clone(),
-            Some(own) => own.iter().zip(region).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1))).collect(),
-        });
+        extend(&mut self.arrays.boxes[target], Some(region.clone()));
     }
 
     /// Adds a nest over a box, one loop for each dimension, with the first dimension innermost.

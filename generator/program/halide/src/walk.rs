@@ -6,7 +6,7 @@ use std::rc::Rc;
 use pushmem_nest::{AffineIndex, Binary, Unary};
 
 use crate::fit::{constant_of, index_of};
-use crate::plan::{Box, Point, Term};
+use crate::plan::{Box, Point, Term, hull_of_boxes};
 use crate::value::Value;
 
 /// The most terms that are looked at with what conditions say of them; others are looked at without.
@@ -62,10 +62,7 @@ pub(crate) fn refined(condition: &Term, truth: bool, ranges: &Box) -> Option<Box
             match (*operator == Binary::And) == truth {
                 true => refined(right, truth, &refined(left, truth, ranges)?),
                 false => match (refined(left, truth, ranges), refined(right, truth, ranges)) {
-                    (Some(one), Some(other)) => {
-                        let hull = one.iter().zip(&other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)));
-                        Some(hull.collect())
-                    }
+                    (Some(one), Some(other)) => Some(hull_of_boxes(&one, &other)),
                     (one, other) => one.or(other),
                 },
             }

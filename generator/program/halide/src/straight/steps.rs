@@ -5,7 +5,7 @@ use pushmem_nest::Index;
 use super::MOST_RUNS;
 use crate::emit::Loop;
 use crate::fit::{MOST_VALUES, primitive};
-use crate::plan::Box;
+use crate::plan::{self, Box};
 use crate::runs::{MOST_WRITERS, Run, period, runs};
 
 /// An index as a function of one sum of variables.
@@ -118,7 +118,7 @@ pub(super) fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
                 let next = next.or((parts.len() <= room).then_some(0))?;
                 let part = parts.remove(next);
                 let (low, high) = part.range();
-                covered = Some(covered.map_or((low, high), |(first, last)| (first.min(low), last.max(high))));
+                covered = Some(covered.map_or((low, high), |covered| plan::hull(covered, (low, high))));
                 taken.push(part);
             }
             let is_whole = |part: &Run| {
@@ -139,7 +139,7 @@ pub(super) fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
 /// The range that a copy has.
 pub(super) fn hull(step: &Step) -> (i64, i64) {
     let ranges = step.parts.iter().map(Run::range).chain(step.covered);
-    ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or((0, 0))
+    ranges.reduce(plan::hull).unwrap_or((0, 0))
 }
 
 /// After how many iterations of a loop an index that depends on it by terms that are no sums moves on by a constant.
