@@ -260,33 +260,26 @@ impl<'a> Parser<'a> {
         let mut left = self.unary(nesting)?;
         let mut left_compares = false;
         loop {
-            let (precedence, operator) = match self.peek() {
-                Token::Symbol("&&") => (2, Operator::Logical(Binary::And)),
-                Token::Symbol("||") => (1, Operator::Logical(Binary::Or)),
-                Token::Symbol(symbol) => match binary(symbol) {
-                    Some((operator, precedence)) => (precedence, Operator::Plain(operator)),
-                    None => return Ok(left),
-                },
-                _ => return Ok(left),
+            let Token::Symbol(symbol) = self.peek() else { return Ok(left) };
+            let (kind, operator, precedence): (OfTwo, _, _) = match (*symbol, binary(symbol)) {
+                ("&&", _) => (Kind::Logical, Binary::And, 2),
+                ("||", _) => (Kind::Logical, Binary::Or, 1),
+                (_, Some((operator, precedence))) => (Kind::Binary, operator, precedence),
+                (_, None) => return Ok(left),
             };
             if precedence < least {
                 return Ok(left);
             }
             let place = self.advance();
             let right = self.nested(precedence + 1, nesting)?;
-            let compares = matches!(operator, Operator::Plain(operator) if operator.is_comparison());
+            let compares = operator.is_comparison();
             if compares && left_compares {
                 return Err(Problem::new(place, "comparisons cannot be chained")
                     .with_help("use parentheses, or `&&` between two comparisons"));
             }
             left_compares = compares;
             let span = left.span.to(right.span);
-            let operands = (Box::new(left), Box::new(right));
-            let kind = match operator {
-                Operator::Plain(operator) => Kind::Binary(operator, operands.0, operands.1),
-                Operator::Logical(operator) => Kind::Logical(operator, operands.0, operands.1),
-            };
-            left = Syntax::new(kind, span).limited()?;
+            left = Syntax::new(kind(operator, Box::new(left), Box::new(right)), span).limited()?;
         }
     }
 
@@ -393,10 +386,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-enum Operator {
-    Plain(Binary),
-    Logical(Binary),
-}
+/// The tree of an operator of two operands.
+type OfTwo = fn(Binary, Box<Syntax>, Box<Syntax>) -> Kind;
 
 fn binary(symbol: &str) -> Option<(Binary, u8)> {
     const OPERATORS: [Binary; 16] = [
