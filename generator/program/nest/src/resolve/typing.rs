@@ -48,14 +48,6 @@ impl Draft {
         }
     }
 
-    /// An expression with a type.
-    fn typed(self) -> Arc<Expression> {
-        match self {
-            Draft::Typed(expression) => expression,
-            Draft::Literal(..) | Draft::Decimal(..) | Draft::Choice(..) => unreachable!("it has a type"),
-        }
-    }
-
     pub fn span(&self) -> Span {
         match self {
             Draft::Typed(expression) => expression.span,
@@ -101,6 +93,15 @@ pub(super) fn constant(number: i64, value: Type, span: Span) -> Arc<Expression> 
 
 pub(super) fn made(kind: ExpressionKind, value: Type, span: Span) -> Arc<Expression> {
     Arc::new(Expression { kind, value, span })
+}
+
+/// An operator of an operand that has a type; its value, if that is known.
+fn applied(operator: Unary, operand: Arc<Expression>, span: Span) -> Arc<Expression> {
+    let value = operator.result(operand.value);
+    match operand.kind {
+        ExpressionKind::Constant(number) => constant(operator.apply(operand.value, number), value, span),
+        _ => made(ExpressionKind::Unary { operator, operand }, value, span),
+    }
 }
 
 /// How integers are multiplied by a number: the exact quotient of few bits, or the nearest of eight.
@@ -233,12 +234,7 @@ impl Resolver<'_, '_> {
             })?,
             None => operator,
         };
-        let value = operator.result(operand.value);
-        if let ExpressionKind::Constant(number) = operand.kind {
-            return Ok(Draft::Typed(constant(operator.apply(operand.value, number), value, span)));
-        }
-        let kind = ExpressionKind::Unary { operator, operand };
-        Ok(Draft::Typed(made(kind, value, span)))
+        Ok(Draft::Typed(applied(operator, operand, span)))
     }
 
     pub(super) fn cast(&mut self, operand: &Syntax, value: Type, span: Span) -> Result<Arc<Expression>, Problem> {
@@ -331,12 +327,12 @@ impl Resolver<'_, '_> {
             Binary::Greater => (Binary::Less, right, left),
             Binary::GreaterEqual => (Binary::LessEqual, right, left),
             Binary::NotEqual => {
-                let equal = Draft::Typed(self.of_float(format, Binary::Equal, left, right, span)?);
-                return Ok(self.unary(Unary::Not, equal, span)?.typed());
+                let equal = self.of_float(format, Binary::Equal, left, right, span)?;
+                return Ok(applied(Unary::Not, equal, span));
             }
             Binary::AbsoluteDifference => {
-                let difference = Draft::Typed(self.of_float(format, Binary::Subtract, left, right, span)?);
-                return Ok(self.unary(Unary::Absolute, difference, span)?.typed());
+                let difference = self.of_float(format, Binary::Subtract, left, right, span)?;
+                return Ok(applied(Unary::FloatAbsolute(format), difference, span));
             }
             Binary::Divide => (Binary::Multiply, left, reciprocal(format, &right)?),
             operator => (operator, left, right),
