@@ -120,15 +120,11 @@ impl<'a> Printer<'a> {
     /// The operation as a statement, and the values that it names, each computed with those before it.
     fn statement_and_values(&self) -> (String, Vec<(String, String)>) {
         let writer = self.writer();
-        let write = |of: &Expression, least: u8, type_is_known: bool| {
-            let mut text = String::new();
-            writer.write_computation(of, least, type_is_known, &mut text);
-            text
-        };
-        let value = |(part, name): &(&Expression, String)| (name.clone(), write(part, precedence::LOWEST, false));
+        let value =
+            |(part, name): &(&Expression, String)| (name.clone(), writer.computation(part, precedence::LOWEST, false));
         let values = writer.values.iter().map(value).collect();
         let Operation { target, expression, reduction, .. } = self.operation;
-        let value = |least: u8| write(expression, least, true);
+        let value = |least: u8| writer.computation(expression, least, true);
         let target = writer.access(target);
         let statement = match reduction {
             None => format!("{target} = {}", value(precedence::LOWEST)),
@@ -143,7 +139,7 @@ impl<'a> Printer<'a> {
 
     /// An expression of the operation.
     pub fn expression(&self, expression: &Expression) -> String {
-        self.writer().expression(expression)
+        self.writer().text(expression, precedence::LOWEST, false)
     }
 
     /// An access of the operation.
@@ -210,12 +206,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn expression(&self, expression: &Expression) -> String {
-        let mut text = String::new();
-        self.write(expression, precedence::LOWEST, false, &mut text);
-        text
-    }
-
     fn access(&self, access: &Access) -> String {
         let indices = match &access.computed {
             Some(indices) => indices.iter().map(|index| self.computed_index(index)).join(", "),
@@ -226,10 +216,11 @@ impl Writer<'_> {
 
     /// An index that depends on data, without its cast to i32.
     fn computed_index(&self, index: &Expression) -> String {
-        match &index.kind {
-            ExpressionKind::Cast(operand) if operand.value.is_integer() => self.expression(operand),
-            _ => self.expression(index),
-        }
+        let index = match &index.kind {
+            ExpressionKind::Cast(operand) if operand.value.is_integer() => operand,
+            _ => index,
+        };
+        self.text(index, precedence::LOWEST, false)
     }
 
     fn index(&self, index: &Index) -> String {
@@ -268,13 +259,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Appends the expression, in parentheses if it binds less tightly than `least`. Literals get their type if nothing
-    /// around them says it.
-    fn write(&self, expression: &Expression, least: u8, type_is_known: bool, text: &mut String) {
-        match self.names.get(&Part(expression)) {
-            Some(name) => text.push_str(name),
-            None => self.write_computation(expression, least, type_is_known, text),
-        }
+    /// The expression, in parentheses if it binds less tightly than `least`. Literals get their type if nothing around them says it.
+    fn text(&self, expression: &Expression, least: u8, type_is_known: bool) -> String {
+        let name = self.names.get(&Part(expression)).cloned();
+        name.unwrap_or_else(|| self.computation(expression, least, type_is_known))
     }
 
     /// Whether the type of the expression is that of what is around it, if it is written without types.
@@ -287,63 +275,48 @@ impl Writer<'_> {
         }
     }
 
-    fn write_computation(&self, expression: &Expression, least: u8, type_is_known: bool, text: &mut String) {
+    fn computation(&self, expression: &Expression, least: u8, type_is_known: bool) -> String {
         match &expression.kind {
-            ExpressionKind::Constant(number) => write_constant(*number, expression.value, type_is_known, text),
-            ExpressionKind::Variable(variable) => text.push_str(&self.printer.loops[*variable].variable),
+            ExpressionKind::Constant(number) => constant(*number, expression.value, type_is_known),
+            ExpressionKind::Variable(variable) => self.printer.loops[*variable].variable.clone(),
             ExpressionKind::Load(load) => {
                 let load = &self.printer.operation.loads[*load];
                 let access = self.access(&load.access);
                 match load.outside {
-                    Some(outside) => {
-                        text.push_str(&format!("outside({access}, "));
-                        write_constant(outside, expression.value, true, text);
-                        text.push(')');
-                    }
-                    None => text.push_str(&access),
+                    Some(outside) => format!("outside({access}, {})", constant(outside, expression.value, true)),
+                    None => access,
                 }
             }
             ExpressionKind::Lookup { table, index } => {
-                text.push_str(&self.printer.program.tables[*table].name);
-                text.push('[');
-                self.write(index, precedence::LOWEST, false, text);
-                text.push(']');
+                let table = &self.printer.program.tables[*table].name;
+                format!("{table}[{}]", self.text(index, precedence::LOWEST, false))
             }
             ExpressionKind::Unary { operator, operand } => match operator {
-                Unary::Absolute | Unary::FloatAbsolute(_) => self.function("abs", &[operand], false, text),
-                Unary::FloatFunction(_, function) => self.function(function.name(), &[operand], false, text),
+                Unary::Absolute | Unary::FloatAbsolute(_) => self.function("abs", &[operand], false),
+                Unary::FloatFunction(_, function) => self.function(function.name(), &[operand], false),
                 Unary::FloatFromInteger(_) | Unary::FloatToInteger(_) => {
                     unreachable!("expressions have casts")
                 }
                 Unary::Negate | Unary::Not | Unary::FloatNegate(_) => {
-                    in_parentheses(precedence::UNARY < least, text, |text| {
-                        text.push(if *operator == Unary::Not { '!' } else { '-' });
-                        self.write(operand, precedence::UNARY, false, text);
-                    });
+                    let sign = if *operator == Unary::Not { '!' } else { '-' };
+                    let text = format!("{sign}{}", self.text(operand, precedence::UNARY, false));
+                    in_parentheses(precedence::UNARY < least, text)
                 }
             },
-            ExpressionKind::Cast(operand) => in_parentheses(precedence::CAST < least, text, |text| {
-                self.write(operand, precedence::CAST, false, text);
-                text.push_str(" as ");
-                text.push_str(expression.value.name());
-            }),
+            ExpressionKind::Cast(operand) => {
+                let operand = self.text(operand, precedence::CAST, false);
+                in_parentheses(precedence::CAST < least, format!("{operand} as {}", expression.value.name()))
+            }
             ExpressionKind::Select { condition, then, otherwise } => {
                 let known = type_is_known || !(self.is_bare(then) && self.is_bare(otherwise));
-                text.push_str("sel(");
-                self.write(condition, precedence::LOWEST, false, text);
-                for arm in [then, otherwise] {
-                    text.push_str(", ");
-                    self.write(arm, precedence::LOWEST, known, text);
-                }
-                text.push(')');
+                let [then, otherwise] = [then, otherwise].map(|arm| self.text(arm, precedence::LOWEST, known));
+                format!("sel({}, {then}, {otherwise})", self.text(condition, precedence::LOWEST, false))
             }
-            ExpressionKind::Binary { operator, left, right } => {
-                self.binary(*operator, [left, right], least, text);
-            }
+            ExpressionKind::Binary { operator, left, right } => self.binary(*operator, [left, right], least),
         }
     }
 
-    fn binary(&self, operator: Binary, operands: [&Expression; 2], least: u8, text: &mut String) {
+    fn binary(&self, operator: Binary, operands: [&Expression; 2], least: u8) -> String {
         let [left, right] = operands;
         let known = !(self.is_bare(left) && self.is_bare(right));
         let truth = left.value == Type::Bool;
@@ -352,39 +325,23 @@ impl Writer<'_> {
             Binary::Or if truth => ("||", Some(precedence::LOGICAL_OR)),
             _ => (operator.symbol(), operator.precedence()),
         };
-        let Some(precedence) = precedence else {
-            return self.function(symbol, &[left, right], known, text);
-        };
-        in_parentheses(precedence < least, text, |text| {
-            // Comparisons cannot be chained; the others take their like on the left.
-            let least_left = if operator.is_comparison() { precedence + 1 } else { precedence };
-            self.write(left, least_left, known, text);
-            text.push(' ');
-            text.push_str(symbol);
-            text.push(' ');
-            self.write(right, precedence + 1, known, text);
-        });
+        let Some(precedence) = precedence else { return self.function(symbol, &operands, known) };
+        // Comparisons cannot be chained; the others take their like on the left.
+        let least_left = if operator.is_comparison() { precedence + 1 } else { precedence };
+        let (left, right) = (self.text(left, least_left, known), self.text(right, precedence + 1, known));
+        in_parentheses(precedence < least, format!("{left} {symbol} {right}"))
     }
 
-    fn function(&self, name: &str, arguments: &[&Expression], type_is_known: bool, text: &mut String) {
-        text.push_str(name);
-        text.push('(');
-        for (place, argument) in arguments.iter().enumerate() {
-            if place > 0 {
-                text.push_str(", ");
-            }
-            self.write(argument, precedence::LOWEST, type_is_known, text);
-        }
-        text.push(')');
+    fn function(&self, name: &str, arguments: &[&Expression], type_is_known: bool) -> String {
+        let mut arguments = arguments.iter().map(|argument| self.text(argument, precedence::LOWEST, type_is_known));
+        format!("{name}({})", arguments.join(", "))
     }
 }
 
-fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut String) {
-    text.push_str(&value.text(number));
+fn constant(number: i64, value: Type, type_is_known: bool) -> String {
     // Without a type around, integers are of i32, and numbers with a fraction of bf16.
-    if !type_is_known && !matches!(value, Type::I32 | Type::Bf16 | Type::Bool) {
-        text.push_str(value.name());
-    }
+    let is_known = type_is_known || matches!(value, Type::I32 | Type::Bf16 | Type::Bool);
+    format!("{}{}", value.text(number), if is_known { "" } else { value.name() })
 }
 
 fn add_sign(is_negative: bool, text: &mut String) {
@@ -396,12 +353,6 @@ fn add_sign(is_negative: bool, text: &mut String) {
     });
 }
 
-fn in_parentheses(wanted: bool, text: &mut String, inner: impl FnOnce(&mut String)) {
-    if wanted {
-        text.push('(');
-    }
-    inner(text);
-    if wanted {
-        text.push(')');
-    }
+fn in_parentheses(wanted: bool, text: String) -> String {
+    if wanted { format!("({text})") } else { text }
 }
