@@ -184,9 +184,7 @@ impl Checker {
                     }
                     return Ok(());
                 }
-                Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
-                Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
-                _ => {}
+                _ => self.division(expression)?,
             },
         }
         if foreign(expression) {
@@ -205,11 +203,7 @@ impl Checker {
 
     /// Checks what a value of another type, which is understood, is computed of.
     fn within(&self, expression: &Expression) -> Result<()> {
-        match operation(expression) {
-            Some((Binary::Divide, left, right)) => self.quotient(left, right, expression.span)?,
-            Some((Binary::Modulo, left, right)) => self.remainder(left, right, expression.span)?,
-            _ => {}
-        }
+        self.division(expression)?;
         self.parts(expression, &|checker: &Self, part: &Expression| match is_foreign(checker.element(part)) {
             true => checker.within(part),
             false => checker.expression(part),
@@ -241,38 +235,35 @@ impl Checker {
         refused(self.element(expression), "this value", expression.span)
     }
 
-    /// Refuses a remainder of numbers whose quotient is rounded.
-    fn remainder(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
-        let is_integer = !self.element(left).is_number();
-        if is_integer || constant(right).is_some_and(|number| number > 0.0 && has_reciprocal(self.format, number)) {
+    /// Refuses a quotient of numbers that is not rounded as one, but as the product with a reciprocal, and a remainder whose quotient is.
+    fn division(&self, expression: &Expression) -> Result<()> {
+        let Some((operator @ (Binary::Divide | Binary::Modulo), left, right)) = operation(expression) else {
+            return Ok(());
+        };
+        let (format, is_quotient) = (self.format, operator == Binary::Divide);
+        let is_integer = !self.element(if is_quotient { right } else { left }).is_number();
+        let is_exact = |number: f64| (is_quotient || number > 0.0) && has_reciprocal(format, number);
+        if is_integer || is_quotient && constant(left) == Some(1.0) || constant(right).is_some_and(is_exact) {
             return Ok(());
         }
-        let format = self.format;
-        let message =
-            format!("a remainder of {format} by another number than a power of two has a quotient that is rounded");
-        Err(Problem::new(span, message).with_help(format!(
-            "take the remainder of integers, or by a power of two; `--narrow-floats {}` allows others, which may be next to the divisor where \
-             Halide's are next to 0",
-            format.name()
-        )))
-    }
-
-    /// Refuses a quotient of numbers that is not rounded as one, but as the product with a reciprocal.
-    fn quotient(&self, left: &Expression, right: &Expression, span: Span) -> Result<()> {
-        let is_integer = !self.element(right).is_number();
-        if is_integer
-            || constant(left) == Some(1.0)
-            || constant(right).is_some_and(|number| has_reciprocal(self.format, number))
-        {
-            return Ok(());
-        }
-        let format = self.format;
-        let message = format!("a quotient of {format} is rounded twice in hardware, as the product with a reciprocal");
-        Err(Problem::new(span, message).with_help(format!(
-            "divide by a power of two, or multiply by a constant; `--narrow-floats {}` allows products with reciprocals, which differ from Halide's \
-             quotients in their last bit",
-            format.name()
-        )))
+        let name = format.name();
+        let (message, help) = match is_quotient {
+            true => (
+                format!("a quotient of {format} is rounded twice in hardware, as the product with a reciprocal"),
+                format!(
+                    "divide by a power of two, or multiply by a constant; `--narrow-floats {name}` allows products with reciprocals, which differ \
+                     from Halide's quotients in their last bit"
+                ),
+            ),
+            false => (
+                format!("a remainder of {format} by another number than a power of two has a quotient that is rounded"),
+                format!(
+                    "take the remainder of integers, or by a power of two; `--narrow-floats {name}` allows others, which may be next to the divisor \
+                     where Halide's are next to 0"
+                ),
+            ),
+        };
+        Err(Problem::new(expression.span, message).with_help(help))
     }
 }
 
