@@ -97,15 +97,9 @@ fn reduction(table: &Table) -> Result<Reduction> {
 }
 
 fn split(table: &Table) -> Result<Split> {
-    let kind = match table.byte(7)? {
-        0 => SplitKind::Split,
-        1 => SplitKind::Rename,
-        2 => SplitKind::Fuse,
-        3 => SplitKind::Purify,
-        other => return Err(unknown(table, "a kind of split", other)),
-    };
+    let kinds = [SplitKind::Split, SplitKind::Rename, SplitKind::Fuse, SplitKind::Purify];
     Ok(Split {
-        kind,
+        kind: kind(table, 7, "a kind of split", &kinds)?,
         old: table.text(0)?,
         outer: table.text(1)?,
         inner: table.text(2)?,
@@ -114,14 +108,9 @@ fn split(table: &Table) -> Result<Split> {
 }
 
 fn dimension(table: &Table) -> Result<Dimension> {
-    let execution = match table.byte(1)? {
-        0 => Execution::Serial,
-        1 => Execution::Parallel,
-        2 => Execution::Vectorized,
-        3 => Execution::Unrolled,
-        4..=7 => Execution::Elsewhere,
-        other => return Err(unknown(table, "a kind of loop", other)),
-    };
+    use Execution::{Elsewhere, Parallel, Serial, Unrolled, Vectorized};
+    let kinds = [Serial, Parallel, Vectorized, Unrolled, Elsewhere, Elsewhere, Elsewhere, Elsewhere];
+    let execution = kind(table, 1, "a kind of loop", &kinds)?;
     Ok(Dimension { name: table.text(0)?, execution })
 }
 
@@ -185,14 +174,8 @@ fn external(table: &Table, first: usize) -> Result<Parameter> {
 }
 
 fn element(table: &Table) -> Result<Element> {
-    let code = match table.byte(0)? {
-        0 => TypeCode::Int,
-        1 => TypeCode::Unsigned,
-        2 => TypeCode::Float,
-        3 => TypeCode::Handle,
-        4 => TypeCode::BFloat,
-        other => return Err(unknown(table, "a kind of type", other)),
-    };
+    let codes = [TypeCode::Int, TypeCode::Unsigned, TypeCode::Float, TypeCode::Handle, TypeCode::BFloat];
+    let code = kind(table, 0, "a kind of type", &codes)?;
     let format =
         if matches!(code, TypeCode::Float | TypeCode::BFloat) { table.format() } else { Element::INT32.format };
     let element = Element { code, bits: table.byte(1)?, lanes: table.i32(2)?, format };
@@ -250,6 +233,12 @@ fn entries(table: &Table, element: Element, shape: &[(i64, i64)], strides: &[i64
 
 fn unknown(table: &Table, what: &str, number: u8) -> Malformed {
     table.malformed(format!("number {number} is not known for {what}"))
+}
+
+/// The kind that a field numbers, of these in the order of the schema.
+fn kind<T: Copy>(table: &Table, field: usize, what: &str, kinds: &[T]) -> Result<T> {
+    let number = table.byte(field)?;
+    kinds.get(usize::from(number)).copied().ok_or_else(|| unknown(table, what, number))
 }
 
 /// The expression of a field, if the table has it.
@@ -341,13 +330,8 @@ const OPERATORS: [Binary; 15] = [
 ];
 
 fn call(table: &Table, depth: usize) -> Result<Call> {
-    let called = match table.byte(3)? {
-        0 => Called::Image,
-        1..=3 => Called::Extern,
-        4 => Called::Func,
-        5 | 6 => Called::Intrinsic,
-        other => return Err(unknown(table, "a kind of call", other)),
-    };
+    use Called::{Extern, Func, Image, Intrinsic};
+    let called = kind(table, 3, "a kind of call", &[Image, Extern, Extern, Extern, Func, Intrinsic, Intrinsic])?;
     Ok(Call {
         name: table.text(0)?,
         arguments: expressions(table, 2, depth)?,
