@@ -156,16 +156,13 @@ impl Converter<'_> {
         if let Some(outside) = self.outside(condition, chosen) {
             return Ok(outside);
         }
-        let mut values = Vec::new();
-        for (truth, term) in [(true, chosen[0]), (false, chosen[1])] {
-            values.push(match refined(condition, truth, used) {
-                None => None,
-                Some(inner) if inner == *used => Some(self.within(term, used, known)?),
-                Some(inner) => Some(self.within(term, &inner, &mut HashMap::new())?),
-            });
-        }
-        match (values.pop().flatten(), values.pop().flatten()) {
-            (Some(otherwise), Some(then)) => {
+        let mut value = |truth: bool, term: &Term| match refined(condition, truth, used) {
+            None => Ok(None),
+            Some(inner) if inner == *used => self.within(term, used, known).map(Some),
+            Some(inner) => self.within(term, &inner, &mut HashMap::new()).map(Some),
+        };
+        match (value(true, chosen[0])?, value(false, chosen[1])?) {
+            (Some(then), Some(otherwise)) => {
                 let bounds = self.bounds(condition).map_or_else(|| self.within(condition, used, known), Ok)?;
                 Ok(Value::Select(bounds, then, otherwise))
             }
@@ -182,16 +179,15 @@ impl Converter<'_> {
         said.retain(|each| each.range(self.ranges).0 < 0);
         let bound = |of: &Index| {
             let AffineIndex { constant, terms } = of.as_affine()?;
-            let number = |value: i64| Rc::new(Value::Number(value, Type::I32));
             let (low, high) = match terms[..] {
-                [(variable, 1)] => (number(-constant), Rc::new(Value::Variable(variable))),
-                [(variable, -1)] => (Rc::new(Value::Variable(variable)), number(*constant)),
+                [(variable, 1)] => (Value::number(-constant), Rc::new(Value::Variable(variable))),
+                [(variable, -1)] => (Rc::new(Value::Variable(variable)), Value::number(*constant)),
                 _ => return None,
             };
-            Some(Rc::new(Value::Binary(Binary::LessEqual, low, high)))
+            Some(Value::binary(Binary::LessEqual, low, high))
         };
         let bounds = said.iter().map(bound).collect::<Option<Vec<_>>>()?;
-        bounds.into_iter().reduce(|all, bound| Rc::new(Value::Binary(Binary::And, all, bound)))
+        bounds.into_iter().reduce(|all, bound| Value::binary(Binary::And, all, bound))
     }
 
     /// A load with a constant beyond the array, of a choice between the two by whether the index is within.
@@ -316,7 +312,6 @@ impl Converter<'_> {
     ) -> Result<Value<Element>> {
         let array = &self.arrays.plan.arrays[point.array];
         let said = array.said.clone().unwrap_or_default();
-        let number = |value: i64| Rc::new(Value::Number(value, Type::I32));
         let (mut flat, mut place, mut stride) = (None::<Converted>, Some(0), 1);
         for (index, (low, high)) in point.indices.iter().zip(said) {
             match **index {
@@ -329,10 +324,10 @@ impl Converter<'_> {
             }
             let mut at = self.within(index, used, known)?;
             if low != 0 {
-                at = Value::binary(Binary::Subtract, at, number(low));
+                at = Value::binary(Binary::Subtract, at, Value::number(low));
             }
             if stride != 1 {
-                at = Value::binary(Binary::Multiply, at, number(stride));
+                at = Value::binary(Binary::Multiply, at, Value::number(stride));
             }
             stride *= high - low + 1;
             flat = Some(match flat {
@@ -344,7 +339,7 @@ impl Converter<'_> {
         Ok(match constant {
             Some(entry) => Value::Number(*entry, self.arrays.held[point.array]),
             None => {
-                let index = flat.unwrap_or_else(|| number(0));
+                let index = flat.unwrap_or_else(|| Value::number(0));
                 Value::Load(Element::Table { table: point.array, index })
             }
         })
