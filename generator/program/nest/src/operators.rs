@@ -116,9 +116,7 @@ impl Unary {
         };
         self.result(operand).wrap(value)
     }
-}
 
-impl Unary {
     /// The operator that stands for this one of integers with numbers of a format.
     pub(crate) fn for_float(self, format: Format) -> Option<Unary> {
         match self {

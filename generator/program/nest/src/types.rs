@@ -145,19 +145,9 @@ impl Type {
         }
     }
 
-    /// The type as elements of an array, if arrays may hold it.
+    /// The type as elements of an array, if arrays may hold it: that of the same name.
     pub fn element(self) -> Option<Element> {
-        match self {
-            Type::U8 => Some(Element::U8),
-            Type::I8 => Some(Element::I8),
-            Type::U16 => Some(Element::U16),
-            Type::I16 => Some(Element::I16),
-            Type::U32 => Some(Element::U32),
-            Type::I32 => Some(Element::I32),
-            Type::Bf16 => Some(Element::Bf16),
-            Type::F16 => Some(Element::F16),
-            Type::Bool => None,
-        }
+        Element::of_name(self.name())
     }
 
     /// The parts of an element in the memory of a system: bytes of 8 bits, or words of 16, of which an element of 32 bits has
