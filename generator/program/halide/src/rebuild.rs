@@ -51,16 +51,15 @@ pub(crate) fn value_of<L: Load>(index: &Index) -> Rc<Value<L>> {
     }
     for (factor, piece) in &index.pieces {
         let of = value_of(piece.of());
-        let limited = |low: i64, high: i64, of| {
-            let least = Value::binary(Binary::Minimum, of, Value::number(high));
-            Value::binary(Binary::Maximum, least, Value::number(low))
-        };
         add(
             *factor,
             match *piece {
                 Piece::Quotient { by, .. } => Value::binary(Binary::Divide, of, Value::number(by)),
                 Piece::Remainder { by, .. } => Value::binary(Binary::Modulo, of, Value::number(by)),
-                Piece::Clamp { low, high, .. } => limited(low, high, of),
+                Piece::Clamp { low, high, .. } => {
+                    let limited = Value::binary(Binary::Minimum, of, Value::number(high));
+                    Value::binary(Binary::Maximum, limited, Value::number(low))
+                }
                 Piece::Mirror { low, high, .. } => {
                     // The distance to the low edge, in a period of twice the extent, of which the second half goes back.
                     let extent = high - low + 1;

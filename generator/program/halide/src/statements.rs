@@ -118,12 +118,8 @@ impl Writer<'_> {
     }
 
     fn indices(&self, element: &Element) -> Vec<Syntax> {
-        match element {
-            Element::Array { indices, .. } => indices.iter().map(|index| self.index(index)).collect(),
-            Element::Table { .. } | Element::Chosen { .. } => {
-                element.values().iter().map(|index| self.value(index)).collect()
-            }
-        }
+        let known = element.indices().iter().map(|index| self.index(index));
+        known.chain(element.values().iter().map(|index| self.value(index))).collect()
     }
 
     fn load(&self, load: &Element) -> Syntax {

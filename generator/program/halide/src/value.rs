@@ -156,14 +156,9 @@ impl<L: Load> Value<L> {
             Value::Number(..) | Value::Variable(_) | Value::Load(_) => self.clone(),
             Value::Unary(operator, inner) => Value::Unary(*operator, operand(inner)),
             Value::Cast(value, inner) => Value::Cast(*value, operand(inner)),
-            Value::Binary(operator, left, right) => {
-                let left = operand(left);
-                Value::Binary(*operator, left, operand(right))
-            }
+            Value::Binary(operator, left, right) => Value::Binary(*operator, operand(left), operand(right)),
             Value::Select(condition, then, otherwise) => {
-                let condition = operand(condition);
-                let then = operand(then);
-                Value::Select(condition, then, operand(otherwise))
+                Value::Select(operand(condition), operand(then), operand(otherwise))
             }
         }
     }
