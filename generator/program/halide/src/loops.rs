@@ -17,7 +17,7 @@ pub(crate) struct Order {
     pub unroll: Unroll,
 }
 
-/// A part of variables.
+/// The part of variables that a loop goes through.
 #[derive(Clone, Debug)]
 struct Part<'a> {
     /// The variables that it goes through, outermost first. Of each split on the way from one to its part, whether that is the inner one.

@@ -160,7 +160,7 @@ fn parameter(table: &Table) -> Result<Parameter> {
     Ok(Parameter { constraints: table.tables(6)?.iter().map(constraint).collect::<Result<_>>()?, ..own })
 }
 
-/// A parameter that the user made, of fields from this one on. The file does not have the bounds of its dimensions.
+/// A parameter that the user made, whose fields begin with this one. The file does not have the bounds of its dimensions.
 fn external(table: &Table, first: usize) -> Result<Parameter> {
     Ok(Parameter {
         is_buffer: table.flag(first)?,

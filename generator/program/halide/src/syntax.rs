@@ -412,7 +412,7 @@ impl Expression {
         self.operands_mut().iter_mut().for_each(|operand| operand.change_calls(change));
     }
 
-    /// The type, where names have these, and are integers where they have none.
+    /// The type of the value. Names have those that `named` gives; the others are integers.
     pub fn element(&self, named: &dyn Fn(&str) -> Option<Element>) -> Element {
         match &self.kind {
             Kind::Integer(_, element)

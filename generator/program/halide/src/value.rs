@@ -73,7 +73,7 @@ impl Element {
     }
 }
 
-/// What values load.
+/// The loads of values: elements, and entries of tables.
 pub(crate) trait Load: Clone {
     /// The indices that are values.
     fn values(&self) -> &[Rc<Value<Self>>];

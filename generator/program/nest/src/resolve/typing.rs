@@ -95,7 +95,7 @@ pub(super) fn made(kind: ExpressionKind, value: Type, span: Span) -> Arc<Express
     Arc::new(Expression { kind, value, span })
 }
 
-/// An operator of an operand that has a type; its value, if that is known.
+/// An operator of an operand that has a type, folded if that is a constant.
 fn applied(operator: Unary, operand: Arc<Expression>, span: Span) -> Arc<Expression> {
     let value = operator.result(operand.value);
     match operand.kind {
