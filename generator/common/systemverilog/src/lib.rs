@@ -56,6 +56,11 @@ pub fn files_of(modules: impl IntoIterator<Item: Into<(String, String)>>) -> Vec
     with_headers(modules.into_iter().map(Into::into).map(file))
 }
 
+/// The names of the headers that a text includes.
+pub fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| Some(line.trim_start().strip_prefix(INCLUDE)?.trim_matches('"')))
+}
+
 /// The line that includes the macros of assertions.
 fn include() -> String {
     format!("{INCLUDE}\"{}\"", ASSERTIONS.0)
@@ -67,10 +72,9 @@ fn include() -> String {
 /// When a file uses the macros without including them, or includes another header: a fault of a template.
 pub fn with_headers(modules: impl IntoIterator<Item = File>) -> Vec<File> {
     let modules = modules.into_iter().filter(|(name, _)| !is_header(name)).collect_vec();
-    let included = include();
     for (name, text) in &modules {
-        let includes = text.lines().filter(|line| line.trim_start().starts_with(INCLUDE)).collect_vec();
-        assert!(includes.iter().all(|line| **line == included), "{name} includes {includes:?}");
+        let includes = included(text).collect_vec();
+        assert!(includes.iter().all(|header| *header == ASSERTIONS.0), "{name} includes {includes:?}");
         assert!(includes.is_empty() != asserts(text), "{name} uses the macros of assertions where it includes them");
     }
     let header =
@@ -127,6 +131,12 @@ mod tests {
 
     fn file(name: &str, text: &str) -> File {
         (name.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn included_headers_are_found() {
+        let text = "// `include\n`include \"a.svh\"\nmodule b; endmodule\n    `include \"c.svh\"\n";
+        assert_eq!(included(text).collect_vec(), ["a.svh", "c.svh"]);
     }
 
     #[test]

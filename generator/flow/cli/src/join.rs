@@ -9,7 +9,7 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_packaging::SYNTHESIS_LIST;
-use pushmem_systemverilog::{ASSERTIONS, FILE_LIST, INCLUDE_FOLDER, file_list};
+use pushmem_systemverilog::{FILE_LIST, INCLUDE_FOLDER, file_list, included};
 use serde::Serialize;
 
 use crate::output;
@@ -78,22 +78,26 @@ impl Join {
 }
 
 impl<'a> Joined<'a> {
-    /// The paths of a list of a folder, with its headers before them. Their files are added.
+    /// The paths of a list of a folder, with the headers that they include. Their files are added.
     ///
     /// # Errors
     /// When a file is missing, or another folder has another file of its path.
     fn listed(&mut self, folder: &'a Path, list: &str) -> Result<Vec<String>, Diagnostic> {
         let text = read(folder, list)?;
-        let headers = text.lines().filter_map(|line| line.strip_prefix(INCLUDE_FOLDER));
-        let headers = headers.map(|within| format!("{within}/{}", ASSERTIONS.0));
-        let modules = text.lines().filter(|line| !line.starts_with(INCLUDE_FOLDER)).map(str::to_owned);
-        let paths = headers.chain(modules).collect_vec();
-        for path in &paths {
-            let text = read(folder, path)?;
-            match self.files.get(path) {
-                None => drop(self.files.insert(path.clone(), (text, folder))),
+        let (within, modules): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with(INCLUDE_FOLDER));
+        let within = within.iter().map(|line| &line[INCLUDE_FOLDER.len()..]).collect_vec();
+        let mut paths = modules.into_iter().map(str::to_owned).collect_vec();
+        let mut next = 0;
+        while let Some(path) = paths.get(next).cloned() {
+            let text = read(folder, &path)?;
+            let headers = included(&text).cartesian_product(&within).map(|(name, within)| format!("{within}/{name}"));
+            let new = headers.filter(|header| !paths.contains(header)).collect_vec();
+            paths.extend(new);
+            next += 1;
+            match self.files.get(&path) {
+                None => drop(self.files.insert(path, (text, folder))),
                 Some((_, first)) if *first == folder => {}
-                Some((other, _)) if *other == text => self.shared.push(path.clone()),
+                Some((other, _)) if *other == text => self.shared.push(path),
                 Some((_, first)) => {
                     let (first, folder) = (first.display(), folder.display());
                     let message = format!("`{path}` of `{first}` and of `{folder}` are two modules of one name");

@@ -1120,6 +1120,14 @@ fn blocks_of_a_chip_share_their_modules() {
     );
     assert!(!Path::new(&other).exists());
     ends(2, &mut pushmem(&["join", &blur, "-o", &other]));
+
+    // A tile with other names has a header of its own.
+    let named = folder.path("named");
+    succeeds(&["generate", "constraints/tiles/small.yaml", "-o", &named, "--prefix", "v1_"]);
+    succeeds(&["join", &named, &plain, "-o", &other]);
+    for file in ["v1_pushmem_assert.svh", "v1_small_tile.sv", "pushmem_assert.svh", "amber_tile.sv"] {
+        assert!(Path::new(&other).join("rtl").join(file).is_file(), "{file}");
+    }
 }
 
 const TWO_INPUTS: &str = "
