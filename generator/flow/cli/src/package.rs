@@ -102,7 +102,7 @@ pub fn array_tile<'a>(spec: &'a ArraySpec, kind: TileKind, rtl: Vec<File>, techn
     of_array(spec, &pushmem_interconnect::tile_module(spec, kind), about, rtl, technology)
 }
 
-/// The shell around a design, which is the block that a chip uses. The testbench stays that of the design.
+/// The shell around a design, which is the block that a chip uses. The testbench of the design has no shell: it is left out.
 pub fn shell<'a>(shell: &Shell, within: Design<'a>) -> Design<'a> {
     let Shell { module, about, window, interfaces, memory_map, .. } = shell;
     let new = shell.rtl().filter(|(path, _)| within.rtl.iter().all(|(other, _)| other != path)).cloned();
@@ -119,6 +119,7 @@ pub fn shell<'a>(shell: &Shell, within: Design<'a>) -> Design<'a> {
         reset_port: pushmem_bus::RESET,
         blocks,
         interfaces: interfaces.clone(),
+        testbench: Vec::new(),
         memory_map: memory_map.clone(),
         ..within
     }

@@ -1130,6 +1130,17 @@ fn blocks_of_a_chip_share_their_modules() {
     }
 }
 
+/// The targets of a core are of the block that a chip uses.
+#[test]
+fn targets_of_a_shell_have_the_shell() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    succeeds(&["build", BLUR, "-o", &out, "--bus", "axi", "--package"]);
+    let core = fs::read_to_string(Path::new(&out).join("brighten_blur_axi.core")).unwrap();
+    let tops: Vec<&str> = core.lines().filter_map(|line| line.trim().strip_prefix("toplevel: ")).collect();
+    assert_eq!(tops, ["brighten_blur_axi"], "{core}");
+}
+
 const TWO_INPUTS: &str = "
 name: two
 inputs: {one: {type: u16, shape: [8, 8]}, other: {type: u16, shape: [8, 8]}}

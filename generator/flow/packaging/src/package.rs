@@ -30,8 +30,6 @@ pub struct Design<'a> {
     pub processing_elements: Vec<String>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
-    /// The module that the testbench is for.
-    pub tested: String,
     /// The port of its clock.
     pub clock: &'a str,
     /// The port of its reset.
@@ -222,7 +220,6 @@ impl<'a> Design<'a> {
             tiles: Vec::new(),
             processing_elements: Vec::new(),
             testbench: Vec::new(),
-            tested: top.to_owned(),
             clock: CLOCK,
             reset_port: RESET,
             reset,
