@@ -147,6 +147,23 @@ impl<Meaning> Register<Meaning> {
     }
 }
 
+/// The words that SystemRDL 2.0 reserves: its keywords, and those of later versions.
+const RDL_WORDS: &str = "abstract accesstype addressingtype addrmap alias all alternate bit boolean bothedge byte compact component \
+    componentwidth constraint default encode enum external false field fullalign hw inside int internal level longint mem na \
+    negedge nonsticky number onreadtype onwritetype posedge precedencetype property r rclr real ref reg regalign regfile rset \
+    ruser rw rw1 shortint shortreal signal signed string struct sw this true type unsigned w w1 wclr with within woclr woset \
+    wot wr wset wuser wzc wzs wzt";
+
+/// A name as SystemRDL has it: one that is a word of the language is escaped, and stays the name that tools show.
+///
+/// ```
+/// assert_eq!(["signed", "sign"].map(pushmem_csr::in_rdl), [r"\signed", "sign"]);
+/// ```
+pub fn in_rdl(name: &str) -> String {
+    let is_reserved = RDL_WORDS.split_whitespace().any(|word| word == name);
+    format!("{}{name}", if is_reserved { r"\" } else { "" })
+}
+
 #[derive(Template)]
 #[template(path = "register.rdl", escape = "none")]
 struct SystemRdl<'a, Meaning> {
@@ -302,5 +319,10 @@ mod tests {
         assert!(text.starts_with("reg {\n        desc = \"Schedule.\";\n        field {"), "{text}");
         assert!(text.contains("sw = rw; hw = r; hwclr;\n            reset = 4'h5;\n        } start[4:1];"), "{text}");
         assert!(text.ends_with("} cycle @ 0x0;"), "{text}");
+        // Names that are words of SystemRDL.
+        let mut layout = Layout::default();
+        layout.group("level", "", SoftwareAccess::ReadOnly, vec![Field::new("signed", 1, "", ())]);
+        let text = layout.registers[0].to_system_rdl();
+        assert!(text.contains(r"} \signed[0:0];") && text.ends_with(r"} \level @ 0x0;"), "{text}");
     }
 }
