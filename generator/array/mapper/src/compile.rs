@@ -64,7 +64,7 @@ impl From<Diagnostic> for Refused {
 
 impl From<CompileError> for Refused {
     fn from(error: CompileError) -> Self {
-        Diagnostic::from(error).into()
+        refused_by_array(error).into()
     }
 }
 
@@ -88,7 +88,7 @@ pub fn compile_unplaced(
     check_addresses(program)?;
     let Levels { program, memories, .. } = Levels::of(program, target).remove(0);
     let hardware = hardware(target, beside, memories)?;
-    plan(program, &hardware, constraints, delivery(target, 0), &|_| {}).map_err(Diagnostic::from)
+    plan(program, &hardware, constraints, delivery(target, 0), &|_| {}).map_err(refused_by_array)
 }
 
 /// The cycles of a program on an array as [`compile_unplaced`] compiles it, if the array has the operations and the tiles that it takes.
@@ -109,7 +109,22 @@ fn check_addresses(program: &Program) -> Result<(), Diagnostic> {
     let Some(array) = program.arrays.iter().find(|array| array.random_access) else { return Ok(()) };
     let message =
         format!("data decide which elements of `{}` are used, and arrays have no random-access memories", array.name);
-    Err(program.diagnostic(array.span, message).with_help("build dedicated hardware, without `--array`"))
+    Err(beyond_arrays(program.diagnostic(array.span, message)))
+}
+
+/// The message of a refusal, which says where other hardware serves the program.
+pub(crate) fn refused_by_array(error: CompileError) -> Diagnostic {
+    match error {
+        CompileError::Unordered { .. } => beyond_arrays(error.into()),
+        _ => error.into(),
+    }
+}
+
+/// The refusal of a program that only random-access memories serve.
+fn beyond_arrays(refused: Diagnostic) -> Diagnostic {
+    let other = "build dedicated hardware, without `--array`: it has random-access memories, arrays have none";
+    let help = refused.help().map_or(other.to_owned(), |help| format!("{help}; or {other}"));
+    refused.with_help(help)
 }
 
 /// A program that is to be mapped on an array, with the other kinds of tiles of `beside`.

@@ -9,7 +9,7 @@ use pushmem_compiler::{CompileError, Compiled, Pipeline, plan_as};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_search::{Relieved, Space};
 
-use crate::compile::Request;
+use crate::compile::{Request, refused_by_array};
 use crate::levels::{Levels, hardware};
 use crate::lower::Sharing;
 use crate::mapping::ArrayTarget;
@@ -52,7 +52,7 @@ impl From<Diagnostic> for Unmapped {
 
 impl From<CompileError> for Unmapped {
     fn from(error: CompileError) -> Self {
-        Diagnostic::from(error).into()
+        refused_by_array(error).into()
     }
 }
 

@@ -3,14 +3,16 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
+use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Edited, Report, Sharing, StreamLane, compile_for, execute, join, lower, split};
+use pushmem_nest::Program;
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside, compiled};
+use crate::common::{app, array, beside, compiled, mapped};
 
 #[test]
 fn netlists_of_applications_compute_what_the_interpreter_does() {
@@ -62,6 +64,40 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
     let word32 = array("word32");
     let error = format!("{:?}", lower(&compiled(app("rom"), &word32), &word32, Sharing::Shared).unwrap_err());
     assert!(error.contains("memory tiles of `word32` have no contents of their own for this table"), "{error}");
+}
+
+/// Elements that data choose, and elements that are written twice and read in an order that no loops give.
+#[test]
+fn what_only_random_access_memories_serve_has_the_way_to_other_hardware() {
+    let target = ArrayTarget::new(array("amber"));
+    let text = |nest: &str| {
+        format!(
+            "name: paths
+inputs: {{energy: {{type: u16, shape: [8, 4]}}}}
+outputs: {{o: {{type: u16, shape: [8, 4]}}}}
+buffers: {{p: {{type: u16, shape: [8, 4]}}}}
+nest:
+  - for y in 0..4:
+    - for x in 0..8:
+      - p[x, y] = energy[x, y]
+  {nest}
+  - for y in 0..4:
+    - for x in 0..8:
+      - o[x, y] = p[x, y]
+"
+        )
+    };
+    let chosen = text("- for x in 0..8:\n    - p[min(energy[x, 0], 7), 0] = 1");
+    let twice = text(
+        "- for y in 1..4:\n    - for x in 0..8:\n      - p[x, y] = energy[x, y] + min(p[clamp(x-1, 0, 7), y-1], p[x, y-1])",
+    );
+    for text in [chosen, twice] {
+        let document = Document::parse("paths.yaml", text.as_str()).unwrap();
+        let program = Program::from_document(&document).unwrap().program;
+        let refused = format!("{:?}", mapped(&program, &target).map(|_| ()).unwrap_err());
+        let told = refused.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("build dedicated hardware, without `--array`"), "{told}");
+    }
 }
 
 #[test]
