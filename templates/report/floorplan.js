@@ -48,7 +48,7 @@ function stageTiles() {
     const name = html("span", {}, html("i", { class: "key", style: `background:${hue(number)}` }), contents.stages[number].name);
     return [name, tiles.processing_elements, tiles.tables || "", unbroken(`${shown(seq.start)} to ${shown(seq.last)}`), unbroken(addedText(tiles))];
   });
-  const made = table(["stage", "PEs", "tables", "cycles", "later than scheduled"], rows, [1, 2]);
+  const made = table(["stage", "PE tiles", "tables", "cycles", "later than scheduled"], rows, [1, 2]);
   made.id = "stage-tiles";
   [...made.querySelectorAll("tbody tr")].forEach((row, place) => fadeOthers(row, numbers[place]));
   return made;

@@ -93,6 +93,8 @@ function buildArea() {
   const parts = [html("h3", {}, "Where the area goes")];
   if (rows.length) parts.push(table(["stage", "PEs", "multipliers", "", "of all"], rows, [1, 2, 4]));
   else parts.push(html("p", { class: "note" }, "No stage computes."));
+  const mapped = contents.array?.figures.processing_elements.used;
+  if (mapped) parts.push(html("p", { class: "note" }, `PEs are those of hardware of its own, ${shown(figures.processing_elements)}; on the array the stages are mapped to ${plural(mapped, "tile")} of processing elements.`));
   if (kept.length) parts.push(table(["memory", "tiles", "words kept", "capacity", "", "filled"], kept, [1, 2, 3, 5], totalOfMemories()));
   parts.push(html("p", { class: "note" }, `Beside these: ${plural(figures.shift_register_words, "word")} in shift registers, ${plural(figures.pipeline_register_bits, "bit")} in pipeline registers, ${plural(figures.rom_tiles, "ROM")}. `, ...(synthesis.length ? [] : [html("code", {}, "pushmem synth PROGRAM --report FOLDER"), " adds area and clock to the page in the folder of its build."])));
   return html("div", { id: "area" }, parts);
