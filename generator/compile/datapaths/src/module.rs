@@ -167,7 +167,7 @@ fn describe(program: &Program, operation: &Operation) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is a line");
-        if !line.is_empty() && line.len() + 1 + word.len() > LINE {
+        if !line.is_empty() && line.len() + 1 + word.len() > LINE - "// ".len() {
             lines.push(format!("    {word}"));
         } else {
             line.push_str(if line.is_empty() { "" } else { " " });
