@@ -82,7 +82,8 @@ module {{ module }};
         config_write = 1'b0;
     endtask
 
-    task automatic write_row(input logic [31:0] address, input logic [{{ spec.words_per_row() - 1 }}:0] which, input logic [63:0] row);
+    task automatic write_row(input logic [31:0] address, input logic [{{ spec.words_per_row() - 1
+        }}:0] which, input logic [63:0] row);
         host_write      = which;
         host_address    = address;
         host_write_data = row;
@@ -148,7 +149,8 @@ module {{ module }};
         end
         repeat (AFTER) @(negedge clk);
         for (int unsigned row = 0; row < LOADED; row++) begin
-            write_row(loaded[3 * row][31:0], loaded[3 * row + 1][{{ spec.words_per_row() - 1 }}:0], loaded[3 * row + 2]);
+            write_row(loaded[3 * row][31:0], loaded[3 * row + 1][{{ spec.words_per_row() - 1 }}:0],
+                loaded[3 * row + 2]);
         end
         // Their halves are handed over.
 {%- for address in hand_over %}

@@ -118,9 +118,11 @@ module {{ module }};
     logic is_refused = 1'b0;
     always @(posedge clk) if (config_error && !is_frozen) is_refused <= 1'b1;
 
-    // Each write: address and data{% if run.in_file != run.bitstream.writes.len() %}; those of banks come last, and are left out{% endif %}.
+    // Each write: address and data{% if run.in_file
+        != run.bitstream.writes.len() %}; those of banks come last, and are left out{% endif %}.
     // Inputs change at falling edges, so that no simulator orders them otherwise.
-    logic [31:0] bitstream [2 * {% if run.in_file == run.bitstream.writes.len() %}WRITES{% else %}{{ run.in_file }}{% endif %}];
+    logic [31:0] bitstream [2 * {% if run.in_file
+        == run.bitstream.writes.len() %}WRITES{% else %}{{ run.in_file }}{% endif %}];
     int unsigned cycles = 0;
     initial begin
         is_frozen = $test$plusargs("frozen") != 0;
