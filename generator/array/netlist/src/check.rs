@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pushmem_affine::beyond_largest;
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::{Fault, FieldPath};
@@ -78,7 +79,11 @@ impl Netlist {
                 return Err(Fault::new(path.key("to"), "nothing reads this net", "remove it"));
             }
             for (sink, place) in net.sinks.iter().zip(0..) {
-                let path = path.key("to").index(place).key("input");
+                let path = path.key("to").index(place);
+                if let Some(message) = beyond_largest(sink.cycles) {
+                    return Err(Fault::new(path.key("cycles"), message, "cells start within the cycles of a run"));
+                }
+                let path = path.key("input");
                 let cell = port(path.clone(), sink.cell, &|layout| layout.cell_inputs(net.layer).len(), sink.port)?;
                 let reads_nothing = match cell.core {
                     Core::Input => Some("enters the array"),
@@ -110,8 +115,8 @@ fn check_memory(
         return Err(Fault::new(path.clone(), message, "take an array with MEM tiles"));
     };
     configuration(&columns.tile).check(&columns.tile).map_err(|finding| {
-        let help = finding.help.unwrap_or_else(|| "see the keys of configurations".to_owned());
-        Fault::new(path.clone(), finding.message, help)
+        let help = finding.help.clone().unwrap_or_else(|| "see the keys of configurations".to_owned());
+        Fault { help: Some(help), ..finding.under(path) }
     })
 }
 

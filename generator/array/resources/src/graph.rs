@@ -189,7 +189,7 @@ impl Graph {
 
     fn tile(&self, place: Place) -> Option<usize> {
         let Place { row, column } = place;
-        (column < self.columns && row <= self.rows).then_some((row * self.columns + column) as usize)
+        (column < self.columns && row <= self.rows).then(|| (row * self.columns + column) as usize)
     }
 
     /// The sources of a node, from the choices of its kind.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
+use pushmem_affine::beyond_largest;
 use pushmem_bitstream::TileName;
 use pushmem_fabric::{ArraySpec, Layer, Side};
 use pushmem_files::{Code, Diagnostic, Document, Fault, FieldPath};
@@ -177,6 +178,9 @@ impl Reader<'_> {
             })
         };
         let lags = netlist.cells.iter().map(lag).collect::<Result<_, _>>()?;
+        if let Some((name, message)) = file.lags.iter().find_map(|(name, lag)| Some((name, beyond_largest(*lag)?))) {
+            return Err(Fault::new(root.key("lags").key(name), message, "cells start within the cycles of a run"));
+        }
         if let Some(name) = file.lags.keys().find(|name| netlist.cells.iter().all(|cell| cell.name != **name)) {
             let path = root.key("lags").key(name);
             return Err(Fault::new(path, format!("the netlist has no cell `{name}`"), "remove the line"));

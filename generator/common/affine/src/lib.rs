@@ -14,5 +14,5 @@ mod recurrence;
 pub use affine::{Affine, coalesced};
 pub use domain::{Domain, deltas, strides};
 pub use fraction::Fraction;
-pub use limits::{LARGEST_BOUND, LARGEST_LOOP, LARGEST_VALUE, MOST_ITERATIONS};
+pub use limits::{LARGEST_BOUND, LARGEST_LOOP, LARGEST_VALUE, MOST_ITERATIONS, beyond_largest};
 pub use recurrence::Recurrence;

@@ -15,6 +15,11 @@ pub const MOST_ITERATIONS: i64 = 1 << 40;
 /// Elements, addresses and cycles, and their strides, stay below this: 2^48.
 pub const LARGEST_VALUE: i64 = 1 << 48;
 
+/// Why a number does not stay below [`LARGEST_VALUE`], if it does not.
+pub fn beyond_largest(number: i64) -> Option<String> {
+    (number.unsigned_abs() >= LARGEST_VALUE as u64).then(|| format!("{number} does not stay below 2^48"))
+}
+
 impl Affine {
     /// Why the function has values or strides that do not stay below [`LARGEST_VALUE`], if it has. Loops have fewer iterations than that.
     pub fn beyond_limits(&self, domain: &Domain) -> Option<String> {

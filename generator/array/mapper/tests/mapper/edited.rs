@@ -1,11 +1,15 @@
 //! Stages that a person edited.
 
+use pushmem_bitstream::Configuration;
 use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{Direction, Place, TileKind};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, Report};
 use pushmem_nest::Program;
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
 
 use crate::common::{app, array, built};
 
@@ -234,4 +238,45 @@ fn the_cycles_of_dedicated_hardware_are_reported() {
     let report = Report::of(&compiled, &mapped, &target);
     assert!(report.dedicated_cycles < report.schedule_cycles, "{report}");
     assert!(report.to_string().contains("of dedicated hardware"), "{report}");
+}
+
+/// Numbers at the limits of types and of the language, in place of any number of a stage, are read or refused.
+#[test]
+fn no_number_of_a_stage_panics() {
+    let numbers = ["-1", "65536", "4294967295", "9223372036854775807", "-9223372036854775808"];
+    let target = ArrayTarget::new(array("amber"));
+    let random = &mut ChaCha8Rng::seed_from_u64(1);
+    for name in ["bc_mirror", "gaussian"] {
+        let program = app(name);
+        let (_, mapped) = crate::common::mapped(&program, &target).unwrap();
+        let [netlist, placement, routing] = texts(&target, &mapped);
+        let configuration = mapped.configuration.to_yaml(&target.spec, &target.graph);
+        for (stage, text) in [&netlist, &placement, &routing, &configuration].into_iter().enumerate() {
+            let is_start = |place: &usize| !text[..*place].ends_with(|before: char| before.is_ascii_alphanumeric());
+            let digits = text.match_indices(|letter: char| letter.is_ascii_digit()).map(|(place, _)| place);
+            let starts: Vec<usize> = digits.filter(is_start).collect();
+            for _ in 0..20 {
+                let start = *starts.choose(random).unwrap();
+                let rest = text[start..].trim_start_matches(|letter: char| letter.is_ascii_digit());
+                let edited = format!("{}{}{rest}", &text[..start], numbers.choose(random).unwrap());
+                let Ok(edited) = Document::parse("edited.yaml", &edited) else { continue };
+                let placement = || Some(document(&placement));
+                let edited = match stage {
+                    0 => Edited { netlist: Some(edited), ..Edited::default() },
+                    1 => Edited { placement: Some(edited), ..Edited::default() },
+                    2 => Edited { placement: placement(), routing: Some(edited), ..Edited::default() },
+                    _ => match Configuration::from_document(&edited, &target.spec, &target.graph) {
+                        Ok(configuration) => {
+                            Edited { placement: placement(), configuration: Some(configuration), ..Edited::default() }
+                        }
+                        Err(refused) => {
+                            assert!(refused.location().is_some(), "{refused:?}");
+                            continue;
+                        }
+                    },
+                };
+                let _ = built(&program, &target, &edited);
+            }
+        }
+    }
 }

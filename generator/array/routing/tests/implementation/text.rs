@@ -67,6 +67,8 @@ fn faults_in_texts_are_located() {
         ("constants: {b: 1}", "constants: {g: 1}", "there is no operand `g`"),
         ("constants: {b: 1}", "constants: {d: 2}", "0 or 1"),
         ("layer: word", "layer: bit", "there is no port"),
+        ("cycles: ", "cycles: 999999999999999", "does not stay below 2^48"),
+        ("cycles: ", "cycles: -999999999999999", "does not stay below 2^48"),
     ] {
         refused(&text, change, |document| Netlist::from_document(document, spec).err());
     }
@@ -96,10 +98,12 @@ fn faults_in_texts_are_located() {
     for (from, to, message) in [
         (route.to_owned(), route.replace(first_track, "pe_0_1.east_7"), "has no track"),
         (route.to_owned(), route.replace(&format!("{first_track}, "), ""), "cannot take"),
+        (route.to_owned(), route.replace(first_track, "pe_2147483648_2.east_7"), "has no track"),
         (route.to_owned(), route.replace("from: ", "from: x"), "expected the route"),
         (format!("{route}\n"), String::new(), "expected the route"),
         (route.to_owned(), route.replace("tracks", "delay: 7, tracks"), "can be late by"),
         (lag.to_owned(), format!("{lag}00"), "its cells' lags ask for"),
+        (lag.to_owned(), format!("  {cell}: 9223372036854775807"), "does not stay below 2^48"),
         (format!("{lag}\n"), String::new(), "has no lag"),
         ("lags:\n".to_owned(), "lags:\n  nobody: 3\n".to_owned(), "has no cell"),
     ] {
