@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use itertools::Itertools;
 use num_integer::{gcd, lcm};
 
 use super::arrays::{Touch, accesses, writes_meeting};
@@ -216,15 +217,14 @@ impl Links<'_> {
 
     /// Which children only load: they read nothing, or only what is loaded so, and nothing else writes what they write.
     fn loads(&self) -> Vec<bool> {
+        let writes = self.pipeline.stages.iter().map(|stage| (stage.write.array, stage.group));
+        let writers = writes.unique().counts_by(|(array, _)| array);
         let mut loaded = BTreeSet::new();
         let mut loads = vec![false; self.tree.roots.len()];
         for (number, &child) in self.tree.roots.iter().enumerate() {
             let Child::Group(group) = child else { continue };
             let members = self.tree.groups[group].members(self.pipeline);
-            let alone = |stage: &Stage| {
-                let mut writers = self.pipeline.stages.iter().filter(|other| other.write.array == stage.write.array);
-                writers.all(|other| other.group == stage.group)
-            };
+            let alone = |stage: &Stage| writers[&stage.write.array] == 1;
             let from_inputs = |stage: &Stage| stage.reads.iter().all(|read| loaded.contains(&read.array));
             loads[number] = members.iter().all(|stage| alone(stage) && from_inputs(stage));
             // Arrays made of it are no inputs any more.
