@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::Direction;
-use pushmem_graph::{ApplicationGraph, Beats, CounterId, InputId, deinterleaved, interleaved};
+use pushmem_graph::{ApplicationGraph, Beats, Counter, CounterId, InputId, deinterleaved, interleaved};
 use pushmem_netlist::{CellId, Lane};
 
 use crate::lower::Lowered;
@@ -49,8 +49,8 @@ impl StreamLane {
 
     /// The lane in the time of the schedule.
     pub fn in_time(&self, graph: &ApplicationGraph) -> Lane {
-        let counter = &graph.counters[self.counter];
-        Lane { cell: self.cell, cycles: counter.extent.values(&counter.cycle).collect() }
+        let Counter { extent, cycle, .. } = graph.counters[self.counter].clone();
+        Lane { cell: self.cell, extent, cycle }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Runs of a netlist on words that enter and leave at known cycles.
 
+use std::iter::Peekable;
 use std::ops::Range;
 
+use pushmem_affine::{Affine, Domain};
 use pushmem_pe::Semantics;
 
 use crate::model::{BLOCK, Machine};
@@ -12,8 +14,17 @@ use crate::netlist::CellId;
 pub struct Lane {
     /// The cell.
     pub cell: CellId,
+    /// The loops of its words.
+    pub extent: Domain,
     /// The cycles of its words, ascending.
-    pub cycles: Vec<i64>,
+    pub cycle: Affine,
+}
+
+impl Lane {
+    /// The cycles of its words.
+    pub fn cycles(&self) -> impl Iterator<Item = i64> + use<'_> {
+        self.extent.values(&self.cycle)
+    }
 }
 
 /// The lanes of a memory that is a bank of a global buffer.
@@ -30,18 +41,19 @@ pub struct BankLanes {
 impl BankLanes {
     /// The least cycles from a word that is stored to where it is loaded, if one is.
     fn latency(&self) -> Option<usize> {
-        let latency = |(origin, load): (&Option<usize>, &i64)| Some(load - self.store.cycles.get((*origin)?)?);
+        let Lane { extent, cycle, .. } = &self.store;
+        let latency = |(origin, load): (&Option<usize>, i64)| Some(load - extent.value_at(cycle, (*origin)? as u64));
         // A word of a later cycle is not loaded.
-        let latencies = self.origins.iter().zip(&self.load.cycles).filter_map(latency).filter(|cycles| *cycles > 0);
+        let latencies = self.origins.iter().zip(self.load.cycles()).filter_map(latency).filter(|cycles| *cycles > 0);
         latencies.min().map(|cycles| cycles as usize)
     }
 }
 
-/// The words that leave on each lane, while these enter, and banks load what they stored: for each lane as many as it has cycles.
+/// The words that leave on each lane, while `words` enter, of the number of the lane and that of the word, and banks load what they stored: for each lane as many as it has cycles.
 pub fn run<S: Semantics>(
     machine: &mut Machine<S>,
     entering: &[Lane],
-    words: &[Vec<S::Value>],
+    words: &dyn Fn(usize, usize) -> S::Value,
     leaving: &[Lane],
     banks: &[BankLanes],
 ) -> Vec<Vec<S::Value>> {
@@ -51,16 +63,16 @@ pub fn run<S: Semantics>(
     let mut sinks: Vec<Next> = leaving.iter().map(Next::of).collect();
     let mut left = vec![Vec::new(); leaving.len()];
     let mut banks: Vec<Stored<S::Value>> = banks.iter().map(Stored::of).collect();
-    let last = leaving.iter().filter_map(|lane| lane.cycles.last()).max().copied();
+    let last = leaving.iter().map(|lane| *lane.extent.range(&lane.cycle).end()).max();
     // In the cycle after the last word, memories have done the work of its cycle.
     let end = last.map_or(0, |last| last as usize + 2);
     for begin in (0..end).step_by(block) {
         let cycles = begin..end.min(begin + block);
-        for (source, words) in sources.iter_mut().zip(words) {
-            let cell = source.lane.cell;
+        for (lane, source) in sources.iter_mut().enumerate() {
+            let cell = source.cell;
             let nothing = machine.nothing(cell);
             for cycle in cycles.clone() {
-                machine.enter(cell, cycle, source.at(cycle).map_or(nothing, |number| words[number]));
+                machine.enter(cell, cycle, source.at(cycle).map_or(nothing, |number| words(lane, number)));
             }
         }
         banks.iter_mut().for_each(|bank| bank.load(machine, &cycles));
@@ -69,7 +81,7 @@ pub fn run<S: Semantics>(
         for (sink, left) in sinks.iter_mut().zip(&mut left) {
             for cycle in cycles.clone() {
                 if sink.at(cycle).is_some() {
-                    left.push(machine.arriving(sink.lane.cell, cycle));
+                    left.push(machine.arriving(sink.cell, cycle));
                 }
             }
         }
@@ -92,7 +104,7 @@ impl<'a, Value: Copy> Stored<'a, Value> {
 
     /// Lets the words of cycles enter, as far as there are some that were stored.
     fn load<S: Semantics<Value = Value>>(&mut self, machine: &mut Machine<S>, cycles: &Range<usize>) {
-        let (cell, nothing) = (self.load.lane.cell, machine.nothing(self.load.lane.cell));
+        let (cell, nothing) = (self.load.cell, machine.nothing(self.load.cell));
         for cycle in cycles.clone() {
             let origin = self.load.at(cycle).and_then(|number| self.origins[number]);
             let word = origin.and_then(|number| self.words.get(number)).copied();
@@ -104,7 +116,7 @@ impl<'a, Value: Copy> Stored<'a, Value> {
     fn store<S: Semantics<Value = Value>>(&mut self, machine: &Machine<S>, cycles: &Range<usize>) {
         for cycle in cycles.clone() {
             if self.store.at(cycle).is_some() {
-                self.words.push(machine.arriving(self.store.lane.cell, cycle));
+                self.words.push(machine.arriving(self.store.cell, cycle));
             }
         }
     }
@@ -112,19 +124,21 @@ impl<'a, Value: Copy> Stored<'a, Value> {
 
 /// A lane under way.
 struct Next<'a> {
-    lane: &'a Lane,
-    next: usize,
+    cell: CellId,
+    number: usize,
+    cycles: Peekable<Box<dyn Iterator<Item = i64> + 'a>>,
 }
 
 impl<'a> Next<'a> {
     fn of(lane: &'a Lane) -> Self {
-        Next { lane, next: 0 }
+        let cycles: Box<dyn Iterator<Item = i64>> = Box::new(lane.cycles());
+        Next { cell: lane.cell, number: 0, cycles: cycles.peekable() }
     }
 
     /// The number of the word of a cycle.
     fn at(&mut self, cycle: usize) -> Option<usize> {
-        let is_due = self.lane.cycles.get(self.next) == Some(&(cycle as i64));
-        self.next += usize::from(is_due);
-        is_due.then(|| self.next - 1)
+        self.cycles.next_if_eq(&(cycle as i64))?;
+        self.number += 1;
+        Some(self.number - 1)
     }
 }

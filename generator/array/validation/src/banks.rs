@@ -105,10 +105,10 @@ pub(crate) fn bank_lanes(
         let accesses = transfer.and_then(|transfer| accesses(transfer, spec));
         let accesses = accesses.ok_or_else(|| refuse(format!("bank {bank} does not {} it", direction.transfer())))?;
         let lane = beats(place, direction).ok_or_else(|| refuse(format!("its {} has no beats", direction.stream())))?;
-        let later = |(cycle, access): (&i64, &Access)| cycle - access.cycle;
-        let all: BTreeSet<i64> = lane.cycles.iter().zip(&accesses).map(later).collect();
+        let later = |(cycle, access): (i64, &Access)| cycle - access.cycle;
+        let all: BTreeSet<i64> = lane.cycles().zip(&accesses).map(later).collect();
         match all.first() {
-            Some(&later) if all.len() == 1 && lane.cycles.len() == accesses.len() => {
+            Some(&later) if all.len() == 1 && lane.extent.iterations() == accesses.len() as u128 => {
                 Ok(BankPort { lane, accesses, later })
             }
             _ => {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_cells::Cells;
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_datapaths::Datapath;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{ApplicationGraph, StreamElements};
@@ -213,21 +214,21 @@ pub fn validate(
             let lane = |(stream, place): (&StreamElements, &Place)| {
                 let tile = configuration.tiles.get(place);
                 let schedule = tile.and_then(|tile| tile.stream(spec, graph.layout(TileKind::Io), direction));
-                let cycles: Vec<i64> =
-                    schedule.map_or_else(Vec::new, |schedule| schedule.extent.values(&schedule.cycle).collect());
+                let found = schedule.as_ref().map_or(0, |schedule| schedule.firings() as usize);
                 let expected = of_program.counters[stream.counter].iterations() as usize;
-                let cell: Option<&CellId> = tiles.get(&(*place, direction));
-                match cell.filter(|_| cycles.len() == expected) {
-                    Some(&cell) => Ok(Lane { cell, cycles }),
-                    None => Err(Invalid::Beats { stream: stream.name.to_owned(), found: cycles.len(), expected }),
+                match (tiles.get(&(*place, direction)), schedule) {
+                    (Some(&cell), Some(ControllerConfiguration { extent, cycle, .. })) if found == expected => {
+                        Ok(Lane { cell, extent, cycle })
+                    }
+                    _ => Err(Invalid::Beats { stream: stream.name.to_owned(), found, expected }),
                 }
             };
             of_stream.map(lane).collect()
         };
     let beats = |place: Place, direction: Direction| -> Option<Lane> {
         let schedule = configuration.tiles.get(&place)?.stream(spec, graph.layout(TileKind::Io), direction)?;
-        let cell = *tiles.get(&(place, direction))?;
-        Some(Lane { cell, cycles: schedule.extent.values(&schedule.cycle).collect() })
+        let ControllerConfiguration { extent, cycle, .. } = schedule;
+        Some(Lane { cell: *tiles.get(&(place, direction))?, extent, cycle })
     };
     let of_bank = |bank: &BankSite| bank_lanes(bank, &configuration, spec, &beats);
     let banks: Vec<BankLanes> = site.banks.iter().map(of_bank).collect::<Result<_, Invalid>>()?;

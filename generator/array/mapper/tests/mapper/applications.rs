@@ -40,7 +40,13 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let mut machine = Machine::new(&lowered.netlist, &amber, Numbers { word_bits: 16 });
         let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(graph)).collect::<Vec<_>>();
         let entering = in_time(lowered.input_lanes(graph));
-        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(graph)), &[]);
+        let found = run(
+            &mut machine,
+            &entering,
+            &|lane, number| words[lane][number],
+            &in_time(lowered.output_lanes(graph)),
+            &[],
+        );
         let found = join(&found, graph.outputs.iter().map(|stream| stream.lanes.len()));
         assert!(machine.take_violations().is_empty(), "{name}");
         let found = graph.arrays(&compiled.program, &found).unwrap();

@@ -1,5 +1,6 @@
 //! Words that wait for the reads of them, in held operands.
 
+use pushmem_affine::Affine;
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::{Configuration, decode};
 use pushmem_compiler::compile;
@@ -250,9 +251,10 @@ nets:
     let again = Document::parse("netlist.yaml", netlist.to_yaml(&spec)).unwrap();
     assert_eq!(Netlist::from_document(&again, &spec).unwrap(), netlist);
     let mut machine = Machine::new(&netlist, &spec, Numbers { word_bits: 16 });
-    let lane = |cell: usize| Lane { cell: cell.into(), cycles: (3..23).collect() };
+    let cycle = Affine { start: 3, stride: vec![1] };
+    let lane = |cell: usize| Lane { cell: cell.into(), extent: [20].into(), cycle: cycle.clone() };
     let words: Vec<u32> = (1..=20).collect();
     let expected: Vec<u32> =
         words.chunks(5).flat_map(|run| (1..=run.len()).map(|count| 100 + run[..count].iter().sum::<u32>())).collect();
-    assert_eq!(run(&mut machine, &[lane(0)], &[words], &[lane(3)], &[]), [expected]);
+    assert_eq!(run(&mut machine, &[lane(0)], &|_, number| words[number], &[lane(3)], &[]), [expected]);
 }

@@ -83,12 +83,13 @@ impl Array {
             }
         }
         let mut machine = Machine::new(&late, &self.spec, Numbers { word_bits: self.spec.word_bits() });
-        let lane = |cell: CellId| Lane { cell, cycles: (0..cycles as i64).collect() };
+        let cycle = Affine { start: 0, stride: vec![1] };
+        let lane = |cell: CellId| Lane { cell, extent: [cycles as u64].into(), cycle: cycle.clone() };
         let words_of = |cell: CellId| (0..cycles).map(|cycle| self.stimulus(cell, cycle)).collect();
         let entering: Vec<Lane> = of_core(netlist, &Core::Input).map(lane).collect();
         let words: Vec<Vec<u32>> = of_core(netlist, &Core::Input).map(words_of).collect();
         let leaving: Vec<Lane> = of_core(netlist, &Core::Output).map(lane).collect();
-        let found = netlist_run(&mut machine, &entering, &words, &leaving, &[]);
+        let found = netlist_run(&mut machine, &entering, &|lane, number| words[lane][number], &leaving, &[]);
         leaving.iter().map(|lane| lane.cell).zip(found).collect()
     }
 

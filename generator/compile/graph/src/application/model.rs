@@ -55,25 +55,26 @@ impl ApplicationGraph {
         inputs: &BTreeMap<String, Image>,
     ) -> Result<BTreeMap<String, Image>, Diagnostic> {
         let function = |kernel: KernelId| function_of(&datapaths[self.kernels[kernel].operation], program);
-        let beats = self.run_with(program, datapaths, self.input_beats(program, inputs)?, &function);
+        let beats = IndexVec::<InputId, _>::from(self.input_beats(program, inputs)?);
+        let input = |stream: InputId, number: usize| beats[stream].get(number).copied().unwrap_or_default();
+        let beats = self.run_with(program, datapaths, &input, &function);
         self.arrays(program, &beats)
     }
 
-    /// The words of the output streams for these words of the input streams, where `kernel` gives the function of each kernel, of the
+    /// The words of the output streams for those of the input streams, each of its number in its stream, where `kernel` gives the function of each kernel, of the
     /// words of its operands and the values of its variables.
     pub fn run_with<'a, Word: NetWord>(
         &'a self,
         program: &'a Program,
         datapaths: &'a [Datapath],
-        beats: Vec<Vec<Word>>,
+        input: &dyn Fn(InputId, usize) -> Word,
         kernel: &dyn Fn(KernelId) -> KernelFunction<'a, Word>,
     ) -> Vec<Vec<Word>> {
         let ports = self.port_counters();
         let mut machine = Machine::new(self, program, datapaths, &ports, &|number| kernel(number));
-        let beats = IndexVec::from(beats);
         let mut outputs: Vec<Vec<Word>> = vec![Vec::new(); self.outputs.len()];
         for _ in 0..self.length {
-            machine.cycle(&beats, &mut outputs);
+            machine.cycle(input, &mut outputs);
         }
         outputs
     }
@@ -290,7 +291,7 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
         }
     }
 
-    fn cycle(&mut self, inputs: &IndexVec<InputId, Vec<Word>>, outputs: &mut [Vec<Word>]) {
+    fn cycle(&mut self, input: &dyn Fn(InputId, usize) -> Word, outputs: &mut [Vec<Word>]) {
         self.read_memories();
         // Edges with a delay see the words of earlier cycles, whether their nets come before or after.
         for History { words, mask } in &mut self.words {
@@ -307,9 +308,7 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
         }
         for (number, net) in self.graph.words.iter_enumerated() {
             let word = match &net.driver {
-                WordDriver::Input { stream, lane } => {
-                    inputs[*stream].get(self.taken[*stream] + lane).copied().unwrap_or_default()
-                }
+                WordDriver::Input { stream, lane } => input(*stream, self.taken[*stream] + lane),
                 WordDriver::Kernel { kernel, word } => self.result(*kernel)[word.number()],
                 WordDriver::Select(choices) => self.selected(choices),
                 WordDriver::Port { array, port } => self.shown[*array][*port],
