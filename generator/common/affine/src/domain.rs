@@ -82,13 +82,15 @@ impl Domain {
     /// to the first, and nothing.
     #[inline]
     pub fn advance(&self, index: &mut [u64]) -> Option<usize> {
-        // By number: models advance in each cycle, and a pair of iterators costs calls.
-        for level in 0..self.0.len() {
-            if index[level] + 1 < self.0[level] {
+        // Without a pair of iterators, which costs calls: models advance in each cycle.
+        let mut level = 0;
+        while let Some(&extent) = self.0.get(level) {
+            if index[level] + 1 < extent {
                 index[level] += 1;
                 return Some(level);
             }
             index[level] = 0;
+            level += 1;
         }
         None
     }
