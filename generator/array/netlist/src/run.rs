@@ -49,7 +49,8 @@ impl BankLanes {
     }
 }
 
-/// The words that leave on each lane, while `words` enter, of the number of the lane and that of the word, and banks load what they stored: for each lane as many as it has cycles.
+/// The words that leave on each lane, as many as it has cycles, while banks load what they stored. `words` gives those that enter, by the number of
+/// the lane and that of the word.
 pub fn run<S: Semantics>(
     machine: &mut Machine<S>,
     entering: &[Lane],

@@ -34,9 +34,11 @@ pub trait Semantics {
         [d, e, f]: [&[Self::Value]; 3],
         [words, bits]: [&mut [Self::Value]; 2],
     ) {
-        let operands = a.iter().zip(b).zip(c).zip(d).zip(e).zip(f);
-        for (((((((a, b), c), d), e), f), word), bit) in operands.zip(words).zip(bits) {
-            (*word, *bit) = self.outcome(element, [*a, *b, *c], [*d, *e, *f]);
+        // By number: iterators over so many slices are calls.
+        let length = words.len().min(bits.len());
+        for cycle in 0..length {
+            let operands = ([a[cycle], b[cycle], c[cycle]], [d[cycle], e[cycle], f[cycle]]);
+            (words[cycle], bits[cycle]) = self.outcome(element, operands.0, operands.1);
         }
     }
 

@@ -28,7 +28,7 @@ impl Parts<'_> {
     pub fn compared(&self, seed: u64) -> Result<usize, Invalid> {
         let tokens = Tokens { seed };
         // The words that enter, of a stream and the number of the word in it.
-        let word = |stream: usize, number: usize| tokens.token(("word", stream, number));
+        let word = |stream: usize, number: usize| tokens.token((stream, number));
         let (expected, found) = rayon::join(|| self.of_program(tokens, &word), || self.of_netlist(tokens, &word));
         let mut found = found?.into_iter();
         let mut compared = 0;
