@@ -15,7 +15,7 @@ pub const MOST_ITERATIONS: i64 = 1 << 40;
 /// Elements, addresses and cycles, and their strides, stay below this: 2^48.
 pub const LARGEST_VALUE: i64 = 1 << 48;
 
-/// Why a number does not stay below [`LARGEST_VALUE`], if it does not.
+/// The message for a number that reaches [`LARGEST_VALUE`]; nothing for smaller ones.
 pub fn beyond_largest(number: i64) -> Option<String> {
     (number.unsigned_abs() >= LARGEST_VALUE as u64).then(|| format!("{number} does not stay below 2^48"))
 }
