@@ -107,11 +107,10 @@ pub(super) fn renewals(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions
     }
     let mut renewals = Renewals::new();
     for (level, (&array, users)) in iproduct!(0..tree.loops.len(), &users) {
-        let mut within = users.iter().map(|&group| tree.below(group, Some(level)));
-        if within.clone().any(|is_within| is_within) {
+        let inside = users.iter().filter(|&&group| tree.below(group, Some(level))).count();
+        if inside > 0 {
             let may_have_versions = options.double_buffer && !options.random_access.contains(&array);
-            let is_renewed =
-                may_have_versions && within.all(|is_within| is_within) && is_private(pipeline, tree, array, level);
+            let is_renewed = may_have_versions && inside == users.len() && is_private(pipeline, tree, array, level);
             let spacing = spacing(pipeline, tree, array, level).map(|spacing| spacing.min(FURTHEST));
             renewals.insert((level, array), Renewal { is_renewed, spacing });
         }
