@@ -49,8 +49,8 @@ impl BankLanes {
     }
 }
 
-/// The words that leave on each lane, as many as it has cycles, while banks load what they stored. `words` gives those that enter, by the number of
-/// the lane and that of the word.
+/// The words that leave on each lane, as many as it has cycles, while banks load what they stored. `words` gives the words that enter, by
+/// the number of the lane and the number of the word.
 pub fn run<S: Semantics>(
     machine: &mut Machine<S>,
     entering: &[Lane],

@@ -104,7 +104,7 @@ impl Call<'_> {
             }
             "select" | "if_then_else" => match self.arguments {
                 [condition, then, otherwise] => Ok(terms.select(condition.clone(), then.clone(), otherwise.clone())),
-                // A load that is left away where the condition is false.
+                // Halide skips a load where the condition is false.
                 [condition, then] if self.name == "if_then_else" => {
                     Ok(terms.select(condition.clone(), then.clone(), self.number(0)))
                 }

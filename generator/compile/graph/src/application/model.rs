@@ -61,8 +61,8 @@ impl ApplicationGraph {
         self.arrays(program, &beats)
     }
 
-    /// The words of the output streams for those of the input streams, each of its number in its stream, where `kernel` gives the function of each kernel, of the
-    /// words of its operands and the values of its variables.
+    /// The words of the output streams. `input` gives each word of an input stream, by its number in the stream, and `kernel` the function
+    /// of each kernel, of the words of its operands and the values of its variables.
     pub fn run_with<'a, Word: NetWord>(
         &'a self,
         program: &'a Program,
