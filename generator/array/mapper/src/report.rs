@@ -88,6 +88,8 @@ pub struct Report {
     pub arrays_in_banks: Vec<BankArray>,
     /// Words that were compared to prove the bitstream.
     pub proven_words: usize,
+    /// Cycles that the proof skipped, as they repeat an earlier period.
+    pub repeated_cycles: u64,
     /// Operations whose cells are proven to compute their statements.
     pub proven_operations: usize,
     /// Operations whose cells were compared with their statements on samples.
@@ -177,6 +179,7 @@ impl Report {
             banks: bank_images(compiled, mapped, spec),
             arrays_in_banks: bank_arrays(compiled, mapped, spec),
             proven_words: mapped.proof.words,
+            repeated_cycles: mapped.proof.skipped,
             proven_operations: mapped.proof.proven,
             compared_operations: mapped.proof.operations - mapped.proof.proven,
             seed: mapped.implementation.seed,

@@ -52,6 +52,7 @@ impl BitOperand {
 }
 
 /// The registers of an element.
+#[derive(PartialEq, Eq)]
 pub(crate) struct State<Value> {
     /// Those of held and accumulated words, if there are any.
     registers: Option<[Value; 3]>,

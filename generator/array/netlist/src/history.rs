@@ -55,6 +55,15 @@ impl<Value: Copy + From<u32>> Histories<Value> {
         self.values[output.place(cycle.wrapping_sub(cycles))]
     }
 
+    /// Whether an output had the same values before a cycle as in other histories before another cycle.
+    pub fn are_those_of(&self, output: Output, cycle: usize, other: &Self, other_cycle: usize) -> bool
+    where
+        Value: PartialEq,
+    {
+        let value = |of: &Self, cycle: usize, age: usize| of.values[output.place(cycle.wrapping_sub(age))];
+        (1..=output.mask + 1).all(|age| value(self, cycle, age) == value(other, other_cycle, age))
+    }
+
     /// The values that an input takes in cycles from a first one on, as many as there is room for; 0 of one that takes none.
     pub fn copy(&self, taken: Option<Taken>, cycle: usize, to: &mut [Value]) {
         let Some(Taken { output, cycles }) = taken else { return to.fill(0.into()) };

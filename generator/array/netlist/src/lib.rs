@@ -18,4 +18,4 @@ mod run;
 pub use connection::Connection;
 pub use model::Machine;
 pub use netlist::{BankCells, Cell, CellId, Core, Net, NetId, Netlist, Port, Sink, only_predicate};
-pub use run::{BankLanes, Lane, run};
+pub use run::{BankLanes, Lane, Run};

@@ -154,8 +154,34 @@ impl<S: Semantics> Machine<S> {
         }
     }
 
+    fn workers(&self) -> impl Iterator<Item = &Worker<S>> {
+        self.groups.iter().flat_map(|(workers, _)| workers)
+    }
+
+    /// Lets so many cycles pass, in which the main memory of each cell moves on by so many rows: see [`TileModel::skip`].
+    pub(crate) fn skip(&mut self, cycles: u64, rows: &[u64]) {
+        for worker in self.groups.iter_mut().flat_map(|(workers, _)| workers) {
+            if let Worker::Memory(memory) = worker {
+                memory.tile.skip(cycles, rows[memory.cell.index()]);
+            }
+        }
+    }
+
+    /// Whether its nets, registers and memories have in a cycle the words that those of another machine of the netlist have in another
+    /// cycle, wherever the controllers of both are: in the main memory of each cell so many rows later.
+    pub(crate) fn has_words_of(&self, cycle: usize, (other, other_cycle): (&Self, usize), rows: &[u64]) -> bool {
+        let is_same = |(one, other): (&Worker<S>, &Worker<S>)| match (one, other) {
+            (Worker::Element(one), Worker::Element(other)) => one.state == other.state,
+            (Worker::Memory(one), Worker::Memory(other)) => one.tile.refines(&other.tile, rows[one.cell.index()]),
+            _ => false,
+        };
+        let mut outputs = self.outputs.iter().flatten().flatten().flatten();
+        outputs.all(|output| self.histories.are_those_of(*output, cycle, &other.histories, other_cycle))
+            && self.workers().zip(other.workers()).all(is_same)
+    }
+
     /// The promises that the configurations of memories broke so far, with the cell of each.
-    pub fn take_violations(&mut self) -> Vec<(CellId, Violation)> {
+    pub(crate) fn take_violations(&mut self) -> Vec<(CellId, Violation)> {
         let of_worker = |worker: &mut Worker<S>| match worker {
             Worker::Memory(memory) => {
                 let found = memory.tile.take_violations();

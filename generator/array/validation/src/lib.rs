@@ -10,10 +10,13 @@
 mod banks;
 mod lift;
 mod meaning;
+mod models;
 mod operations;
+mod periods;
 mod tables;
 mod tokens;
 mod validate;
+mod walks;
 
 pub use lift::{LiftError, TileCells, lift};
 pub use validate::{BankSite, Invalid, Proof, Reference, Site, validate};

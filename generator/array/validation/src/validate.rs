@@ -14,13 +14,12 @@ use pushmem_netlist::{BankLanes, CellId, Core, Lane};
 use pushmem_resources::Graph;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::banks::{bank_lanes, check_banks};
 use crate::lift::{LiftError, lift};
 use crate::operations::Samples;
-use crate::tokens::Parts;
+use crate::tokens::{Compared, Parts};
 
 /// Runs, on different tokens, of a program that looks up words in tables.
 const RUNS_OF_TABLES: u64 = 4;
@@ -98,6 +97,8 @@ pub struct Proof {
     pub proven: usize,
     /// Words that left the array and were compared, in all runs.
     pub words: usize,
+    /// Cycles of these runs that were skipped, as they repeat an earlier period.
+    pub skipped: u64,
 }
 
 /// Why a bitstream is not a program.
@@ -239,8 +240,6 @@ pub fn validate(
     // An index is taken at the length of its table: of that few bits are compared in a run.
     let has_tables = operations.iter().any(|operation| !cells[*operation].fetches.is_empty());
     let runs = if has_tables { RUNS_OF_TABLES } else { 1 };
-    // The first difference of the first run that has one, whichever ends first.
-    let words: Vec<Result<usize, Invalid>> = (0..runs).into_par_iter().map(|seed| parts.compared(seed)).collect();
-    let words = words.into_iter().sum::<Result<usize, Invalid>>()?;
-    Ok(Proof { operations: operations.len(), proven, words })
+    let Compared { words, skipped } = parts.compared(runs)?;
+    Ok(Proof { operations: operations.len(), proven, words, skipped })
 }

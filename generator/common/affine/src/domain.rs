@@ -116,10 +116,19 @@ impl Domain {
     /// # Panics
     /// When a delta does not fit 64 bits.
     pub fn values(&self, function: &Affine) -> impl Iterator<Item = i64> + use<'_> {
+        self.values_from(function, 0)
+    }
+
+    /// The values of a function at the points from the one with a number on, in order.
+    ///
+    /// # Panics
+    /// When a delta does not fit 64 bits.
+    pub fn values_from(&self, function: &Affine, number: u64) -> impl Iterator<Item = i64> + use<'_> {
         let narrow = |delta: i128| i64::try_from(delta).expect("functions that are enumerated are small");
         let deltas: Vec<i64> = self.deltas(&function.stride).into_iter().map(narrow).collect();
-        let mut index = vec![0; self.depth()];
-        let mut next = Some(function.start);
+        let mut index = self.point(number);
+        let is_there = u128::from(number) < self.iterations();
+        let mut next = is_there.then(|| self.value_at(function, number));
         std::iter::from_fn(move || {
             let value = next?;
             next = self.advance(&mut index).map(|level| value + deltas[level]);

@@ -13,7 +13,7 @@ mod read;
 mod streams;
 mod text;
 
-pub use model::{KernelFunction, NetWord};
+pub use model::{ArrayAccesses, KernelFunction, Machine, NetWord, PortAccesses};
 
 use index_vec::IndexVec;
 use itertools::Itertools;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use pushmem_datapaths::Datapath;
 
 /// The operands of the last cycles, to join those of an iteration: a load may come some cycles after it begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrivals<Word = u16> {
     /// By operand, the cycles after the begin.
     late: Vec<u64>,

@@ -156,9 +156,22 @@ impl<'a> CounterState<'a> {
         self.wait == Some(0)
     }
 
+    /// Whether there are steps to come.
+    pub fn is_active(&self) -> bool {
+        self.wait.is_some()
+    }
+
     /// Whether it steps in an iteration in which these conditions on its indices hold.
     fn loads(&self, conditions: &[(usize, Condition)]) -> bool {
         self.steps() && conditions.iter().all(|(level, condition)| condition.holds(self.index[*level] as i64))
+    }
+
+    /// Goes to where it is at the begin of a cycle.
+    pub fn go_to(&mut self, now: i64) {
+        let Counter { extent, cycle, .. } = self.counter;
+        let number = extent.points_until(cycle, now - 1);
+        self.index = extent.point(number);
+        self.wait = (number < self.counter.iterations()).then(|| extent.value_at(cycle, number) - now);
     }
 
     /// Ends a cycle: the level that increments, if it is one of a step that is not the last.

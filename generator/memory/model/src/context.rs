@@ -81,6 +81,14 @@ impl Context {
         self.find_firing();
     }
 
+    /// Lets so many unstalled cycles pass for the controllers.
+    pub fn skip(&mut self, cycles: u64) {
+        self.cycle += cycles;
+        self.controllers.iter_mut().for_each(|controller| controller.go_to(self.cycle));
+        self.due = self.controllers.iter().map(Controller::due).collect();
+        self.find_firing();
+    }
+
     /// Unstalled cycles since the flush.
     pub fn cycle(&self) -> u64 {
         self.cycle

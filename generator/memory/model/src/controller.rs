@@ -103,6 +103,19 @@ impl Controller {
             .map(|(level, &extent)| (extent, deltas.get(level).map_or(0, |&delta| delta as u64)))
     }
 
+    /// Goes to where it is at the begin of an unstalled cycle, counted from the flush.
+    pub fn go_to(&mut self, cycle: u64) {
+        if self.is_active() {
+            let number = self.domain.points_until(&self.cycle, cycle as i64 - 1);
+            self.due = self.cycle_of(number).unwrap_or(NEVER);
+            self.index = self.domain.point(number);
+            for (address, (function, modulus)) in self.addresses.iter_mut().zip(&self.functions) {
+                let here = Affine { start: self.domain.value_at(function, number), stride: function.stride.clone() };
+                *address = Recurrence::new(&here, &self.domain, Some(*modulus as i64));
+            }
+        }
+    }
+
     /// Fires: goes to the next point of its loops.
     pub fn fire(&mut self) {
         match self.domain.advance(&mut self.index) {

@@ -54,6 +54,19 @@ impl Direct {
         self.delays.iter().any(Delay::is_pending)
     }
 
+    /// Whether it has the words of another one, as far as anybody wrote those, in rows so many later.
+    pub fn refines(&self, other: &Self, rows: u64) -> bool {
+        let later = |(is_own, row): (bool, u64)| (is_own, if is_own { (row + rows) % self.memory.rows() } else { row });
+        self.memory.refines(&other.memory, rows)
+            && self.read_ports.iter().zip(&other.read_ports).all(|(one, other)| one.refines(other))
+            && self.delays.iter().zip(&other.delays).all(|(one, other)| *one == other.map(later))
+    }
+
+    /// Moves its words by so many rows.
+    pub fn turn(&mut self, rows: u64) {
+        self.memory.turn(rows);
+    }
+
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
         let (owned, _) = self.delays[port as usize].arriving(self.departing(context, port))?;
         Some(if owned {

@@ -4,7 +4,7 @@ use crate::controller::Controller;
 use crate::order::{Match, ReadOrder, Shown};
 
 /// A row that is fetched into a transpose buffer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fetch {
     /// Counted from 0 in a run.
     pub number: u64,
@@ -15,7 +15,7 @@ pub(crate) struct Fetch {
 }
 
 /// A word that is right if its row is not written before it is fetched again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Early {
     /// The fetch whose word is shown.
     pub held: Fetch,
@@ -58,7 +58,7 @@ impl Rows<'_> {
 }
 
 /// The fetches of a transpose buffer in a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fetches {
     /// Words of a row.
     width: i64,

@@ -3,7 +3,7 @@
 use pushmem_tile::TileSpec;
 
 /// The words and rows that have gone each way since the flush. Where each memory stands follows from them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     /// Words that came.
     pushed: u64,
@@ -21,7 +21,7 @@ struct Counts {
 }
 
 /// A FIFO: words go through the aggregator of input 0 to the transpose buffer of output 0, past the SRAM while that is empty, and through it otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fifo {
     lanes: u64,
     agg_rows: u64,

@@ -12,6 +12,11 @@ impl<const LANES: usize> Row<LANES> {
     /// A row that nothing wrote.
     pub const UNDEFINED: Row<LANES> = Row { words: [Word { value: 0, defined: false }; LANES] };
 
+    /// Whether it has the words of another row, as far as anybody wrote those.
+    pub fn refines(&self, other: &Row<LANES>) -> bool {
+        self.words.iter().zip(&other.words).all(|(one, other)| one.refines(*other))
+    }
+
     /// The output of a one-hot multiplexer that selects two rows.
     pub fn or(self, other: Row<LANES>) -> Row<LANES> {
         Row { words: std::array::from_fn(|lane| self.words[lane].or(other.words[lane])) }
@@ -29,9 +34,25 @@ impl<const LANES: usize> Memory<LANES> {
         Memory { rows: vec![Row::UNDEFINED; rows as usize] }
     }
 
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
     /// The row at an address; an undefined one beyond the end.
     pub fn row(&self, address: u64) -> &Row<LANES> {
         self.rows.get(address as usize).unwrap_or(&Row::UNDEFINED)
+    }
+
+    /// Whether it has the words of another memory, as far as anybody wrote those, each so many rows later: the first row comes after the last.
+    pub fn refines(&self, other: &Self, rows: u64) -> bool {
+        let later = self.rows.iter().cycle().skip(rows as usize);
+        other.rows.iter().zip(later).all(|(other, row)| row.refines(other))
+    }
+
+    /// Moves each row by so many rows, the last ones to the begin.
+    pub fn turn(&mut self, rows: u64) {
+        self.rows.rotate_right(rows as usize);
     }
 
     pub fn word(&self, row: u64, lane: u64) -> Word {
@@ -68,6 +89,11 @@ impl<const LANES: usize> ReadPort<LANES> {
         self.stages.last().unwrap_or(&Row::UNDEFINED)
     }
 
+    /// Whether it has the words of another port, as far as anybody wrote those.
+    pub fn refines(&self, other: &Self) -> bool {
+        self.stages.iter().zip(&other.stages).all(|(row, other)| row.refines(other))
+    }
+
     /// Ends an enabled cycle in which `read` was read, if anything.
     pub fn clock(&mut self, read: Option<&Row<LANES>>) {
         for stage in (1..self.stages.len()).rev() {
@@ -80,7 +106,7 @@ impl<const LANES: usize> ReadPort<LANES> {
 }
 
 /// Commands on their way beside an SRAM read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Delay<T> {
     stages: Vec<Option<T>>,
     /// How many are on their way.
@@ -107,6 +133,11 @@ impl<T: Copy> Delay<T> {
         self.pending -= usize::from(self.stages.last().is_some_and(Option::is_some));
         self.stages.rotate_right(1);
         self.stages[0] = departing;
+    }
+
+    /// The same with other items.
+    pub fn map(&self, change: impl Fn(T) -> T) -> Self {
+        Delay { stages: self.stages.iter().map(|stage| stage.map(&change)).collect(), ..*self }
     }
 
     /// Whether anything is on its way.

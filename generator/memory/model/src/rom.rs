@@ -36,6 +36,11 @@ impl Rom {
         self.delay.is_pending()
     }
 
+    /// Whether it has the words of another one.
+    pub fn refines(&self, other: &Self) -> bool {
+        self.memory.refines(&other.memory, 0) && self.read_port.refines(&other.read_port) && self.delay == other.delay
+    }
+
     pub fn output(&self) -> Option<Word> {
         self.delay.arriving(None).map(|_| self.read_port.row().words[0])
     }

@@ -208,6 +208,30 @@ impl TileModel {
         }
     }
 
+    /// Lets so many unstalled cycles pass, in which all accesses of the main memory move on by so many rows, less than it has: controllers and
+    /// these words move on, and all others are as they are now.
+    pub fn skip(&mut self, cycles: u64, rows: u64) {
+        self.context.skip(cycles);
+        match &mut self.datapath {
+            Datapath::WideFetch(wide_fetch) => wide_fetch.turn(rows),
+            Datapath::Direct(direct) => direct.turn(rows),
+            Datapath::Rom(_) => {}
+        }
+    }
+
+    /// Whether its memories, and what is under way, have the words of another tile of this kind, as far as anybody wrote those, in the main memory
+    /// so many rows later, wherever the controllers of both are.
+    pub fn refines(&self, other: &TileModel, rows: u64) -> bool {
+        let quiet = |tile: &TileModel| tile.quiet.min(u64::from(tile.spec.sram_latency) + 1);
+        let are_same = match (&self.datapath, &other.datapath) {
+            (Datapath::WideFetch(one), Datapath::WideFetch(other)) => one.refines(other, rows),
+            (Datapath::Direct(one), Datapath::Direct(other)) => one.refines(other, rows),
+            (Datapath::Rom(one), Datapath::Rom(other)) => one.refines(other),
+            _ => false,
+        };
+        are_same && quiet(self) == quiet(other)
+    }
+
     /// Whether nothing happens in this cycle: no controller fires, and nothing is under way.
     #[inline]
     fn is_asleep(&self) -> bool {

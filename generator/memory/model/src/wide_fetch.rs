@@ -31,6 +31,13 @@ struct Aggregator {
     unread: Vec<bool>,
 }
 
+impl Aggregator {
+    /// Whether it has the words of another one, as far as anybody wrote those.
+    fn refines(&self, other: &Self) -> bool {
+        self.memory.refines(&other.memory, 0) && self.unread == other.unread
+    }
+}
+
 struct TransposeBuffer {
     memory: Memory,
     /// Rows of which this tile has the data; the others come from the chain.
@@ -51,6 +58,12 @@ impl TransposeBuffer {
         }
     }
 
+    /// Whether it has the words of another one, as far as anybody wrote those.
+    fn refines(&self, other: &Self) -> bool {
+        self.memory.refines(&other.memory, 0)
+            && (&self.owned, &self.delay, &self.fetches) == (&other.owned, &other.delay, &other.fetches)
+    }
+
     /// Ends a cycle in which a row arrives.
     fn arrive(&mut self, cycle: u64, row: u64, fetch: Fetch, data: &Row) {
         self.memory.write_row(row, *data);
@@ -68,6 +81,7 @@ impl TransposeBuffer {
 }
 
 /// A memory of single words that the SRAM is instead: a table, or one that is written, too.
+#[derive(PartialEq, Eq)]
 struct Table {
     /// Words of it, a power of two.
     words: u64,
@@ -98,7 +112,7 @@ pub(crate) struct WideFetch {
     fifo: Fifo,
     aggregators: Vec<Aggregator>,
     sram: Memory,
-    /// When each row of it was last written in this run.
+    /// When each row of it was last written in this run, where fetches are followed.
     written: Vec<Option<u64>>,
     read_port: ReadPort,
     transpose_buffers: Vec<TransposeBuffer>,
@@ -122,7 +136,7 @@ impl WideFetch {
             fifo: Fifo::new(spec, fetch_width, agg_words, tb_words),
             aggregators: (0..spec.inputs).map(|_| aggregator()).collect(),
             sram: Memory::new(spec.rows),
-            written: vec![None; spec.rows as usize],
+            written: vec![None; if follows_fetches { spec.rows as usize } else { 0 }],
             read_port: ReadPort::new(spec.sram_latency),
             transpose_buffers: (0..spec.outputs)
                 .map(|_| TransposeBuffer::new(tb_rows, fetch_width.into(), spec.sram_latency, follows_fetches))
@@ -142,6 +156,21 @@ impl WideFetch {
             let (row, lane) = self.split(address);
             self.sram.write_word(row, lane, Word::new(word));
         }
+    }
+
+    /// Whether it has the words of another one, as far as anybody wrote those, in rows of the SRAM so many later.
+    pub fn refines(&self, other: &Self, rows: u64) -> bool {
+        let mut aggregators = self.aggregators.iter().zip(&other.aggregators);
+        self.sram.refines(&other.sram, rows)
+            && self.read_port.refines(&other.read_port)
+            && aggregators.all(|(one, other)| one.refines(other))
+            && self.transpose_buffers.iter().zip(&other.transpose_buffers).all(|(one, other)| one.refines(other))
+            && (&self.table, &self.fifo) == (&other.table, &other.fifo)
+    }
+
+    /// Moves the words of the SRAM by so many rows.
+    pub fn turn(&mut self, rows: u64) {
+        self.sram.turn(rows);
     }
 
     /// Whether a word of the table is on its way.
@@ -314,7 +343,7 @@ impl WideFetch {
     /// The fetch of a row, and the words shown earlier that were meant to come from it.
     fn depart(&mut self, context: &mut Context, port: u32, row: (bool, u64)) -> Fetch {
         let Some(fetches) = &mut self.transpose_buffers[port as usize].fetches else {
-            return Fetch { row, ..Fetch::default() };
+            return Fetch { row: (row.0, 0), ..Fetch::default() };
         };
         let (owned, address) = row;
         let written = self.written.get(address as usize).copied().flatten().filter(|_| owned);

@@ -15,6 +15,11 @@ impl Word {
         Word { value, defined: true }
     }
 
+    /// Whether it is another word, as far as anybody wrote that one.
+    pub(crate) fn refines(self, other: Word) -> bool {
+        !other.defined || self == other
+    }
+
     /// The output of a one-hot multiplexer that selects two words.
     pub(crate) fn or(self, other: Word) -> Word {
         Word { value: self.value | other.value, defined: self.defined && other.defined }

@@ -6,7 +6,7 @@ use pushmem_fabric::TileKind;
 use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Edited, Report, Sharing, StreamLane, compile_for, execute, join, lower, split};
 use pushmem_nest::Program;
-use pushmem_netlist::{Machine, run};
+use pushmem_netlist::{Machine, Run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
 use rand::SeedableRng;
@@ -37,18 +37,13 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let graph = &compiled.graph;
         let beats = graph.input_beats(&compiled.program, &images).unwrap();
         let words = split(&beats, graph.inputs.iter().map(|stream| stream.lanes.len()));
-        let mut machine = Machine::new(&lowered.netlist, &amber, Numbers { word_bits: 16 });
+        let machine = Machine::new(&lowered.netlist, &amber, Numbers { word_bits: 16 });
         let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(graph)).collect::<Vec<_>>();
-        let entering = in_time(lowered.input_lanes(graph));
-        let found = run(
-            &mut machine,
-            &entering,
-            &|lane, number| words[lane][number],
-            &in_time(lowered.output_lanes(graph)),
-            &[],
-        );
-        let found = join(&found, graph.outputs.iter().map(|stream| stream.lanes.len()));
-        assert!(machine.take_violations().is_empty(), "{name}");
+        let (entering, leaving) = (in_time(lowered.input_lanes(graph)), in_time(lowered.output_lanes(graph)));
+        let mut run = Run::new(machine, &entering, &leaving, &[]);
+        run.execute(run.length(), &|lane, number| words[lane][number]);
+        let found = join(&run.left, graph.outputs.iter().map(|stream| stream.lanes.len()));
+        assert!(run.take_violations().is_empty(), "{name}");
         let found = graph.arrays(&compiled.program, &found).unwrap();
         assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");
     }

@@ -59,6 +59,7 @@ fn planted_faults_are_found() {
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {
         let (compiled, mapped) = mapped(&app(name), &target).unwrap_or_else(|error| panic!("{error:?}"));
+        assert!(mapped.proof.skipped > 0, "no period of {name} repeats");
         let images = compiled.program.random_inputs(random);
         let expected = compiled.source.run(&images).unwrap();
         for number in 0..60 {

@@ -8,7 +8,7 @@ use pushmem_fabric::{Layer, TileKind};
 use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Sharing, lower, reference};
 use pushmem_nest::Program;
-use pushmem_netlist::{Core, Lane, Machine, Netlist, run};
+use pushmem_netlist::{Core, Lane, Machine, Netlist, Run};
 use pushmem_pe::{Mode, Numbers};
 use pushmem_programs::random_program_with_parameters;
 use pushmem_resources::Meaning;
@@ -250,11 +250,14 @@ nets:
     let netlist = Netlist::from_document(&Document::parse("netlist.yaml", text).unwrap(), &spec).unwrap();
     let again = Document::parse("netlist.yaml", netlist.to_yaml(&spec)).unwrap();
     assert_eq!(Netlist::from_document(&again, &spec).unwrap(), netlist);
-    let mut machine = Machine::new(&netlist, &spec, Numbers { word_bits: 16 });
+    let machine = Machine::new(&netlist, &spec, Numbers { word_bits: 16 });
     let cycle = Affine { start: 3, stride: vec![1] };
     let lane = |cell: usize| Lane { cell: cell.into(), extent: [20].into(), cycle: cycle.clone() };
     let words: Vec<u32> = (1..=20).collect();
     let expected: Vec<u32> =
         words.chunks(5).flat_map(|run| (1..=run.len()).map(|count| 100 + run[..count].iter().sum::<u32>())).collect();
-    assert_eq!(run(&mut machine, &[lane(0)], &|_, number| words[number], &[lane(3)], &[]), [expected]);
+    let (entering, leaving) = ([lane(0)], [lane(3)]);
+    let mut run = Run::new(machine, &entering, &leaving, &[]);
+    run.execute(run.length(), &|_, number| words[number]);
+    assert_eq!(run.left, [expected]);
 }

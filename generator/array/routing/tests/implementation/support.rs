@@ -9,7 +9,7 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs};
 use pushmem_fabric::{ArraySpec, Direction, Folder, TileKind};
 use pushmem_files::Document;
-use pushmem_netlist::{CellId, Core, Lane, Machine, Netlist, run as netlist_run};
+use pushmem_netlist::{CellId, Core, Lane, Machine, Netlist, Run};
 use pushmem_pe::Numbers;
 use pushmem_resources::Graph;
 use pushmem_routing::{Fabric, FlowError, Implementation, Options, check, configure, place_and_route};
@@ -82,15 +82,16 @@ impl Array {
                 Core::Pe(_) | Core::Input | Core::Output => {}
             }
         }
-        let mut machine = Machine::new(&late, &self.spec, Numbers { word_bits: self.spec.word_bits() });
+        let machine = Machine::new(&late, &self.spec, Numbers { word_bits: self.spec.word_bits() });
         let cycle = Affine { start: 0, stride: vec![1] };
         let lane = |cell: CellId| Lane { cell, extent: [cycles as u64].into(), cycle: cycle.clone() };
         let words_of = |cell: CellId| (0..cycles).map(|cycle| self.stimulus(cell, cycle)).collect();
         let entering: Vec<Lane> = of_core(netlist, &Core::Input).map(lane).collect();
         let words: Vec<Vec<u32>> = of_core(netlist, &Core::Input).map(words_of).collect();
         let leaving: Vec<Lane> = of_core(netlist, &Core::Output).map(lane).collect();
-        let found = netlist_run(&mut machine, &entering, &|lane, number| words[lane][number], &leaving, &[]);
-        leaving.iter().map(|lane| lane.cell).zip(found).collect()
+        let mut run = Run::new(machine, &entering, &leaving, &[]);
+        run.execute(run.length(), &|lane, number| words[lane][number]);
+        leaving.iter().map(|lane| lane.cell).zip(run.left).collect()
     }
 
     /// The words on each output cell on the array.

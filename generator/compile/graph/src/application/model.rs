@@ -12,7 +12,7 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::{Program, Word as WordOfResult};
 
-use super::{ApplicationGraph, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};
+use super::{ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};
 use crate::accelerator::Counter;
 use crate::addresses::AddressPipeline;
 use crate::arrivals::Arrivals;
@@ -40,7 +40,7 @@ impl NetWord for u64 {
 
 /// The words of a kernel's result, low word first, as a function of its operands and the values of its variables, which are numbered as
 /// the loops of the operation.
-pub type KernelFunction<'a, Word> = Box<dyn FnMut(&[Word], &[i64]) -> [Word; 2] + 'a>;
+pub type KernelFunction<'a, Word> = Box<dyn FnMut(&[Word], &[i64]) -> [Word; 2] + Send + 'a>;
 
 impl ApplicationGraph {
     /// Runs the graph on these inputs, cycle by cycle, and returns the output arrays by name. `datapaths` are those of the
@@ -57,37 +57,58 @@ impl ApplicationGraph {
         let function = |kernel: KernelId| function_of(&datapaths[self.kernels[kernel].operation], program);
         let beats = IndexVec::<InputId, _>::from(self.input_beats(program, inputs)?);
         let input = |stream: InputId, number: usize| beats[stream].get(number).copied().unwrap_or_default();
-        let beats = self.run_with(program, datapaths, &input, &function);
-        self.arrays(program, &beats)
+        let accesses = self.array_accesses();
+        let mut machine = Machine::new(self, program, datapaths, &accesses, &function);
+        machine.run(self.length, &input);
+        self.arrays(program, &machine.outputs)
     }
 
-    /// The words of the output streams. `input` gives each word of an input stream, by its number in the stream, and `kernel` the function
-    /// of each kernel, of the words of its operands and the values of its variables.
-    pub fn run_with<'a, Word: NetWord>(
-        &'a self,
-        program: &'a Program,
-        datapaths: &'a [Datapath],
-        input: &dyn Fn(InputId, usize) -> Word,
-        kernel: &dyn Fn(KernelId) -> KernelFunction<'a, Word>,
-    ) -> Vec<Vec<Word>> {
-        let ports = self.port_counters();
-        let mut machine = Machine::new(self, program, datapaths, &ports, &|number| kernel(number));
-        let mut outputs: Vec<Vec<Word>> = vec![Vec::new(); self.outputs.len()];
-        for _ in 0..self.length {
-            machine.cycle(input, &mut outputs);
+    /// The accesses of each array: counters of the model alone.
+    pub fn array_accesses(&self) -> IndexVec<ArrayId, ArrayAccesses> {
+        self.arrays.iter().map(ArrayAccesses::of).collect()
+    }
+}
+
+/// The accesses of an array. Elements have numbers in the box around all that are accessed.
+pub struct ArrayAccesses {
+    /// Those of each port of its buffer.
+    pub ports: Vec<PortAccesses>,
+    /// How many elements there are.
+    size: usize,
+}
+
+/// The accesses of a port, its loops in the order of time.
+pub struct PortAccesses {
+    direction: Direction,
+    /// The cycle of each word.
+    pub counter: Counter,
+    /// The number of the element.
+    pub element: Affine,
+}
+
+impl ArrayAccesses {
+    fn of(array: &ArrayNode) -> Self {
+        let in_time = |port: &Port| port.in_time_order().expect("ports of checked buffers have an order in time");
+        let ports: Vec<Port> = array.buffer.ports.iter().map(in_time).collect();
+        let dimensions = ports.first().map_or(0, |port| port.access.len());
+        let mut elements: Vec<Affine> = ports.iter().map(|port| Affine::constant(0, port.domain.len())).collect();
+        let mut size = 1;
+        for dimension in 0..dimensions {
+            let ranges = ports.iter().map(|port| port.range(&port.access[dimension]).into_inner());
+            let (least, most) =
+                ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default();
+            let least = least as i64;
+            for (element, port) in elements.iter_mut().zip(&ports) {
+                *element = element.plus(&port.access[dimension].shifted(-least), size);
+            }
+            size *= most as i64 - least + 1;
         }
-        outputs
-    }
-
-    /// When each port of an array has a word, their loops in the order of time: counters of the model alone.
-    fn port_counters(&self) -> IndexVec<ArrayId, Vec<(Port, Counter)>> {
-        let in_time = |port: &Port| {
-            let port = port.in_time_order().expect("ports of checked buffers have an order in time");
+        let accesses = |(port, element): (Port, Affine)| {
             let loops = port.domain.iter().map(|level| level.name.clone()).collect();
-            let counter = Counter { loops, extent: port.extents(), cycle: port.schedule.clone() };
-            (port, counter)
+            let counter = Counter { loops, extent: port.extents(), cycle: port.schedule };
+            PortAccesses { direction: port.direction, counter, element }
         };
-        self.arrays.iter().map(|array| array.buffer.ports.iter().map(in_time).collect()).collect()
+        ArrayAccesses { ports: ports.into_iter().zip(elements).map(accesses).collect(), size: size as usize }
     }
 }
 
@@ -105,42 +126,44 @@ impl<Word: NetWord> History<Word> {
     }
 }
 
-/// A port of an array: its loops in the order of time, and the number of its element.
+/// A port of an array at work.
 struct ArrayPort<'a> {
-    direction: Direction,
+    accesses: &'a PortAccesses,
     counter: CounterState<'a>,
     number: Recurrence,
 }
 
 impl<'a> ArrayPort<'a> {
-    /// The ports of an array, and how many elements it has. Elements have numbers in the box around all that are accessed.
-    fn all(ports: &'a [(Port, Counter)]) -> (Vec<Self>, usize) {
-        let dimensions = ports.first().map_or(0, |(port, _)| port.access.len());
-        let mut numbers: Vec<Affine> = ports.iter().map(|(port, _)| Affine::constant(0, port.domain.len())).collect();
-        let mut size = 1;
-        for dimension in 0..dimensions {
-            let ranges = ports.iter().map(|(port, counter)| {
-                let access = &port.access[dimension];
-                let ends =
-                    access.stride.iter().zip(&counter.extent).map(|(stride, extent)| stride * (*extent as i64 - 1));
-                let (least, most) = ends.fold((0, 0), |(least, most), end| (least + end.min(0), most + end.max(0)));
-                (access.start + least, access.start + most)
-            });
-            let (least, most) =
-                ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default();
-            for (number, (port, _)) in numbers.iter_mut().zip(ports) {
-                let access = &port.access[dimension];
-                number.start += size * (access.start - least);
-                number.stride.iter_mut().zip(&access.stride).for_each(|(to, stride)| *to += size * stride);
+    fn of(accesses: &'a PortAccesses) -> Self {
+        let PortAccesses { counter, element, .. } = accesses;
+        let number = Recurrence::new(element, &counter.extent, None);
+        ArrayPort { accesses, counter: CounterState::new(counter), number }
+    }
+
+    /// Goes to where it is at the begin of a cycle.
+    fn go_to(&mut self, now: i64) {
+        self.counter.go_to(now);
+        let PortAccesses { counter, element, .. } = self.accesses;
+        let number = Affine { start: element.value(&self.counter.index), stride: element.stride.clone() };
+        self.number = Recurrence::new(&number, &counter.extent, None);
+    }
+
+    /// The least element that it accesses from now on, if there is one.
+    fn least_to_come(&self) -> Option<i64> {
+        self.counter.is_active().then_some(())?;
+        let PortAccesses { counter, element, .. } = self.accesses;
+        let mut least = self.number.value();
+        // The loops inside of a level begin again when it increments.
+        let (mut around, mut inside) = (self.number.value(), 0);
+        for ((&extent, &stride), &index) in counter.extent.iter().zip(&element.stride).zip(&self.counter.index) {
+            let (index, last) = (index as i64, extent as i64 - 1);
+            around -= stride * index;
+            if index < last {
+                least = least.min(around + inside + (stride * (index + 1)).min(stride * last));
             }
-            size *= most - least + 1;
+            inside += (stride * last).min(0);
         }
-        let port = |((port, counter), number): (&'a (Port, Counter), Affine)| ArrayPort {
-            direction: port.direction,
-            counter: CounterState::new(counter),
-            number: Recurrence::new(&number, &counter.extent, None),
-        };
-        (ports.iter().zip(numbers).map(port).collect(), size as usize)
+        Some(least)
     }
 
     /// The number of the element of this iteration.
@@ -154,6 +177,12 @@ impl<'a> ArrayPort<'a> {
             self.number.advance(level);
         }
     }
+}
+
+/// The least element that ports read from now on; the last of all numbers if they read none.
+fn least_to_come(ports: &[ArrayPort]) -> usize {
+    let reads = ports.iter().filter(|port| port.accesses.direction == Direction::Read);
+    reads.filter_map(ArrayPort::least_to_come).min().map_or(usize::MAX, |least| least as usize)
 }
 
 /// The function of a datapath.
@@ -199,7 +228,8 @@ impl<Word: NetWord> KernelState<'_, Word> {
     }
 }
 
-struct Machine<'a, Word> {
+/// The cycle model of an application graph at work.
+pub struct Machine<'a, Word> {
     graph: &'a ApplicationGraph,
     counters: IndexVec<CounterId, CounterState<'a>>,
     kernels: IndexVec<KernelId, KernelState<'a, Word>>,
@@ -218,16 +248,21 @@ struct Machine<'a, Word> {
     shown: IndexVec<ArrayId, Vec<Word>>,
     /// Words taken from each input.
     taken: IndexVec<InputId, usize>,
-    /// The cycle.
+    /// The words of the output streams so far.
+    pub outputs: Vec<Vec<Word>>,
+    /// The cycles that it has executed.
     now: usize,
+    /// The cycles that were skipped beside them.
+    skipped: u64,
 }
 
 impl<'a, Word: NetWord> Machine<'a, Word> {
-    fn new(
+    /// A machine before its first cycle. `function` gives the function of each kernel.
+    pub fn new(
         graph: &'a ApplicationGraph,
         program: &'a Program,
         datapaths: &'a [Datapath],
-        ports: &'a IndexVec<ArrayId, Vec<(Port, Counter)>>,
+        accesses: &'a IndexVec<ArrayId, ArrayAccesses>,
         function: &dyn Fn(KernelId) -> KernelFunction<'a, Word>,
     ) -> Self {
         let mut longest: IndexVec<WordId, u64> = index_vec::index_vec![0; graph.words.len()];
@@ -269,29 +304,70 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             };
             datapath.memory_reads().iter().map(|read| place(read.load)).collect()
         };
-        let (ports, memories): (Vec<_>, Vec<_>) = ports
-            .iter()
-            .map(|ports| ArrayPort::all(ports))
-            .map(|(ports, size)| (ports, vec![Word::default(); size]))
-            .unzip();
         Machine {
             graph,
             counters: graph.counters.iter().map(CounterState::new).collect(),
             kernels: kernels.collect(),
             words: longest.into_iter().map(History::of).collect(),
             bits: index_vec::index_vec![false; graph.bits.len()],
-            memories: IndexVec::from(memories),
-            ports: IndexVec::from(ports),
+            memories: accesses.iter().map(|array| vec![Word::default(); array.size]).collect(),
+            ports: accesses.iter().map(|array| array.ports.iter().map(ArrayPort::of).collect()).collect(),
             held: index_vec::index_vec![Word::default(); graph.words.len()],
             rams: graph.rams.iter().map(ram).collect(),
             addresses: graph.kernels.indices().map(reads).collect(),
             shown: graph.arrays.iter().map(|array| vec![Word::default(); array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
+            outputs: vec![Vec::new(); graph.outputs.len()],
             now: 0,
+            skipped: 0,
         }
     }
 
-    fn cycle(&mut self, input: &dyn Fn(InputId, usize) -> Word, outputs: &mut [Vec<Word>]) {
+    /// Executes so many cycles. `input` gives each word of an input stream, by its number among those taken from the stream.
+    pub fn run(&mut self, cycles: u64, input: &dyn Fn(InputId, usize) -> Word) {
+        (0..cycles).for_each(|_| self.cycle(input));
+    }
+
+    /// Lets so many cycles pass, in which no words enter or leave: counters move on, and the words of each array by so many elements. All
+    /// other words are then as they are now.
+    pub fn skip(&mut self, cycles: u64, elements: &[u64]) {
+        self.skipped += cycles;
+        let now = (self.now as u64 + self.skipped) as i64;
+        self.counters.iter_mut().for_each(|counter| counter.go_to(now));
+        for ((array, ports), &moved) in self.ports.iter_mut_enumerated().zip(elements) {
+            let (least, moved) = (least_to_come(ports), moved as usize);
+            if let Some(kept) = self.memories[array].len().checked_sub(moved).filter(|kept| least < *kept) {
+                self.memories[array].copy_within(least..kept, least + moved);
+            }
+            ports.iter_mut().for_each(|port| port.go_to(now));
+        }
+    }
+
+    /// Whether its nets and memories have, and had as long as edges ask for, the words of another machine of the graph, wherever the counters of
+    /// both are: each array, from the first element on that will be read, so many elements later.
+    pub fn has_words_of(&self, other: &Self, elements: &[u64]) -> bool {
+        let words = |machine: &Self, net: WordId| {
+            let History { words, mask } = &machine.words[net];
+            let now = machine.now;
+            (1..=words.len()).map(|age| words[now.wrapping_sub(age) & mask]).collect::<Vec<_>>()
+        };
+        let of_kernel = |(one, other): (&KernelState<Word>, &KernelState<Word>)| {
+            (&one.arrivals, &one.results) == (&other.arrivals, &other.results)
+        };
+        let of_array = |(array, ports): (ArrayId, &Vec<ArrayPort>)| {
+            let (memory, other, moved) =
+                (&self.memories[array], &other.memories[array], elements[array.index()] as usize);
+            let least = least_to_come(ports).min(memory.len());
+            least.checked_sub(moved).is_some_and(|first| memory[least..] == other[first..memory.len() - moved])
+        };
+        self.rams.is_empty()
+            && (&self.shown, &self.held) == (&other.shown, &other.held)
+            && self.ports.iter_enumerated().all(of_array)
+            && self.kernels.iter().zip(&other.kernels).all(of_kernel)
+            && self.words.indices().all(|net| words(self, net) == words(other, net))
+    }
+
+    fn cycle(&mut self, input: &dyn Fn(InputId, usize) -> Word) {
         self.read_memories();
         // Edges with a delay see the words of earlier cycles, whether their nets come before or after.
         for History { words, mask } in &mut self.words {
@@ -318,9 +394,11 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             let History { words, mask } = &mut self.words[number];
             words[self.now & *mask] = word;
         }
-        for (stream, words) in self.graph.outputs.iter().zip(outputs) {
+        for (number, stream) in self.graph.outputs.iter().enumerate() {
             if self.counters[stream.counter].steps() {
+                let mut words = std::mem::take(&mut self.outputs[number]);
                 words.extend(stream.lanes.iter().map(|lane| self.word(lane.edge)));
+                self.outputs[number] = words;
             }
         }
         for (number, stream) in self.graph.inputs.iter_enumerated() {
@@ -351,7 +429,7 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
     fn read_memories(&mut self) {
         for (array, ports) in self.ports.iter_enumerated() {
             for (number, port) in ports.iter().enumerate() {
-                if port.direction == Direction::Read && port.counter.steps() {
+                if port.accesses.direction == Direction::Read && port.counter.steps() {
                     self.shown[array][number] = self.memories[array][port.element()];
                 }
             }
