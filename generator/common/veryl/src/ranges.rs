@@ -150,9 +150,12 @@ fn selects_bits(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| text[at + name.len()..].starts_with('[') && !text[..at].ends_with(is_word))
 }
 
-/// `16-1:0` as `15:0`.
+/// `16-1:0` as `15:0`, and `(4 * 8)-1:0` as `31:0`.
 fn fold(range: &str) -> String {
-    let width = range.strip_suffix("-1:0").and_then(|width| width.parse::<u64>().ok());
+    let factors = range.strip_suffix("-1:0").map(|width| width.trim_matches(['(', ')']).split(" * "));
+    let width = factors.and_then(|mut factors| {
+        factors.try_fold(1, |product: u64, factor| factor.parse::<u64>().ok()?.checked_mul(product))
+    });
     width.and_then(|width| width.checked_sub(1)).map_or_else(|| range.to_owned(), |high| format!("{high}:0"))
 }
 
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn folds_and_aligns() {
         let before = "module m (\n    input  logic          clk,\n    output logic [16-1:0] word\n);\n\
-                      \x20   logic [(N * 8)-1:0] a;\n    logic [8-1:0]       b [4];\n    logic [N-1:0]  [16-1:0] c;\n    pair_t d;\n    \
+                      \x20   logic [(N * 8)-1:0] a;\n    logic [(4 * 2)-1:0] b [4];\n    logic [N-1:0]  [16-1:0] c;\n    pair_t d;\n    \
                       x = b[8-1:0];\nendmodule\n";
         let after = "module m (\n    input  logic        clk,\n    output logic [15:0] word\n);\n\
                      \x20   logic [(N * 8)-1:0] a;\n    logic [7:0]         b [4];\n    logic [N-1:0][15:0] c;\n    pair_t              d;\n    \
