@@ -3,7 +3,7 @@
 
 Usage: slang.py TOP FILE...
 
-TOP is the top module, FILE what a file list has. Exit code: 0 when there is no error.
+TOP is the top module, FILE what a file list has, or an option of slang. Exit code: 0 when there is no error.
 """
 
 import sys

@@ -275,7 +275,7 @@ fn action(operation: Operation, w: u32) -> String {
         MultiplyHighUnsigned | MultiplyHighSigned => word(format!("product[{}:{w}]", 2 * w - 1)),
         ShiftLeft => word("a << b".to_owned()),
         ShiftRightUnsigned => word("a >> b".to_owned()),
-        ShiftRightSigned => word("$signed(a) >>> b".to_owned()),
+        ShiftRightSigned => word("$unsigned($signed(a) >>> b)".to_owned()),
         And => word("a & b".to_owned()),
         Or => word("a | b".to_owned()),
         Xor => word("a ^ b".to_owned()),
