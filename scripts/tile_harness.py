@@ -171,7 +171,8 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
                 onto, _, number = item.rpartition("_")
                 if onto in SIDES and int(number) != turned(shape, layer, side, int(track), onto):
                     raise ValueError(f"{name} takes {item}: the topology joins it with another track")
-            held = f"u_tile.gen_{layer}[{track}].u_hop.track_q" if kind == "io" else f"u_tile.u_{layer}_switch_box.u_{side}_{track}.track_q"
+            box = f"gen_{layer}" if kind == "io" else f"u_{layer}_switch_box.gen_{side}"
+            held = f"u_tile.{box}[{track}].u_hop.track_q"
             cases = "".join(f"{number}: {name}_want_q <= {source(layer, item)}; " for number, item in chosen.items())
             lines += [
                 f"logic [{'15' if layer == 'word' else '0'}:0] {name}_want_q;",

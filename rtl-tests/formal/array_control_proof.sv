@@ -38,25 +38,25 @@ module array_control_proof #(
     logic [1:0]       done, io_done;
     logic [1:0][31:0] address, data, io_address, read_data, io_read_data;
 `define COLUMN(c) \
-    assign write[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_write_i; \
-    assign read[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_read_i; \
-    assign clear[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_clear_i; \
-    assign stall[c]        = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.stall_i; \
-    assign address[c]      = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_address_i; \
-    assign data[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_write_data_i; \
-    assign done[c]         = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_done_o; \
-    assign read_data[c]    = u_array.u_block_``c``_0.gen_row[0].gen_column[0].u_tile.config_read_data_o; \
-    assign flush[c]        = u_array.u_block_``c``_0.flushes[0]; \
-    assign io_write[c]     = u_array.u_io_``c``.gen_column[0].u_tile.config_write_i; \
-    assign io_clear[c]     = u_array.u_io_``c``.gen_column[0].u_tile.config_clear_i; \
-    assign io_stall[c]     = u_array.u_io_``c``.gen_column[0].u_tile.stall_i; \
-    assign io_flush[c]     = u_array.u_io_``c``.gen_column[0].u_tile.flush_i; \
-    assign io_address[c]   = u_array.u_io_``c``.gen_column[0].u_tile.config_address_i; \
-    assign io_valid[c]     = u_array.u_io_``c``.gen_column[0].u_tile.valid_i; \
-    assign io_ready[c]     = u_array.u_io_``c``.gen_column[0].u_tile.ready_o; \
-    assign io_request[c]   = u_array.u_io_``c``.gen_column[0].u_tile.request_o; \
-    assign io_done[c]      = u_array.u_io_``c``.gen_column[0].u_tile.config_done_o; \
-    assign io_read_data[c] = u_array.u_io_``c``.gen_column[0].u_tile.config_read_data_o;
+    assign write[c]        = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_write_i; \
+    assign read[c]         = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_read_i; \
+    assign clear[c]        = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_clear_i; \
+    assign stall[c]        = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.stall_i; \
+    assign address[c]      = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_address_i; \
+    assign data[c]         = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_write_data_i; \
+    assign done[c]         = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_done_o; \
+    assign read_data[c]    = u_array.gen_row[0].gen_column[c].u_block.gen_row[0].gen_column[0].u_tile.config_read_data_o; \
+    assign flush[c]        = u_array.gen_row[0].gen_column[c].u_block.flushes[0]; \
+    assign io_write[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.config_write_i; \
+    assign io_clear[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.config_clear_i; \
+    assign io_stall[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.stall_i; \
+    assign io_flush[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.flush_i; \
+    assign io_address[c]   = u_array.gen_io[c].u_block.gen_column[0].u_tile.config_address_i; \
+    assign io_valid[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.valid_i; \
+    assign io_ready[c]     = u_array.gen_io[c].u_block.gen_column[0].u_tile.ready_o; \
+    assign io_request[c]   = u_array.gen_io[c].u_block.gen_column[0].u_tile.request_o; \
+    assign io_done[c]      = u_array.gen_io[c].u_block.gen_column[0].u_tile.config_done_o; \
+    assign io_read_data[c] = u_array.gen_io[c].u_block.gen_column[0].u_tile.config_read_data_o;
     `COLUMN(0)
     `COLUMN(1)
 
@@ -158,10 +158,10 @@ module array_control_proof #(
     always_comb begin
         if (rst_ni && known_q) begin
             assert (u_array.unlocked_q == unlocked_q);
-            assert ({u_array.flush_1, u_array.stall_1} == {first_q.flush, first_q.stall});
-            assert ({u_array.write_1, u_array.read_1} == {first_q.write, first_q.read});
-            assert (u_array.clear_1 == (first_q.clear != '0));
-            if (first_q.write || first_q.read) assert (u_array.address_1 == address1_q && u_array.write_data_1 == data1_q);
+            assert ({u_array.flush[1], u_array.stall[1]} == {first_q.flush, first_q.stall});
+            assert ({u_array.write[1], u_array.read[1]} == {first_q.write, first_q.read});
+            assert (u_array.clear[1] == (first_q.clear != '0));
+            if (first_q.write || first_q.read) assert (u_array.address[1] == address1_q && u_array.write_data[1] == data1_q);
             // Commands clear and stop exactly what their addresses name.
             assert (first_q.start == (first_q.write && address1_q == 32'hffff0002));
             assert (second_q.start == (second_q.write && address2_q == 32'hffff0002));
@@ -181,10 +181,10 @@ module array_control_proof #(
                 assert (second_q.write && second_q.alone == (address2_q[23:16] != 8'hff));
                 assert (second_q.clear == (second_q.alone ? {address2_q[23:16] == 8'd1, address2_q[23:16] == 8'd0} : 2'b11));
             end
-            assert (u_array.u_block_0_0.clear == (second_q.clear != '0) && u_array.u_block_1_0.clear == (second_q.clear != '0));
-            assert (u_array.u_io_0.clear == (second_q.clear != '0) && u_array.u_io_1.clear == (second_q.clear != '0));
-            assert ({u_array.u_block_1_0.held_q, u_array.u_block_0_0.held_q} == held_q);
-            assert ({u_array.u_io_1.held_q, u_array.u_io_0.held_q} == held_q);
+            assert (u_array.gen_row[0].gen_column[0].u_block.clear == (second_q.clear != '0) && u_array.gen_row[0].gen_column[1].u_block.clear == (second_q.clear != '0));
+            assert (u_array.gen_io[0].u_block.clear == (second_q.clear != '0) && u_array.gen_io[1].u_block.clear == (second_q.clear != '0));
+            assert ({u_array.gen_row[0].gen_column[1].u_block.held_q, u_array.gen_row[0].gen_column[0].u_block.held_q} == held_q);
+            assert ({u_array.gen_io[1].u_block.held_q, u_array.gen_io[0].u_block.held_q} == held_q);
             assert (u_array.requests == asked_q && u_array.request_q == asked2_q);
             assert (wait_q <= 3'(Latency) && {1'b0, u_array.start_q} == (5'd1 << wait_q) - 5'd1);
             assert (u_array.requests_q == asks_q && u_array.own_done_q == own_q && u_array.own_reads_q == reads_q);

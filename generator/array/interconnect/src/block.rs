@@ -10,12 +10,16 @@ use crate::tile::part;
 use crate::{block_module, io_block_module, render, takes_flush, tile_module};
 
 /// The tracks of a layer between two tiles.
-struct Tracks {
-    name: &'static str,
-    bits: u32,
+pub struct Tracks {
+    pub name: &'static str,
+    pub bits: u32,
 }
 
 impl Tracks {
+    pub fn of_layer(spec: &ArraySpec, layer: Layer) -> Self {
+        Tracks { name: layer.name(), bits: bits(spec, layer) }
+    }
+
     /// The bits of those of a row or column in a port of the block.
     fn of(&self, index: &str) -> String {
         part(index, self.bits)
@@ -43,30 +47,16 @@ impl Paths {
         let columns = spec.global_buffer.as_ref()?.columns.gcd(&spec.block.columns);
         Some(Paths { count: spec.block.columns / columns, columns })
     }
-
-    /// The bank of each path of the blocks in a column of blocks.
-    pub fn groups(&self, spec: &ArraySpec, column: u32) -> Vec<u32> {
-        let banks = spec.global_buffer.iter();
-        let bank = |path: u32, columns: u32| (column * spec.block.columns + path * self.columns) / columns;
-        banks.flat_map(|buffer| (0..self.count).map(move |path| bank(path, buffer.columns))).collect()
-    }
 }
 
 /// The ports of a block on a side.
-pub struct SidePorts {
-    pub port: String,
+struct SidePorts {
+    port: String,
     bits: u32,
 }
 
-impl SidePorts {
-    /// Bits of a port.
-    pub fn bits(&self) -> u32 {
-        self.bits
-    }
-}
-
 /// A rectangle of tiles, whose own places count from 0.
-pub struct BlockShape {
+struct BlockShape {
     columns: u32,
     rows: u32,
     sides: &'static [Side],
@@ -74,17 +64,17 @@ pub struct BlockShape {
 
 impl BlockShape {
     /// The block of tiles.
-    pub fn of_tiles(spec: &ArraySpec) -> Self {
+    fn of_tiles(spec: &ArraySpec) -> Self {
         BlockShape { columns: spec.block.columns, rows: spec.block.rows, sides: &Side::ALL }
     }
 
     /// The block of IO tiles: tracks to the south alone.
-    pub fn of_io(spec: &ArraySpec) -> Self {
+    fn of_io(spec: &ArraySpec) -> Self {
         BlockShape { columns: spec.block.columns, rows: 1, sides: &[Side::South] }
     }
 
     /// The ports of a block of this shape.
-    pub fn edges(&self, spec: &ArraySpec) -> Vec<SidePorts> {
+    fn edges(&self, spec: &ArraySpec) -> Vec<SidePorts> {
         let tiles = |side: Side| match side {
             Side::North | Side::South => self.columns,
             Side::East | Side::West => self.rows,
@@ -93,12 +83,7 @@ impl BlockShape {
             port: format!("{}_{}", layer.name(), side.name()),
             bits: tiles(side) * bits(spec, layer),
         };
-        self.tracks_of_edges().map(edge).collect()
-    }
-
-    /// The layer and the side of each of them.
-    pub fn tracks_of_edges(&self) -> impl Iterator<Item = (Layer, Side)> {
-        Layer::ALL.into_iter().flat_map(|layer| self.sides.iter().map(move |side| (layer, *side)))
+        Layer::ALL.into_iter().flat_map(|layer| self.sides.iter().map(move |side| (layer, *side))).map(edge).collect()
     }
 }
 
@@ -111,13 +96,13 @@ fn bits(spec: &ArraySpec, layer: Layer) -> u32 {
 pub fn tile_instance(spec: &ArraySpec, place: Place) -> String {
     let Place { row, column } = place;
     let (block, column) = column.div_rem(&spec.block.columns);
-    let Some(row) = row.checked_sub(1) else { return format!("u_io_{block}.gen_column[{column}].u_tile") };
+    let Some(row) = row.checked_sub(1) else { return format!("gen_io[{block}].u_block.gen_column[{column}].u_tile") };
     let (block_row, row) = row.div_rem(&spec.block.rows);
     let kind = match spec.memory {
         Some(_) => format!(".gen_{}", spec.kind_of_column(place.column).name()),
         None => String::new(),
     };
-    format!("u_block_{block}_{block_row}.gen_row[{row}].gen_column[{column}]{kind}.u_tile")
+    format!("gen_row[{block_row}].gen_column[{block}].u_block.gen_row[{row}].gen_column[{column}]{kind}.u_tile")
 }
 
 pub fn sources(spec: &ArraySpec) -> [SourceFile; 2] {
@@ -155,7 +140,7 @@ fn block(spec: &ArraySpec, module: &str, shape: &BlockShape, description: String
         paths: u32 = paths.as_ref().map_or(0, |paths| paths.count),
         columns_of_path: u32 = paths.as_ref().map_or(1, |paths| paths.columns),
         edges: Vec<SidePorts> = shape.edges(spec),
-        layers: [Tracks; 2] = Layer::ALL.map(|layer| Tracks { name: layer.name(), bits: bits(spec, layer) }),
+        layers: [Tracks; 2] = Layer::ALL.map(|layer| Tracks::of_layer(spec, layer)),
         /// The bits of the word of a column, and the number of a tile.
         word: String = part("column", spec.word_bits()),
         place: String = if is_io { "column".to_owned() } else { format!("row * {} + column", shape.columns) },

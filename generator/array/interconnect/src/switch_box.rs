@@ -3,23 +3,42 @@
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
 use pushmem_files::template;
-use pushmem_resources::{MultiplexerInput, Node, TileLayout, registered_phase};
+use pushmem_resources::{Local, MultiplexerInput, Node, TileLayout, registered_phase};
 use pushmem_veryl::SourceFile;
 
-use crate::tile::slice;
+use crate::tile::part;
 use crate::{hop_bits, render};
 
-/// An outgoing track.
-struct Hop {
-    name: String,
-    /// The words that its multiplexer chooses from, the first lowest.
-    items: String,
-    output: String,
-    /// Straight on.
-    straight: String,
-    /// Which coordinate of the tile counts the hops, and where there is a register.
-    position: &'static str,
-    phase: u32,
+/// The tracks that leave on a side.
+struct Outgoing {
+    side: Side,
+    turns: Vec<Turn>,
+}
+
+impl Outgoing {
+    /// Whether tracks change their numbers in turns to the side.
+    fn has_tables(&self) -> bool {
+        !self.turns.iter().all(Turn::keeps_numbers)
+    }
+}
+
+/// The tracks that turn to a side from another one, by the tracks that leave.
+struct Turn {
+    from: Side,
+    /// The constant with their numbers.
+    constant: String,
+    tracks: Vec<usize>,
+}
+
+impl Turn {
+    /// The number of the track that turns to `track`; most tracks of some topologies keep theirs.
+    fn number(&self) -> String {
+        if self.keeps_numbers() { "track".to_owned() } else { format!("{:?}", self.from) }
+    }
+
+    fn keeps_numbers(&self) -> bool {
+        self.tracks.iter().enumerate().all(|(to, from)| to == *from)
+    }
 }
 
 /// The name of the module of the switch boxes of a layer.
@@ -27,50 +46,49 @@ pub fn switch_box_module(spec: &ArraySpec, layer: Layer) -> String {
     format!("{}_{}_switch_box", spec.name, layer.name())
 }
 
+/// The coordinate of a tile that counts the hops to a side.
+pub fn position(side: Side) -> &'static str {
+    match side {
+        Side::North | Side::South => "row_i",
+        Side::East | Side::West => "column_i",
+    }
+}
+
 pub fn sources(spec: &ArraySpec) -> impl Iterator<Item = SourceFile> {
     Layer::ALL.into_iter().map(|layer| source(spec, layer))
 }
 
 fn source(spec: &ArraySpec, layer: Layer) -> SourceFile {
+    let (tracks, hop_bits) = (spec.tracks.of(layer), hop_bits(spec));
+    let module = switch_box_module(spec, layer);
     // Outputs of cores come last, whatever the kind of tile: tracks alone tell the rest.
     let layout = TileLayout::of(spec, TileKind::Pe);
-    let registers = layout.locals.iter().filter(|local| local.layer == layer);
-    let hops = registers.filter_map(|local| match local.node {
-        Node::Register { side, track } => Some(hop(spec, layer, side, track, &local.choices)),
-        _ => None,
-    });
-    let module = switch_box_module(spec, layer);
+    let phase = |track| format!("{hop_bits}'d{}", registered_phase(track, spec.hop_limit));
     let template = template!(
         "switch_box.veryl",
         spec: &'a ArraySpec = spec,
         module: &'a str = &module,
         layer: &'static str = layer.name(),
-        tracks: u32 = spec.tracks.of(layer),
+        tracks: u32 = tracks,
         width: u32 = spec.bits(layer),
-        hop_bits: u32 = hop_bits(spec),
-        hops: Vec<Hop> = hops.collect(),
+        hop_bits: u32 = hop_bits,
+        /// By track, at which row or column it cannot pass around its register.
+        phases: String = (0..tracks).map(phase).join(", "),
+        outgoing: [Outgoing; 4] = Side::ALL.map(|side| Outgoing { side, turns: turns(&layout, layer, side) }),
     );
     render(&module, &template)
 }
 
-fn hop(spec: &ArraySpec, layer: Layer, side: Side, track: u32, choices: &[MultiplexerInput]) -> Hop {
-    let of_side = |side: Side, end: &str, track: u32| {
-        slice(&format!("{}_{end}", side.name()), track..track + 1, spec.bits(layer))
+/// The turns to a side, in the order of the choices of its tracks: straight on comes first.
+fn turns(layout: &TileLayout, layer: Layer, to: Side) -> Vec<Turn> {
+    let leaves =
+        |local: &&Local| local.layer == layer && matches!(local.node, Node::Register { side, .. } if side == to);
+    let incoming = |choice: &MultiplexerInput| match *choice {
+        MultiplexerInput::Incoming { side, track } if side != to.opposite() => Some((side, track as usize)),
+        _ => None,
     };
-    let item = |choice: &MultiplexerInput| match choice {
-        MultiplexerInput::Incoming { side, track } => Some(of_side(*side, "i", *track)),
-        MultiplexerInput::Core { .. } | MultiplexerInput::Register => None,
-    };
-    let items = choices.iter().filter_map(item).collect_vec();
-    Hop {
-        name: format!("{}_{track}", side.name()),
-        output: of_side(side, "o", track),
-        straight: items[0].clone(),
-        items: items.iter().rev().join(", "),
-        position: match side {
-            Side::North | Side::South => "row",
-            Side::East | Side::West => "column",
-        },
-        phase: registered_phase(track, spec.hop_limit),
-    }
+    let choices = layout.locals.iter().filter(leaves).flat_map(|local| local.choices.iter().filter_map(incoming));
+    let by_side = choices.into_group_map();
+    let sides = Side::ALL.into_iter().filter_map(|from| Some((from, by_side.get(&from)?.clone())));
+    sides.map(|(from, tracks)| Turn { from, constant: format!("{to:?}From{from:?}"), tracks }).collect()
 }

@@ -12,19 +12,17 @@ use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, Side, TileKind};
 use pushmem_files::text;
 use pushmem_registers::{Field as RegisterField, Register, RegisterMap};
-use pushmem_resources::{Common, Feature, Node, TileLayout};
+use pushmem_resources::{Common, Feature, MultiplexerInput, Node, TileLayout, registered_phase};
 use pushmem_rtl::{levels_constant, registers_module, tile_module as memory_module};
 use pushmem_systemverilog::{File, ModulePort, header, ports_of};
 use pushmem_tile::TileSpec;
 
-use self::text::{
-    Vector, only, renamed, unrolled, with_item, with_name, with_parameter, with_signals, without_hop, without_statement,
-};
+use self::text::{Vector, only, renamed, unrolled, with_name, with_parameter, with_signals};
 use self::wires::{Wire, Wires};
 use crate::configuration::ConfigurationModule;
-use crate::switch_box::switch_box_module;
+use crate::switch_box::{position, switch_box_module};
 use crate::tile::{memory_instance, slice, tracks};
-use crate::{array_module, block_module, io_block_module, tile_module};
+use crate::{array_module, block_module, hop_bits, io_block_module, tile_module};
 
 /// The outputs for the clock of the rest of the tile, and for the fields of its registers.
 const TILE_CLOCK: &str = "tile_clk_o";
@@ -60,6 +58,17 @@ pub fn freeze(spec: &ArraySpec, files: &[File], configuration: &Configuration) -
     let blocks = [array_module(spec), block_module(spec), io_block_module(spec)];
     let is_kept = |(name, _): &&File| !blocks.iter().any(|module| *name == file_name(module));
     files.iter().filter(is_kept).cloned().chain(made).collect()
+}
+
+/// A track that leaves a switch box.
+struct Hop {
+    name: String,
+    /// What its register takes.
+    item: Option<String>,
+    output: String,
+    /// The track straight on, and when it passes around the register, if it ever can.
+    straight: String,
+    passes: Option<String>,
 }
 
 struct Frozen<'a> {
@@ -201,26 +210,41 @@ impl Frozen<'_> {
 
     /// A switch box with the tracks of a tile alone, each with the item that was chosen for it.
     fn switch_box(&self, place: Place, tile: &TileConfiguration, layer: Layer) -> File {
-        let (layout, wires) = (self.layout(place), &self.wires[&place]);
+        let (layout, wires, width) = (self.layout(place), &self.wires[&place], self.spec.bits(layer));
         let module = switch_box_module(self.spec, layer);
         let name = name_at(&module, place);
-        let mut text = with_name(self.text(&module), &module, &name);
-        for local in layout.locals.iter().filter(|local| local.layer == layer) {
-            let (Node::Register { side, track }, Some(field)) = (local.node, local.field) else { continue };
-            let (value, hop) = (tile.fields[field], format!("u_{}_{track}", side.name()));
-            if !wires.driven.contains(&(layer, side, track)) {
-                let side = side.name();
-                text = without_hop(&text, &hop);
-                let output = slice(&format!("{side}_o"), track..track + 1, self.spec.bits(layer));
-                text = without_statement(&text, &format!("    assign {output} = "));
-                text = text.lines().filter(|line| !line.ends_with(&format!(" {side}_{track}_q;"))).join("\n");
-            } else if wires::chosen(local, tile).is_some() {
-                text = with_item(&text, &hop, value, self.spec.bits(layer));
-            }
-        }
+        let of_side =
+            |side: Side, end: &str, track: u32| slice(&format!("{}_{end}", side.name()), track..track + 1, width);
+        let item = |choice: &MultiplexerInput| match *choice {
+            MultiplexerInput::Incoming { side, track } => of_side(side, "i", track),
+            MultiplexerInput::Core { port } => format!("core_i[{}+:{width}]", port * width),
+            MultiplexerInput::Register => unreachable!("registers take tracks and outputs"),
+        };
+        let registers = layout.locals.iter().filter_map(|local| match local.node {
+            Node::Register { side, track } if local.layer == layer => Some((local, side, track)),
+            _ => None,
+        });
+        let phase = |track: u32| registered_phase(track, self.spec.hop_limit);
+        let passes = |number: usize, side: Side, track: u32| {
+            format!("pass_i[{number}] & ({} != {}'d{})", position(side), hop_bits(self.spec), phase(track))
+        };
+        let hops = registers.enumerate().filter(|(_, (_, side, track))| wires.driven.contains(&(layer, *side, *track)));
+        let hops = hops.map(|(number, (local, side, track))| Hop {
+            name: format!("{}_{track}", side.name()),
+            item: wires::chosen(local, tile).map(item),
+            output: of_side(side, "o", track),
+            straight: of_side(side.opposite(), "i", track),
+            passes: (self.spec.hop_limit > 1).then(|| passes(number, side, track)),
+        });
+        let text = text!(
+            "testbench/frozen_switch_box.sv",
+            header: String = self.header(&module, &name),
+            width: u32 = width,
+            hops: Vec<Hop> = hops.collect(),
+        );
         let vector = |side: Side, end: &str, kept: Vec<u32>| {
             let name = format!("{}_{end}", side.name());
-            Vector { name, width: self.spec.bits(layer), kept, count: self.spec.tracks.of(layer) }
+            Vector { name, width, kept, count: self.spec.tracks.of(layer) }
         };
         (file_name(&name), with_signals(&text, &wires.vectors(layer, layout.sides, vector).collect_vec()))
     }

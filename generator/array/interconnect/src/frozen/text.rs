@@ -106,56 +106,6 @@ pub fn with_parameter(text: &str, module: &str, parameter: &str, value: u32) -> 
     format!("{}{value}{}", &text[..begin], &text[end..])
 }
 
-/// The text without a hop.
-pub fn without_hop(text: &str, instance: &str) -> String {
-    let (begin, end) = hop(text, instance);
-    format!("{}{}", &text[..begin], &text[end..])
-}
-
-/// The text with a hop that has one item alone to choose from: the one that a value of its field chooses of those that it has.
-pub fn with_item(text: &str, instance: &str, value: u32, width: u32) -> String {
-    let (begin, end) = hop(text, instance);
-    let hop = &text[begin..end];
-    let (_, items) = hop.split_once(".items_i  ({").expect("a hop has items");
-    let (items, _) = items.split_once("})").expect("items end");
-    // The outputs of the core are one vector.
-    let (core, tracks) = items.split_once(", ").expect("a switch box has a core");
-    let tracks = tracks.split(", ").collect_vec();
-    let item = value as usize - 1;
-    let item = match item.checked_sub(tracks.len()) {
-        None => tracks[tracks.len() - 1 - item].to_owned(),
-        Some(port) => format!("{core}[{}+:{width}]", port as u32 * width),
-    };
-    let copy = [format!("        .Width   ({width}),"), "        .Choices (1)".to_owned()].join("\n");
-    let kept =
-        |line: &&str| !["select_i", "items_i"].iter().any(|port| line.trim_start().starts_with(&format!(".{port} ")));
-    let (_, connections) = hop.split_once("\n    )").expect("parameters end");
-    let connections = connections.lines().filter(kept).collect_vec();
-    let chosen = format!("        .select_i (1'd1),\n        .items_i  ({item}),");
-    let (head, rest) = connections.split_first().expect("an instance has a name");
-    format!(
-        "{}    pushmem_hop #(\n{copy}\n    ){head}\n{chosen}\n{}\n{}",
-        &text[..begin],
-        rest.join("\n"),
-        &text[end..]
-    )
-}
-
-/// The place of a hop in the text.
-fn hop(text: &str, instance: &str) -> (usize, usize) {
-    let place = only(text, &format!(") {instance} ("));
-    let begin = text[..place].rfind("    pushmem_hop #(\n").expect("an instance names its module");
-    let end = place + text[place..].find(");\n").expect("an instance ends") + ");\n".len();
-    (begin, end)
-}
-
-/// The text without the statement that begins so, if there is one.
-pub fn without_statement(text: &str, beginning: &str) -> String {
-    let Some(begin) = text.find(beginning) else { return text.to_owned() };
-    let end = begin + text[begin..].find(";\n").expect("a statement ends") + ";\n".len();
-    format!("{}{}", &text[..begin], &text[end..])
-}
-
 /// The text with the loop of this label unrolled, for some of its indices, which select bits or items of this width. Its only instance
 /// is `u_hop`.
 pub fn unrolled(text: &str, label: &str, indices: &[u32], width: u32) -> String {

@@ -103,7 +103,7 @@ fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
     let (layer, tile) = (resource.layer.name(), tile(spec, resource.place));
     match graph.kind(resource.place).expect("a register is in a tile") {
         TileKind::Io => format!("{tile}.gen_{layer}[{track}].u_hop.track_q"),
-        _ => format!("{tile}.u_{layer}_switch_box.u_{}_{track}.track_q", side.name()),
+        _ => format!("{tile}.u_{layer}_switch_box.gen_{}[{track}].u_hop.track_q", side.name()),
     }
 }
 
