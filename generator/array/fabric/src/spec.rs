@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use num_integer::Integer;
-use pushmem_files::to_yaml;
+use pushmem_files::{digest, digest_word, to_yaml};
 use pushmem_pe::PeSpec;
 use pushmem_tile::{AddressGenerator, Controller, ControllerSpec, Kind, Memory, Reset, Role, TileSpec};
 use serde::{Deserialize, Serialize, Serializer};
-use sha2::{Digest, Sha256};
 
 pub use tracks::{Layer, Place, Side, TileKind, Topology, Tracks};
 
@@ -404,16 +403,16 @@ impl ArraySpec {
     /// SHA-256, in lower-case hexadecimal, of the values on which bitstreams depend. Blocks, the depth of the control
     /// tree, the buffers of streams and clock gates are none of them.
     pub fn digest(&self) -> String {
-        self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
+        digest(&self.canonical())
     }
 
     /// The first 32 bits of [`ArraySpec::digest`]: the first word of a bitstream.
     pub fn digest_word(&self) -> u32 {
-        let digest = self.hash();
-        u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+        digest_word(&self.canonical())
     }
 
-    fn hash(&self) -> [u8; 32] {
+    /// These values as text.
+    fn canonical(&self) -> String {
         let Self { columns, rows, pe, register_file, memory, io, tracks, topology, hop_limit, global_buffer, .. } =
             self;
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
@@ -440,6 +439,6 @@ impl ArraySpec {
                  global_buffer.cycle_bits={cycle_bits}\nglobal_buffer.common_time=true\n"
             );
         }
-        Sha256::digest(canonical).into()
+        canonical
     }
 }

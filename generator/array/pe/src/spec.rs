@@ -1,10 +1,9 @@
 //! The specification of a processing element.
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, counted};
+use pushmem_files::{Diagnostic, Document, FieldPath, counted, digest};
 use pushmem_systemverilog::is_reserved;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::modes::Modes;
 use crate::operation::Operation;
@@ -161,7 +160,7 @@ impl PeSpec {
         if self.multiplier_cycles != DEFAULT_MULTIPLIER_CYCLES {
             canonical.push_str(&format!("multiplier_cycles={}\n", self.multiplier_cycles));
         }
-        Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
+        digest(&canonical)
     }
 
     /// The opcode of an operation, if there is the operation.

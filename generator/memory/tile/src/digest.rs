@@ -1,24 +1,19 @@
 //! The digest: a hash that tells a specification from all others.
 
+use pushmem_files::{digest, digest_word};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::spec::{Reset, TileSpec};
 
 impl TileSpec {
     /// SHA-256 of the [canonical form](TileSpec::canonical), in lower-case hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
-        self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
+        digest(&self.canonical())
     }
 
     /// The first 32 bits of [`TileSpec::digest`], readable by software in the register `spec_digest`.
     pub fn digest_word(&self) -> u32 {
-        let digest = self.hash();
-        u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
-    }
-
-    fn hash(&self) -> [u8; 32] {
-        Sha256::digest(self.canonical()).into()
+        digest_word(&self.canonical())
     }
 
     /// The values of the completed specification, a line `KEY=VALUE` for each: keys below others with a dot between

@@ -11,7 +11,7 @@ use pushmem_bus::{
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
 use pushmem_fabric::{ArraySpec, Direction, GlobalBufferSpec};
-use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_files::{Diagnostic, OutputFolder, digest_word};
 use pushmem_images::Image;
 use pushmem_interconnect::{HOST_LATENCY, answer_latency, array_module, with_global_buffer_module};
 use pushmem_lockstep::{LaneWords, RunOfBanks, StandaloneRun, buffered_testbench, driver_check, testbench};
@@ -20,7 +20,6 @@ use pushmem_nest::ArrayKind;
 use pushmem_report::ShellPart;
 use pushmem_resources::{BankDriverNames, BankMap, BankMeaning, DIGEST, bank_driver};
 use pushmem_systemverilog::File;
-use sha2::{Digest, Sha256};
 
 use crate::application::arrays;
 use crate::application::folder::shell_part;
@@ -86,7 +85,7 @@ impl ShellOptions {
             digest_address: DIGEST.word(),
             latency: answer_latency(spec),
             reset: spec.reset(),
-            identity: first_word([format!("{} {shell} {INTERFACE}", spec.digest())]),
+            identity: digest_word(&format!("{} {shell} {INTERFACE}", spec.digest())),
             version: env!("CARGO_PKG_VERSION"),
         }
     }
@@ -223,14 +222,6 @@ fn help(error: &ProgramError) -> String {
         }
         ProgramError::Number { .. } => "run the program on a smaller part of the image at a time".to_owned(),
     }
-}
-
-/// The first 32 bits of the digest of some texts, the identity of a shell.
-pub fn first_word(texts: impl IntoIterator<Item = String>) -> u32 {
-    let [first, second, third, fourth, ..] = *Sha256::digest(texts.into_iter().join("")) else {
-        unreachable!("32 bytes")
-    };
-    u32::from_be_bytes([first, second, third, fourth])
 }
 
 /// The words of the images of the testbench, element by element.

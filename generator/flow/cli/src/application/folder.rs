@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_bus::{BusError, Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkError};
 use pushmem_compiler::CompileStage;
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
-use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_files::{Diagnostic, OutputFolder, digest, digest_word};
 use pushmem_graph::{Accelerator, Beats, Configured, Memories, Stream};
 use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
@@ -18,9 +18,7 @@ use pushmem_simulation::rtl_files;
 use pushmem_systemverilog::File;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
-use sha2::{Digest, Sha256};
 
-use crate::application::array_shell::first_word;
 use crate::origin::Origin;
 use crate::package;
 
@@ -56,7 +54,7 @@ pub fn shell(compiled: &Dedicated, files: &Files, memory: Option<Memory>) -> Res
         outputs: traffic(&accelerator.outputs),
         config_latency: read_cycles(accelerator),
         reset: accelerator.target.memory().reset,
-        identity: first_word(texts.chain(bus)),
+        identity: digest_word(&texts.chain(bus).join("")),
         version: env!("CARGO_PKG_VERSION"),
     };
     let shell = match memory {
@@ -119,8 +117,7 @@ fn elements(compiled: &Dedicated, stream: &Stream) -> Elements {
 
 /// The origin of its files.
 pub fn origin(compiled: &Dedicated) -> Origin<'_> {
-    let digest = Sha256::digest(compiled.program.to_string());
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = digest(&compiled.program.to_string());
     let name = &compiled.accelerator.name;
     Origin { name, design: format!("Program `{name}`, digest {digest}"), tiles: tiles(compiled) }
 }
