@@ -3,6 +3,7 @@
 mod scalars;
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -14,7 +15,6 @@ use serde::forward_to_deserialize_any;
 use crate::diagnostic::quoted;
 use crate::node::{Content, Finding, Key, Node, Scalar};
 use crate::{Code, nearest};
-use scalars::{ScalarDeserializer, mismatch};
 
 impl std::error::Error for Finding {}
 
@@ -92,11 +92,11 @@ fn describe_unexpected(found: Unexpected) -> String {
     }
 }
 
-fn describe(content: &Content) -> String {
-    match content {
-        Content::Mapping(_) => "a mapping".to_owned(),
-        Content::Sequence(_) => "a list".to_owned(),
-        Content::Scalar(scalar) => describe_scalar(scalar),
+fn describe(value: Value) -> String {
+    match value {
+        Value::Mapping(_) => "a mapping".to_owned(),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Scalar(scalar) => describe_scalar(scalar),
     }
 }
 
@@ -104,49 +104,93 @@ fn describe_scalar(scalar: &Scalar) -> String {
     if scalar.plain { quoted(&scalar.text) } else { format!("the text {}", quoted(&scalar.text)) }
 }
 
-fn expected_keys(found: String, keys: &[&str]) -> Finding {
-    mismatch("a mapping", found).with_help(match keys {
-        [] => "write `{}`".to_owned(),
-        _ => format!("its keys are `{}`", keys.join("`, `")),
-    })
+fn mismatch(expected: impl Display, found: impl Display) -> Finding {
+    Finding::new(format!("expected {expected}, found {found}"))
 }
 
-/// Deserializes any node; its errors have a place.
+/// The contents of a node or of a key.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Scalar(&'a Scalar),
+    Sequence(&'a [Node]),
+    Mapping(&'a [(Key, Node)]),
+}
+
+/// Deserializes any node, or a key; its errors have a place.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeDeserializer<'a> {
-    pub node: &'a Node,
+    span: &'a Range<usize>,
+    value: Value<'a>,
 }
 
-/// Methods that only single values support: other nodes are a mismatch.
-macro_rules! deserialize_scalars {
-    ($expected:literal: $($deserialize:ident),*) => {$(
+/// Methods that only integers support.
+macro_rules! deserialize_integers {
+    ($($type:ident $deserialize:ident $visit:ident),*) => {$(
         fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-            self.located(|content| match content {
-                Content::Scalar(scalar) => ScalarDeserializer { scalar }.$deserialize(visitor),
-                _ => Err(mismatch($expected, describe(content))),
-            })
+            self.scalar("an integer", |scalar| visitor.$visit(scalar.integer($type::MIN, $type::MAX)?))
+        }
+    )*};
+}
+
+/// Methods that any single value supports, as written.
+macro_rules! deserialize_texts {
+    ($($deserialize:ident),*) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+            self.scalar("text", |scalar| visitor.visit_str(&scalar.text))
         }
     )*};
 }
 
 impl<'a> NodeDeserializer<'a> {
+    /// That of a node.
+    pub fn of(node: &'a Node) -> Self {
+        let value = match &node.content {
+            Content::Scalar(scalar) => Value::Scalar(scalar),
+            Content::Sequence(nodes) => Value::Sequence(nodes),
+            Content::Mapping(entries) => Value::Mapping(entries),
+        };
+        NodeDeserializer { span: &node.span, value }
+    }
+
+    fn of_key(key: &'a Key) -> Self {
+        NodeDeserializer { span: &key.span, value: Value::Scalar(&key.scalar) }
+    }
+
     /// Adds the place of this node to errors of `read`.
-    fn located<T>(self, read: impl FnOnce(&'a Content) -> Result<T, Finding>) -> Result<T, Finding> {
-        read(&self.node.content).map_err(|finding| finding.at(&self.node.span))
+    fn located<T>(self, read: impl FnOnce(Value<'a>) -> Result<T, Finding>) -> Result<T, Finding> {
+        read(self.value).map_err(|finding| finding.at(self.span))
+    }
+
+    /// Reads a single value; other nodes are a mismatch.
+    fn scalar<T>(self, expected: &str, read: impl FnOnce(&'a Scalar) -> Result<T, Finding>) -> Result<T, Finding> {
+        self.located(|value| match value {
+            Value::Scalar(scalar) => read(scalar),
+            _ => Err(mismatch(expected, describe(value))),
+        })
     }
 }
 
 impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     type Error = Finding;
 
-    deserialize_scalars! { "an integer":
-        deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64,
-        deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64
+    deserialize_integers! {
+        u8 deserialize_u8 visit_u8, u16 deserialize_u16 visit_u16,
+        u32 deserialize_u32 visit_u32, u64 deserialize_u64 visit_u64,
+        i8 deserialize_i8 visit_i8, i16 deserialize_i16 visit_i16,
+        i32 deserialize_i32 visit_i32, i64 deserialize_i64 visit_i64
     }
-    deserialize_scalars! { "a number": deserialize_f32, deserialize_f64 }
-    deserialize_scalars! { "`true` or `false`": deserialize_bool }
-    deserialize_scalars! { "text":
-        deserialize_str, deserialize_string, deserialize_char, deserialize_identifier
+    deserialize_texts! { deserialize_str, deserialize_string, deserialize_char, deserialize_identifier }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.scalar("a number", |scalar| visitor.visit_f64(scalar.float()?))
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.scalar("`true` or `false`", |scalar| visitor.visit_bool(scalar.truth()?))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
@@ -158,21 +202,21 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Sequence(nodes) => visit_sequence(nodes, visitor),
-            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_seq(visitor),
-            Content::Mapping(_) => Err(mismatch("a list", "a mapping")),
+        self.located(|value| match value {
+            Value::Sequence(nodes) => visit_sequence(nodes, visitor),
+            Value::Scalar(scalar) => Err(scalar.mismatch("a list").with_help(LIST)),
+            Value::Mapping(_) => Err(mismatch("a list", "a mapping")),
         })
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Sequence(nodes) if nodes.len() == length => visit_sequence(nodes, visitor),
-            Content::Sequence(nodes) => {
+        self.located(|value| match value {
+            Value::Sequence(nodes) if nodes.len() == length => visit_sequence(nodes, visitor),
+            Value::Sequence(nodes) => {
                 Err(mismatch(format_args!("a list of {length} elements"), format_args!("{} elements", nodes.len())))
             }
-            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_tuple(length, visitor),
-            Content::Mapping(_) => Err(mismatch("a list", "a mapping")),
+            Value::Scalar(scalar) => Err(scalar.mismatch(format_args!("a list of {length} elements")).with_help(LIST)),
+            Value::Mapping(_) => Err(mismatch("a list", "a mapping")),
         })
     }
 
@@ -186,10 +230,12 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Mapping(entries) => visit_mapping(entries, visitor),
-            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_map(visitor),
-            Content::Sequence(_) => Err(mismatch("a mapping", "a list")),
+        self.located(|value| match value {
+            Value::Mapping(entries) => visit_mapping(entries, visitor),
+            Value::Scalar(scalar) => {
+                Err(scalar.mismatch("a mapping").with_help("a mapping consists of lines `key: value`"))
+            }
+            Value::Sequence(_) => Err(mismatch("a mapping", "a list")),
         })
     }
 
@@ -199,38 +245,39 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
         keys: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Mapping(entries) => visit_mapping(entries, visitor),
-            _ => Err(expected_keys(describe(content), keys)),
+        self.located(|value| match (value, keys) {
+            (Value::Mapping(entries), _) => visit_mapping(entries, visitor),
+            (_, []) => Err(mismatch("a mapping", describe(value)).with_help("write `{}`")),
+            _ => {
+                let help = format!("its keys are `{}`", keys.join("`, `"));
+                Err(mismatch("a mapping", describe(value)).with_help(help))
+            }
         })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_enum(name, variants, visitor),
-            Content::Mapping(entries) if entries.len() == 1 => {
-                let (key, node) = &entries[0];
+        self.located(|value| match value {
+            Value::Scalar(scalar) => visitor.visit_enum(VariantDeserializer { scalar, contents: None }),
+            Value::Mapping([(key, node)]) => {
                 let variant = VariantDeserializer { scalar: &key.scalar, contents: Some(node) };
                 visitor.visit_enum(variant).map_err(|finding| finding.at(&key.span))
             }
-            Content::Mapping(entries) => {
-                Err(mismatch("a mapping with one key", format_args!("{} keys", entries.len()))
-                    .with_help(suggest("", variants)))
-            }
-            Content::Sequence(_) => Err(mismatch("a single value", "a list").with_help(suggest("", variants))),
+            Value::Mapping(entries) => Err(mismatch("a mapping with one key", format_args!("{} keys", entries.len()))
+                .with_help(suggest("", variants))),
+            Value::Sequence(_) => Err(mismatch("a single value", "a list").with_help(suggest("", variants))),
         })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        self.located(|content| match content {
-            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_any(visitor),
-            Content::Sequence(nodes) => visit_sequence(nodes, visitor),
-            Content::Mapping(entries) => visit_mapping(entries, visitor),
+        self.located(|value| match value {
+            Value::Scalar(scalar) => scalar.visit_any(visitor),
+            Value::Sequence(nodes) => visit_sequence(nodes, visitor),
+            Value::Mapping(entries) => visit_mapping(entries, visitor),
         })
     }
 
@@ -240,6 +287,9 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
 
     forward_to_deserialize_any! { bytes byte_buf unit unit_struct }
 }
+
+/// How a list is written, for messages.
+const LIST: &str = "a list is written `[a, b]`";
 
 fn visit_sequence<'de, V: Visitor<'de>>(nodes: &[Node], visitor: V) -> Result<V::Value, Finding> {
     visitor.visit_seq(Elements { nodes: nodes.iter() })
@@ -254,7 +304,7 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Finding> {
         let node = self.nodes.next();
-        node.map(|node| seed.deserialize(NodeDeserializer { node })).transpose()
+        node.map(|node| seed.deserialize(NodeDeserializer::of(node))).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -280,12 +330,14 @@ impl<'de> MapAccess<'de> for Entries<'_> {
             return Ok(None);
         };
         self.value = Some(value);
-        seed.deserialize(ScalarDeserializer { scalar: &key.scalar }).map(Some).map_err(|finding| finding.at(&key.span))
+        let key = NodeDeserializer::of_key(key);
+        // Also what a type finds wrong after the key was read.
+        key.located(|_| seed.deserialize(key)).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Finding> {
         let node = self.value.take().ok_or_else(|| Finding::new("a value was read before its key"))?;
-        let value = NodeDeserializer { node };
+        let value = NodeDeserializer::of(node);
         // Also what a type finds wrong after the value was read.
         value.located(|_| seed.deserialize(value))
     }
@@ -304,7 +356,7 @@ struct VariantDeserializer<'a> {
 impl<'a> VariantDeserializer<'a> {
     fn contents(self) -> Result<NodeDeserializer<'a>, Finding> {
         let name = &self.scalar.text;
-        self.contents.map(|node| NodeDeserializer { node }).ok_or_else(|| {
+        self.contents.map(NodeDeserializer::of).ok_or_else(|| {
             Finding::new(format!("{} needs a value", quoted(name))).with_help(format!("write `{name}: …`"))
         })
     }

@@ -102,7 +102,7 @@ impl Document {
     /// out of range, an unknown variant, or whatever the type itself refuses. Located at the
     /// value, at an unknown key, or at the mapping that lacks a key.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
-        T::deserialize(NodeDeserializer { node: &self.root })
+        T::deserialize(NodeDeserializer::of(&self.root))
             .map_err(|finding| locate(finding.at(&self.root.span), &self.name, &self.text).or_code(Code::WrongType))
     }
 
