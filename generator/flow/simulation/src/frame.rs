@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_model::{Handshake, MAX_PORTS, Word};
-use pushmem_tile::{Kind, TEST_ENABLE, TileSpec, address_bits_for};
+use pushmem_tile::{Kind, TEST_ENABLE, TileSpec, index_bits_for};
 
 use crate::block::{BlockPort, BlockPorts};
 
@@ -102,7 +102,7 @@ impl TilePorts {
             ports.input(TEST_ENABLE, 1, |_, _| 0, 0);
         }
         let (stem, bits) = match spec.kind {
-            Kind::Rom => ("address_in", address_bits_for(spec.rows).max(1)),
+            Kind::Rom => ("address_in", index_bits_for(spec.rows)),
             _ => ("data_in", spec.word_bits),
         };
         for input in 0..inputs {

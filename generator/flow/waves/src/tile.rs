@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_configuration::{Configuration, ControllerConfiguration};
-use pushmem_tile::{Controller, Kind, Memory, TileSpec, address_bits_for};
+use pushmem_tile::{Controller, Kind, Memory, TileSpec, index_bits_for};
 
 use crate::{Format, Group, Signal, View};
 
@@ -99,7 +99,7 @@ pub fn tile_group(
         Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => direct_memories(&mut group, spec, path),
         Kind::Rom => {
             let mut sram = Group::open("sram");
-            sram.signal("address", bits_for(spec.rows), format!("{path}.address"), Format::Decimal);
+            sram.signal("address", index_bits_for(spec.rows), format!("{path}.address"), Format::Decimal);
             sram.signal("word", spec.word_bits, format!("{path}.rom_word"), Format::Hexadecimal);
             group.groups.push(sram);
         }
@@ -115,7 +115,7 @@ fn streams(spec: &TileSpec, path: &str, signed: &SignedPorts) -> Group {
         match spec.kind {
             Kind::Rom => {
                 let value = format!("{path}.address_in_{port}_i");
-                streams.signal(format!("address_{port}"), bits_for(spec.rows), value, Format::Decimal);
+                streams.signal(format!("address_{port}"), index_bits_for(spec.rows), value, Format::Decimal);
             }
             _ => {
                 let value = format!("{path}.data_in_{port}_i");
@@ -184,7 +184,7 @@ fn index_value(index: &LoopIndex, bits: u32, extent_bits: u32) -> String {
 }
 
 fn wide_memories(group: &mut Group, spec: &TileSpec, fetch_width: u32, path: &str) {
-    let (row_bits, address_bits) = (fetch_width * spec.word_bits, bits_for(spec.rows));
+    let (row_bits, address_bits) = (fetch_width * spec.word_bits, index_bits_for(spec.rows));
     for input in 0..spec.inputs {
         let mut agg = Group::open(format!("agg_{input}"));
         agg.signal("row", row_bits, format!("{path}.agg_row[{input}]"), Format::Hexadecimal);
@@ -207,7 +207,7 @@ fn wide_memories(group: &mut Group, spec: &TileSpec, fetch_width: u32, path: &st
 }
 
 fn direct_memories(group: &mut Group, spec: &TileSpec, path: &str) {
-    let (memory, address_bits) = (spec.main_memory(), bits_for(spec.rows));
+    let (memory, address_bits) = (spec.main_memory(), index_bits_for(spec.rows));
     for port in 0..spec.kind.memory_ports() {
         let at = if spec.kind.memory_ports() > 1 { format!("[{port}]") } else { String::new() };
         let mut ports = Group::open(format!("{}_port_{port}", memory.name()));
@@ -221,9 +221,4 @@ fn direct_memories(group: &mut Group, spec: &TileSpec, path: &str) {
         ports.signal("read_word", spec.word_bits, format!("{path}.words_read{at}"), Format::Hexadecimal);
         group.groups.push(ports);
     }
-}
-
-/// Bits of an index into `count` items, at least 1.
-fn bits_for(count: u32) -> u32 {
-    address_bits_for(count).max(1)
 }

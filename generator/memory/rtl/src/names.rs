@@ -1,7 +1,7 @@
 //! Names of modules.
 
 use itertools::Itertools;
-use pushmem_tile::{Kind, Role, Style, TileSpec, address_bits_for};
+use pushmem_tile::{Kind, Role, Style, TileSpec, index_bits_for};
 
 /// Name of the top module of a tile.
 pub fn tile_module(spec: &TileSpec) -> String {
@@ -103,14 +103,9 @@ impl Names {
                 Style::Recurrence => "deltas",
                 Style::PerLevel | Style::Multiplier => "strides",
             },
-            rom_address_bits: if spec.kind == Kind::Rom { bits_for(spec.rows) } else { 0 },
+            rom_address_bits: if spec.kind == Kind::Rom { index_bits_for(spec.rows) } else { 0 },
         }
     }
-}
-
-/// Bits of an index into `count` items, at least 1.
-pub(crate) fn bits_for(count: u32) -> u32 {
-    address_bits_for(count).max(1)
 }
 
 /// `in2agg` as `In2Agg`.

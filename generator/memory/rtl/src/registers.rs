@@ -3,11 +3,11 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_registers::{Field, Meaning, Register, RegisterMap, SoftwareAccess, WORD_BYTES};
-use pushmem_tile::{Kind, Reset, Role, TileSpec};
+use pushmem_tile::{Kind, Reset, Role, TileSpec, index_bits_for};
 use pushmem_veryl::SourceFile;
 
 use crate::library::render;
-use crate::names::{Names, bits_for};
+use crate::names::Names;
 use crate::view::{ConfigField, RoleView, TileView, wide_fetch, writable};
 
 #[derive(Template)]
@@ -70,7 +70,7 @@ pub(crate) fn source(view: &TileView) -> SourceFile {
         written: if view.spec.clock_gating { "written" } else { "q" },
         unused_from: (widest < 32).then_some(widest),
         synchronous: view.spec.reset == Reset::Synchronous,
-        number_bits: bits_for(registers),
+        number_bits: index_bits_for(registers),
         full: registers.is_power_of_two(),
     };
     render(&view.names.registers, &template)

@@ -6,11 +6,11 @@ use askama::Template;
 use itertools::{Itertools, iproduct};
 use pushmem_files::template;
 use pushmem_registers::WORD_BYTES;
-use pushmem_tile::{Kind, Memory, Mode, Role, Style, TileSpec, timing};
+use pushmem_tile::{Kind, Memory, Mode, Role, Style, TileSpec, index_bits_for, timing};
 use pushmem_veryl::SourceFile;
 
 use crate::library::render;
-use crate::names::{Names, bits_for};
+use crate::names::Names;
 use crate::view::{AddressView, Ports, RoleView, TileView, wide_fetch};
 
 /// Row and lane of a word in a buffer of rows.
@@ -197,15 +197,15 @@ fn wide_fetch_tile(view: &TileView) -> SourceFile {
     let word_place = |role: Role, memory: Memory, rows: u32| WordPlace {
         row: match rows {
             1 => "1'b0".to_owned(),
-            _ => part(role, memory, lane_bits + bits_for(rows) - 1, lane_bits),
+            _ => part(role, memory, lane_bits + index_bits_for(rows) - 1, lane_bits),
         },
         lane: if lane_bits == 0 { "1'b0".to_owned() } else { part(role, memory, lane_bits - 1, 0) },
     };
     let row_place = |role: Role, memory: Memory, rows: u32| match rows {
         1 => "1'b0".to_owned(),
-        _ => part(role, memory, bits_for(rows) - 1, 0),
+        _ => part(role, memory, index_bits_for(rows) - 1, 0),
     };
-    let row_bits = if tb_rows == 1 { 0 } else { bits_for(tb_rows) };
+    let row_bits = if tb_rows == 1 { 0 } else { index_bits_for(tb_rows) };
     let row = row_place(Role::Sram2Tb, Memory::Tb, tb_rows);
     let (departure, arrival) = beside_sram(spec, row, row_bits);
     let addressed = spec.rom_mode || spec.ram_mode;
@@ -237,9 +237,9 @@ fn wide_fetch_tile(view: &TileView) -> SourceFile {
             lane_bits,
         }),
         addressed,
-        agg_row_bits: bits_for(agg_rows),
-        tb_row_bits: bits_for(tb_rows),
-        lane_bits: bits_for(fetch_width),
+        agg_row_bits: index_bits_for(agg_rows),
+        tb_row_bits: index_bits_for(tb_rows),
+        lane_bits: index_bits_for(fetch_width),
         taken: of_modes(&[
             (true, "in2agg_fire"),
             (spec.rom_mode, "(rom2out_fire as NumInputs)"),

@@ -1,9 +1,9 @@
 //! View of a tile for templates.
 
 use pushmem_registers::{Register, RegisterMap, SoftwareAccess};
-use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
+use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec, index_bits_for};
 
-use crate::names::{Names, bits_for, upper_camel_case};
+use crate::names::{Names, upper_camel_case};
 
 /// A tile as templates see it.
 pub(crate) struct TileView<'a> {
@@ -87,7 +87,7 @@ impl<'a> TileView<'a> {
 
     /// Bits of a row address within the tile.
     pub fn row_address_bits(&self) -> u32 {
-        bits_for(self.spec.rows)
+        index_bits_for(self.spec.rows)
     }
 }
 
@@ -193,7 +193,7 @@ impl AddressView {
         let AddressGenerator { memory, bits, modulus } = *generator;
         let places = role.places(memory, spec.kind, spec.rows);
         let chained = spec.chaining && memory == spec.main_memory();
-        let used = if chained { bits } else { bits_for(places) };
+        let used = if chained { bits } else { index_bits_for(places) };
         AddressView {
             memory,
             signal: format!("{}_{}_address", role.name(), memory.name()),

@@ -15,4 +15,4 @@ pub mod timing;
 
 pub use controller::{AddressGenerator, Controller, Memory, Role};
 pub use read::MAX_ROWS;
-pub use spec::{ControllerSpec, Kind, Mode, Reset, Style, TEST_ENABLE, TileSpec, address_bits_for};
+pub use spec::{ControllerSpec, Kind, Mode, Reset, Style, TEST_ENABLE, TileSpec, address_bits_for, index_bits_for};

@@ -328,3 +328,8 @@ impl TileSpec {
 pub fn address_bits_for(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }
+
+/// Bits of an index into `count` items, at least 1.
+pub fn index_bits_for(count: u32) -> u32 {
+    address_bits_for(count).max(1)
+}

@@ -53,7 +53,7 @@ impl Context<'_> {
             return of_kernel.concat() + &instance.print();
         }
         let upper = spec.word_bits - fetch.value.bits();
-        let zeros = pushmem_tile::address_bits_for(spec.rows).max(1).saturating_sub(fetch.address_bits);
+        let zeros = pushmem_tile::index_bits_for(spec.rows).saturating_sub(fetch.address_bits);
 
         let mut signals = vec![(String::new(), unused("taken")), (String::new(), unused("valid"))];
         if upper > 0 {
