@@ -13,7 +13,7 @@ use pushmem_files::{Code, Diagnostic, StreamFile, WordLines, read_words, write_a
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::tile_module;
 use pushmem_simulation::{
-    Event, RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, WRITES, run_length, run_streams,
+    BenchError, Event, RtlProcess, StreamOptions, StreamRun, Verilator, WRITES, run_length, run_streams,
 };
 use pushmem_tile::{Kind, Mode, Role, TileSpec};
 use pushmem_waves::tile_view;
@@ -353,8 +353,8 @@ impl Simulate {
         Ok(Some(RtlProcess::start(&executable, spec, wave)?))
     }
 
-    fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {
-        let SimulationError::StreamEnded { input, .. } = error else {
+    fn explain(&self, error: BenchError, configuration: &Configuration) -> Diagnostic {
+        let BenchError::StreamEnded { input, .. } = error else {
             return rtl::failed(&error, "specification and the configuration");
         };
         let file = self.inputs.iter().find(|(port, _)| *port == input);

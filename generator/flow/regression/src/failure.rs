@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use pushmem_files::Diagnostic;
-use pushmem_simulation::{BenchError, Mismatch, SelfTestError, SimulationError};
+use pushmem_simulation::{BenchError, Mismatch};
 
 /// The meaning of a failure for the RTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,30 +64,13 @@ impl From<Diagnostic> for Failure {
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
         let kind = match error {
+            BenchError::NotRun(diagnostic) => return diagnostic.into(),
             BenchError::Mismatch(Mismatch { clock, .. }) => FailureKind::Difference { clock },
-            BenchError::Configuration(_) => FailureKind::NotRun,
             BenchError::Rtl(_) => FailureKind::Wrong,
+            BenchError::Configuration(_) | BenchError::StreamEnded { .. } | BenchError::TooLong { .. } => {
+                FailureKind::NotRun
+            }
         };
         Failure { kind, message: error.to_string() }
-    }
-}
-
-impl From<SimulationError> for Failure {
-    fn from(error: SimulationError) -> Self {
-        match error {
-            SimulationError::Bench(error) => error.into(),
-            SimulationError::StreamEnded { .. } | SimulationError::TooLong { .. } => {
-                Failure::not_run(error.to_string())
-            }
-        }
-    }
-}
-
-impl From<SelfTestError> for Failure {
-    fn from(error: SelfTestError) -> Self {
-        match error {
-            SelfTestError::CannotRun(diagnostic) => diagnostic.into(),
-            SelfTestError::Rtl(diagnostic) => Failure::wrong(diagnostic.message()),
-        }
     }
 }

@@ -28,6 +28,6 @@ pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
-pub use self_test::{SelfTestError, self_test};
-pub use streams::{Event, SimulationError, StreamOptions, StreamRun, WRITES, run_length, run_streams};
+pub use self_test::self_test;
+pub use streams::{Event, StreamOptions, StreamRun, WRITES, run_length, run_streams};
 pub use verilator::Verilator;

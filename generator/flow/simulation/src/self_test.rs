@@ -8,14 +8,7 @@ use pushmem_bist::{Fault, MemoryShape, Row, Verdict};
 use pushmem_files::Diagnostic;
 use pushmem_process::Invocation;
 
-/// Why there are no verdicts.
-#[derive(Debug)]
-pub enum SelfTestError {
-    /// The executable cannot be run.
-    CannotRun(Diagnostic),
-    /// The RTL stopped, or its self-test does not end.
-    Rtl(Diagnostic),
-}
+use crate::bench::BenchError;
 
 /// Runs the self-test of a model that [`crate::Verilator::build_self_test`] built, once for each memory: its fault, and the value of all
 /// its bits before. Verdicts come in their order.
@@ -26,12 +19,12 @@ pub fn self_test(
     executable: &Path,
     shape: MemoryShape,
     memories: &[(Option<Fault>, bool)],
-) -> Result<Vec<Verdict>, SelfTestError> {
-    let stopped = |message: String| SelfTestError::Rtl(Diagnostic::new(message));
+) -> Result<Vec<Verdict>, BenchError> {
+    let stopped = |message: String| BenchError::Rtl(Diagnostic::new(message));
     let records =
         memories.iter().flat_map(|&(fault, loads)| record(fault, loads)).flat_map(u32::to_le_bytes).collect_vec();
     let run = Invocation::of(&mut Command::new(executable)).fed(&records).finish();
-    let output = run.map_err(SelfTestError::CannotRun)?;
+    let output = run.map_err(BenchError::NotRun)?;
     let words = 3 + shape.width.div_ceil(u32::BITS) as usize;
     if !output.status.success() || output.stdout.len() != memories.len() * words * 4 {
         let (status, errors) = (output.status, output.errors());

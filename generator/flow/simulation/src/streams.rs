@@ -6,13 +6,12 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::{Mode, Role, TileSpec, timing};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
 
 use crate::bench::{BenchError, TileBench};
 use crate::process::RtlProcess;
 
 /// Longer runs must be asked for: a mistyped extent should not run for hours.
-const MAX_CYCLES: u64 = 100_000_000;
+pub(crate) const MAX_CYCLES: u64 = 100_000_000;
 
 /// How often a random stall begins or goes on.
 const STALL_PROBABILITY: f64 = 0.3;
@@ -100,30 +99,6 @@ impl StreamRun {
     }
 }
 
-/// Why a run failed.
-#[derive(Debug, Error)]
-pub enum SimulationError {
-    /// The RTL and the model disagree, or the configuration does not fit.
-    #[error(transparent)]
-    Bench(#[from] BenchError),
-    /// An input stream ended too early.
-    #[error("input {input} has {words} words, but cycle {cycle} takes one more")]
-    StreamEnded {
-        /// Number of the input.
-        input: usize,
-        /// Words in its stream.
-        words: usize,
-        /// Unstalled cycle that needed one more.
-        cycle: u64,
-    },
-    /// The run would be longer than anyone is likely to want.
-    #[error("the run takes {length} cycles; more than {} only if --cycles asks for them", MAX_CYCLES)]
-    TooLong {
-        /// Its length, in unstalled cycles.
-        length: u128,
-    },
-}
-
 /// Unstalled cycles of a run, from the flush to the end of the last firing, or of what shows its word.
 pub fn run_length(spec: &TileSpec, configuration: &Configuration) -> u128 {
     let end = |controller: pushmem_tile::Controller| {
@@ -154,10 +129,10 @@ pub fn run_streams(
     rtl: Option<&mut RtlProcess>,
     options: &StreamOptions,
     on_event: &mut dyn FnMut(u64, Event),
-) -> Result<StreamRun, SimulationError> {
+) -> Result<StreamRun, BenchError> {
     let length = run_length(spec, configuration);
     if options.cycles.is_none() && length > u128::from(MAX_CYCLES) {
-        return Err(SimulationError::TooLong { length });
+        return Err(BenchError::TooLong { length });
     }
     let mut bench = TileBench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
     // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
@@ -173,11 +148,11 @@ pub fn run_streams(
     };
     // However it ended, the RTL runs up to the same cycle. Where it differs is an error of its own.
     match outcome {
-        Err(error @ SimulationError::Bench(_)) => Err(error),
-        outcome => {
+        Ok(_) | Err(BenchError::StreamEnded { .. }) => {
             bench.finish()?;
             outcome
         }
+        Err(_) => outcome,
     }
 }
 
@@ -198,7 +173,7 @@ fn run_mode(
     inputs: &[Option<Vec<u64>>],
     options: &StreamOptions,
     on_event: &mut dyn FnMut(u64, Event),
-) -> Result<StreamRun, SimulationError> {
+) -> Result<StreamRun, BenchError> {
     let mut run = StreamRun::begun(spec);
     let mut pauses = options.pause_seed.map(ChaCha8Rng::seed_from_u64);
     let mut goes_on = || pauses.as_mut().is_none_or(|pauses| !pauses.random_bool(PAUSE_PROBABILITY));
@@ -231,7 +206,7 @@ fn run_mode(
         let written = match of_input(1) {
             Some(words) if write => {
                 let word = words.get(run.words_taken[1] as usize).copied();
-                word.ok_or(SimulationError::StreamEnded { input: 1, words: words.len(), cycle })?
+                word.ok_or(BenchError::StreamEnded { input: 1, words: words.len(), cycle })?
             }
             _ => bench.random_word(),
         };
@@ -266,7 +241,7 @@ fn run_cycles(
     inputs: &[Option<Vec<u64>>],
     options: &StreamOptions,
     on_event: &mut dyn FnMut(u64, Event),
-) -> Result<StreamRun, SimulationError> {
+) -> Result<StreamRun, BenchError> {
     let mut run = StreamRun::begun(spec);
     while options.cycles.map_or_else(|| !bench.tile().is_idle(), |limit| bench.tile().cycle() < limit) {
         let cycle = bench.tile().cycle();
@@ -278,7 +253,7 @@ fn run_cycles(
                 data[input] = match inputs.get(input) {
                     Some(Some(stream)) => {
                         let word = stream.get(run.words_taken[input] as usize).copied();
-                        Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?)
+                        Some(word.ok_or(BenchError::StreamEnded { input, words: stream.len(), cycle })?)
                     }
                     _ if options.quiet => Some(bench.random_word()),
                     _ => None,

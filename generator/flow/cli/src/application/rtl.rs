@@ -7,7 +7,7 @@ use std::time::Instant;
 use pushmem_composition::{Files, SimulationSources, TileModule};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_process::Invocation;
-use pushmem_simulation::{BenchError, LibrarySources, ModelSources, SimulationError, Verilator};
+use pushmem_simulation::{BenchError, LibrarySources, ModelSources, Verilator};
 use pushmem_waves::View;
 use serde::Serialize;
 
@@ -65,13 +65,13 @@ pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnost
 
 /// The message of a simulation of a tile that failed. That the RTL differs from the model is a fault; `report` (for example
 /// "configuration") is to be reported with it.
-pub fn failed(error: &SimulationError, report: &str) -> Diagnostic {
+pub fn failed(error: &BenchError, report: &str) -> Diagnostic {
     let problem = Diagnostic::new(error.to_string());
     match error {
-        SimulationError::Bench(BenchError::Mismatch(_)) => problem.or_code(Code::Difference).as_fault(report),
-        SimulationError::Bench(BenchError::Configuration(_)) => problem.or_code(Code::Configuration),
-        SimulationError::Bench(BenchError::Rtl(_)) => problem.or_code(Code::Tool),
-        SimulationError::StreamEnded { .. } | SimulationError::TooLong { .. } => problem.or_code(Code::Stream),
+        BenchError::Mismatch(_) => problem.or_code(Code::Difference).as_fault(report),
+        BenchError::Configuration(_) => problem.or_code(Code::Configuration),
+        BenchError::Rtl(_) | BenchError::NotRun(_) => problem.or_code(Code::Tool),
+        BenchError::StreamEnded { .. } | BenchError::TooLong { .. } => problem.or_code(Code::Stream),
     }
 }
 

@@ -3,6 +3,8 @@
 use pushmem_files::{Diagnostic, Fault};
 use thiserror::Error;
 
+use crate::streams::MAX_CYCLES;
+
 /// Where the RTL differs from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
@@ -12,7 +14,7 @@ pub struct Mismatch {
     pub difference: String,
 }
 
-/// Why a scenario failed.
+/// Why a scenario or a run of streams failed, or a self-test has no verdict.
 #[derive(Debug, Error)]
 pub enum BenchError {
     /// The RTL differs from the model.
@@ -24,4 +26,23 @@ pub enum BenchError {
     /// The configuration does not fit the tile.
     #[error("{0}")]
     Configuration(Fault),
+    /// The RTL cannot be run.
+    #[error("{}", .0.message())]
+    NotRun(Diagnostic),
+    /// An input stream ended too early.
+    #[error("input {input} has {words} words, but cycle {cycle} takes one more")]
+    StreamEnded {
+        /// Number of the input.
+        input: usize,
+        /// Words in its stream.
+        words: usize,
+        /// Unstalled cycle that needed one more.
+        cycle: u64,
+    },
+    /// The run would be longer than anyone is likely to want.
+    #[error("the run takes {length} cycles; more than {} only if --cycles asks for them", MAX_CYCLES)]
+    TooLong {
+        /// Its length, in unstalled cycles.
+        length: u128,
+    },
 }
