@@ -17,7 +17,7 @@ use crate::block::BlockKind;
 use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::liberty::voltage;
 use crate::path::{figure, section};
-use crate::process::run_opensta;
+use crate::process::{run_opensta, work_folder};
 use crate::run::Synthesis;
 use crate::toggles::{self, Pulses, Toggles, Window};
 use crate::tools::Tools;
@@ -166,7 +166,7 @@ pub fn measure(
         return Ok(activity);
     }
 
-    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    let work = work_folder([])?;
     step("running the netlist");
     let wave = work.path().join("wave.fst");
     let words = simulate(&traced(synthesis, &inputs.job), &wave)?;

@@ -3,12 +3,12 @@
 use std::process::Command;
 
 use pushmem_cache::Kept;
-use pushmem_files::{Diagnostic, write_file};
+use pushmem_files::Diagnostic;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::job::{CELLS, Design, made_by};
-use crate::process::{execute, read};
+use crate::process::{execute, read, read_json, work_folder};
 use crate::run::Synthesis;
 use crate::tools::Tools;
 
@@ -48,22 +48,17 @@ pub fn prove(
     if let Some(blocks) = kept.result() {
         return Ok(blocks);
     }
-    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    for (path, text) in [
+    let work = work_folder([
         ("job.json", job.as_str()),
         ("equivalence.py", PROVE),
         (CELLS, &library),
         ("reference.il", &synthesis.reference),
         ("netlist.v", netlist),
-    ] {
-        write_file(&work.path().join(path), text.as_bytes())?;
-    }
+    ])?;
     let mut yosys = Command::new(&tools.python);
     let yosys = yosys.args(["equivalence.py", "job.json", "netlist.v"]).current_dir(work.path());
     execute(yosys, "Yosys", &mut step)?;
-    let text = read(&work.path().join("equivalence.json"))?;
-    let blocks: Vec<ProvenBlock> =
-        serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
+    let blocks: Vec<ProvenBlock> = read_json(&work.path().join("equivalence.json"), "Yosys")?;
     kept.keep(&blocks);
     Ok(blocks)
 }

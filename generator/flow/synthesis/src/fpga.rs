@@ -11,7 +11,7 @@ use std::process::Command;
 
 use itertools::Itertools;
 use pushmem_cache::Kept;
-use pushmem_files::{Code, Diagnostic, write_file};
+use pushmem_files::{Code, Diagnostic};
 use pushmem_packaging::{Design as Package, Timing};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ use self::check::{LEAST_BLOCK_BITS, check};
 use self::report::{Cells, Routed};
 pub use self::report::{FpgaPath, FpgaReport, Throughput, Utilization};
 use crate::job::sources;
-use crate::process::{execute, read};
+use crate::process::{execute, read, read_json, work_folder};
 use crate::tools::{not_in, python_help, python_that};
 
 /// Yosys runs in Python.
@@ -173,18 +173,16 @@ pub fn place_and_route(
     if let Some(implementation) = kept.result() {
         return Ok(implementation);
     }
-    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    let folder = work.path();
     let own = [("job.json", job.as_str()), ("fpga.py", SYNTHESIZE), (GOWIN_PINS_FILE, GOWIN_PINS)];
-    let mut all = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(own);
-    all.try_for_each(|(path, text)| write_file(&folder.join(path), text.as_bytes()))?;
+    let work = work_folder(files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(own))?;
+    let folder = work.path();
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["fpga.py", "job.json"]).current_dir(folder), "Yosys", &mut step)?;
-    check(design, &json(&folder.join("inferred.json"), "Yosys")?)?;
-    let cells: Cells = json(&folder.join("mapped.json"), "Yosys")?;
+    check(design, &read_json(&folder.join("inferred.json"), "Yosys")?)?;
+    let cells: Cells = read_json(&folder.join("mapped.json"), "Yosys")?;
     step("placing and routing");
     route(design, tools, folder, &cells)?;
-    let routed: Routed = json(&folder.join("report.json"), "nextpnr")?;
+    let routed: Routed = read_json(&folder.join("report.json"), "nextpnr")?;
     let report = FpgaReport::of(design, &cells, &routed)?;
     let implementation = FpgaImplementation { report, configured: read(&folder.join("configured.v"))? };
     kept.keep(&implementation);
@@ -206,9 +204,4 @@ fn route(design: &FpgaDesign, tools: &FpgaTools, folder: &Path, cells: &Cells) -
             "it has {cells}; if the device is too small, choose `--fpga ecp5`, or compile for a smaller tile by `--tile`"
         ))
     })
-}
-
-/// Reads what a program wrote.
-fn json<Found: for<'a> Deserialize<'a>>(path: &Path, program: &str) -> Result<Found, Diagnostic> {
-    serde_json::from_str(&read(path)?).map_err(|error| Diagnostic::new(format!("the result of {program}: {error}")))
 }

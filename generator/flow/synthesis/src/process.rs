@@ -1,11 +1,21 @@
-//! Running programs, and reading what they leave.
+//! Running programs in folders with their inputs, and reading what they leave.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, write_file};
 use pushmem_process::Invocation;
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+
+/// A folder to work in, with these files: the path and the text of each.
+pub(crate) fn work_folder<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<TempDir, Diagnostic> {
+    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    let mut files = files.into_iter();
+    files.try_for_each(|(path, text)| write_file(&work.path().join(path), text.as_bytes()))?;
+    Ok(work)
+}
 
 /// Runs a script for OpenSTA in a folder and returns what it printed. Its last line is `SECTION end`: at an error, OpenSTA
 /// stops and says that all is well.
@@ -41,6 +51,11 @@ fn execute_to(
 pub(crate) fn read(path: &Path) -> Result<String, Diagnostic> {
     let text = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Reads the result of a program, which it wrote as JSON.
+pub(crate) fn read_json<Found: DeserializeOwned>(path: &Path, program: &str) -> Result<Found, Diagnostic> {
+    serde_json::from_str(&read(path)?).map_err(|error| Diagnostic::new(format!("the result of {program}: {error}")))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::process::Command;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_cache::Kept;
-use pushmem_files::{Diagnostic, template, write_file};
+use pushmem_files::{Diagnostic, template};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
 use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::liberty::find_clock_gate;
 use crate::path::{Paths, figure, section};
-use crate::process::{execute, read, run_opensta};
+use crate::process::{execute, read, read_json, run_opensta, work_folder};
 use crate::report::{Block, Power, SynthesisReport};
 use crate::tools::Tools;
 
@@ -88,15 +88,12 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
         return Ok(synthesis);
     }
 
-    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    for (path, text) in files.iter().map(|(path, text)| (path.as_str(), text)).chain([
-        ("job.json", &description),
-        ("synthesize.py", &SYNTHESIZE.to_owned()),
+    let work = work_folder(files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([
+        ("job.json", description.as_str()),
+        ("synthesize.py", SYNTHESIZE),
         ("timing.tcl", &timing),
         ("power.tcl", &power),
-    ]) {
-        write_file(&work.path().join(path), text.as_bytes())?;
-    }
+    ]))?;
     write_libraries(&job, &libraries, work.path())?;
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["synthesize.py", "job.json"]).current_dir(work.path()), "Yosys", &mut step)?;
@@ -104,9 +101,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let timed = run_opensta("timing.tcl", work.path(), &tools.sta, &mut step)?;
     step("power");
     let powered = run_opensta("power.tcl", work.path(), &tools.sta, &mut step)?;
-    let text = read(&work.path().join("result.json"))?;
-    let modules: Vec<Module> =
-        serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
+    let modules: Vec<Module> = read_json(&work.path().join("result.json"), "Yosys")?;
     let model = |name: &str| made.rtl.iter().find(|(path, _)| path.ends_with(&format!("/{name}.sv")));
     let model = |name: &str| model(name).map(|(_, text)| text.clone());
     let mut cells = read(&work.path().join("cells.v"))?;

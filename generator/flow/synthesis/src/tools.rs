@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use pushmem_files::{Code, Diagnostic, write_file};
+use pushmem_files::{Code, Diagnostic};
 use pushmem_process::Invocation;
 
-use crate::process::run_opensta;
+use crate::process::{run_opensta, work_folder};
 
 /// Names the Python that has the packages.
 pub const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
@@ -53,7 +53,7 @@ impl Tools {
     /// # Errors
     /// A message that says how to install what is missing.
     pub fn find() -> Result<Self, Diagnostic> {
-        let (python, yosys) = python().ok_or_else(|| {
+        let (python, yosys) = python_with("pyosys").ok_or_else(|| {
             Diagnostic::new(format!("synthesis needs Yosys, the Python package pyosys: it {}", not_in()))
                 .or_code(Code::Tool)
                 .with_help(python_help(INSTALL_HELP))
@@ -71,8 +71,7 @@ impl Tools {
     /// # Errors
     /// When no Python has it.
     pub fn package_version(package: &str) -> Result<String, String> {
-        let asked = format!("import importlib.metadata, {package}; print(importlib.metadata.version('{package}'))");
-        let (python, version) = python_that(&asked).ok_or_else(|| format!("not found: it {}", not_in()))?;
+        let (python, version) = python_with(package).ok_or_else(|| format!("not found: it {}", not_in()))?;
         Ok(format!("{version} ({})", python.display()))
     }
 
@@ -89,10 +88,7 @@ impl Tools {
 /// How many times OpenSTA counts what happens inside cells, or why that is not known, in one line.
 fn overcharge(sta: &Path) -> Result<f64, String> {
     let ask = || {
-        let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-        for (name, text) in ENERGY {
-            write_file(&work.path().join(name), text.as_bytes())?;
-        }
+        let work = work_folder(ENERGY)?;
         run_opensta(ENERGY_SCRIPT, work.path(), sta, &mut |_| {})
     };
     let unknown = |why: &str| format!("OpenSTA does not tell the energy of a known cell ({why})");
@@ -105,9 +101,9 @@ fn overcharge(sta: &Path) -> Result<f64, String> {
         .ok_or_else(|| unknown(complaint().unwrap_or("it is no positive number")))
 }
 
-/// A Python that has pyosys, and the version of that.
-fn python() -> Option<(PathBuf, String)> {
-    python_that("import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))")
+/// A Python that has a package, and the version of that.
+fn python_with(package: &str) -> Option<(PathBuf, String)> {
+    python_that(&format!("import importlib.metadata, {package}; print(importlib.metadata.version('{package}'))"))
 }
 
 /// A Python that runs this, and what it prints.
