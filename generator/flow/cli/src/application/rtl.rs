@@ -10,6 +10,7 @@ use pushmem_process::Invocation;
 use pushmem_simulation::{BenchError, LibrarySources, ModelSources, Verilator};
 use pushmem_waves::View;
 use serde::Serialize;
+use tempfile::TempDir;
 
 use crate::progress::Spinner;
 use crate::waves;
@@ -55,12 +56,22 @@ pub fn run(files: &Files, wave: Option<&Path>, spinner: &Spinner) -> Result<RtlR
 /// # Errors
 /// Those of `run`, or when they cannot be written.
 pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
+    run(&temporary(files)?.path().join(ACCELERATOR))
+}
+
+/// The folder of an accelerator in a temporary one.
+pub const ACCELERATOR: &str = "accelerator";
+
+/// Writes the files to [`ACCELERATOR`] in a temporary folder.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn temporary(files: &Files) -> Result<TempDir, Diagnostic> {
     let temporary = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    let folder = temporary.path().join("accelerator");
     let mut contents = OutputFolder::new();
     contents.add_all(files.all().cloned());
-    contents.write(&folder)?;
-    run(&folder)
+    contents.write(&temporary.path().join(ACCELERATOR))?;
+    Ok(temporary)
 }
 
 /// The message of a simulation of a tile that failed. That the RTL differs from the model is a fault; `report` (for example

@@ -7,7 +7,7 @@ use std::process::Command;
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
 use pushmem_composition::Files;
-use pushmem_files::{Diagnostic, Document, FieldPath, OutputFolder};
+use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_nest::Program;
 use pushmem_process::Invocation;
 use pushmem_realization::build;
@@ -164,11 +164,7 @@ impl Built {
         let inputs = images::inputs(&compiled.program, BTreeMap::new(), &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
-        let folder = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-        let mut contents = OutputFolder::new();
-        contents.add_all(files.all().cloned());
-        contents.write(&folder.path().join("accelerator"))?;
-        Ok(Built { name: compiled.program.name.clone(), files, folder })
+        Ok(Built { name: compiled.program.name.clone(), folder: rtl::temporary(&files)?, files })
     }
 
     /// Runs the testbench with these sources; what fails, if anything.
@@ -182,7 +178,7 @@ impl Built {
         let found = tempfile::tempdir().map_err(cannot)?;
         for (run, arguments) in RUNS {
             let mut command = Command::new(&executable);
-            command.arg("--folder").arg(self.folder.path().join("accelerator"));
+            command.arg("--folder").arg(self.folder.path().join(rtl::ACCELERATOR));
             command.arg("--output").arg(found.path()).args(arguments);
             let finished = Invocation::of(&mut command).named("the testbench").finish()?;
             if !finished.status.success() {
