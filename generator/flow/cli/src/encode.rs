@@ -38,13 +38,7 @@ pub struct Encode {
 #[derive(Serialize)]
 struct Encoded<'a> {
     tile: &'a str,
-    writes: Vec<Write>,
-}
-
-#[derive(Serialize)]
-struct Write {
-    address: u32,
-    data: u32,
+    writes: &'a [RegisterWrite],
 }
 
 impl Encode {
@@ -64,8 +58,7 @@ impl Encode {
 
     /// Writes or prints the writes for a block of this name.
     fn write(&self, block: &str, text: String, writes: &[RegisterWrite]) -> Result<ExitCode, Diagnostic> {
-        let of_programs = writes.iter().map(|write| Write { address: write.address, data: write.data }).collect();
-        let encoded = self.json.then_some(Encoded { tile: block, writes: of_programs });
+        let encoded = self.json.then_some(Encoded { tile: block, writes });
         write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &text, encoded.as_ref())
     }
 }

@@ -27,8 +27,7 @@ impl ScheduleRegisters {
     /// # Errors
     /// When an extent, the start or a gap does not fit the controller, or it is given addresses.
     pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Fault> {
-        check_controller(controller, configured, &FieldPath::root().key(&controller.name))?;
-        Ok(ControllerRegisters::in_style(configured, controller, Style::Recurrence).schedule)
+        Ok(ControllerRegisters::of(configured, controller)?.schedule)
     }
 
     /// The configuration that they stand for. Its registers are these again.

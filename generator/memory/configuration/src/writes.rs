@@ -6,12 +6,13 @@ use std::path::Path;
 use pushmem_files::{Code, Diagnostic, FixedWords};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
+use serde::Serialize;
 
 use crate::decode::{DecodeError, decode};
 use crate::file::Configuration;
 
 /// A write of 32 bits to the configuration port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct RegisterWrite {
     /// Byte address within the tile.
     pub address: u32,
