@@ -1,7 +1,7 @@
 //! Adapters of a configuration port to the buses of a system.
 
 use askama::Template;
-use pushmem_files::render;
+use pushmem_files::{Diagnostic, render};
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -9,7 +9,7 @@ use pushmem_veryl::SourceFile;
 use crate::library::{OF_APB, OF_AXI_LITE, OF_TILELINK};
 use crate::shell::Channel;
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{BusError, compiled, free_name, new_files, text_of};
+use crate::{compiled, free_name, new_files, text_of};
 
 /// The beginning of the names of the ports of a configuration port.
 const CONFIGURATION: &str = "config_";
@@ -73,8 +73,8 @@ impl View<'_> {
 ///
 /// # Errors
 /// When the block has no such configuration port.
-pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, BusError> {
-    let wrong = || BusError::ConfigurationPort { module: block.module.to_owned() };
+pub fn adapter(block: &Block, bus: RegisterBus) -> Result<Adapter, Diagnostic> {
+    let wrong = || Diagnostic::new(format!("the module `{}` has no configuration port of a memory tile", block.module));
     let text = text_of(block.rtl, block.module).ok_or_else(wrong)?;
     let ports = ports_of(block.module, text).ok_or_else(wrong)?;
     if !ports.iter().any(|port| port.name == "config_address_i" && port.bits == u32::BITS) {

@@ -9,7 +9,7 @@
 use askama::Template;
 use pushmem_csr::SoftwareAccess::{ReadOnly, ReadWrite};
 use pushmem_csr::{Field, Layout, WORD_BYTES};
-use pushmem_files::render;
+use pushmem_files::{Diagnostic, render};
 use pushmem_images::Element;
 use pushmem_systemverilog::{File, ModulePort, ports_of};
 use pushmem_tile::Reset;
@@ -19,7 +19,7 @@ use crate::managers::{Memory, check_walks};
 use crate::registers::{field, value, window};
 use crate::shell::{Channel, View};
 use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
-use crate::{Accelerator, BusError, Shell, Traffic, WORD_BITS, compiled, new_files, shell, text_of};
+use crate::{Accelerator, Shell, Traffic, WORD_BITS, compiled, new_files, shell, text_of, without_ports};
 
 /// The ends of the names of ports by which a host tells the shell about a stream.
 pub(crate) const OF_STREAM: [&str; 7] =
@@ -255,12 +255,12 @@ const ANY_WORDS: Traffic = Traffic { beats: 0, element: Element::U16, whole: Ele
 ///
 /// # Errors
 /// As [`ArrayModule::check`], and when the module is not that of an array.
-pub fn array_shell(array: &ArrayModule) -> Result<Shell, BusError> {
+pub fn array_shell(array: &ArrayModule) -> Result<Shell, Diagnostic> {
     array.check()?;
     let tiles = array.tiles();
     let module = &format!("{}_host", array.name);
     let (inputs, outputs) = (tiles.readers as usize, tiles.writers as usize);
-    let wrong = || BusError::Ports { module: array.module.clone(), inputs, outputs };
+    let wrong = || without_ports(&array.module, inputs, outputs);
     let ports = text_of(array.rtl, &array.module).and_then(|text| ports_of(&array.module, text)).ok_or_else(wrong)?;
     let banks = match &array.ports {
         ArrayPorts::Tiles(_) => 0,
@@ -313,12 +313,19 @@ impl ArrayModule<'_> {
     ///
     /// # Errors
     /// When there are more streams than columns, or than the shell has registers for; when its banks have more bytes than there are addresses for.
-    pub fn check(&self) -> Result<(), BusError> {
+    pub fn check(&self) -> Result<(), Diagnostic> {
         if let Some(&GlobalBuffer { bytes, .. }) = self.rows() {
-            return if bytes > MOST_BYTES { Err(BusError::Bytes { bytes, limit: MOST_BYTES }) } else { Ok(()) };
+            let message = format!(
+                "the {bytes} bytes of its banks are more than the {MOST_BYTES} that an AXI4 subordinate has addresses for"
+            );
+            let refused = || Diagnostic::new(message).with_help("choose an array with fewer `banks` or `bank_bytes`");
+            return if bytes > MOST_BYTES { Err(refused()) } else { Ok(()) };
         }
         let IoTiles { readers, writers, columns, levels, memory } = self.tiles();
-        let refused = |limit: String| Err(BusError::Streams { array: self.name.to_owned(), readers, writers, limit });
+        let refused = |limit: String| {
+            let message = format!("{readers} sources and {writers} sinks are more than the {limit} of `{}`", self.name);
+            Err(Diagnostic::new(message).with_help("ask for fewer with `--bus-readers` and `--bus-writers`"))
+        };
         if readers > columns || writers > columns {
             return refused(format!("{columns} of either"));
         }

@@ -15,6 +15,8 @@
 //!
 //! [`Manager`] is the model of a manager: the bytes of memory that a stream reads or writes.
 //!
+//! An error has advice where there is another choice; without advice, it is a fault of who calls this.
+//!
 //! Hardware that varies by parameters alone is a module in `templates/bus/library`; the shell is printed.
 
 mod adapter;
@@ -35,12 +37,12 @@ mod tiles;
 
 use itertools::Itertools;
 use pushmem_csr::Register;
-use pushmem_files::render;
+use pushmem_files::{Diagnostic, render};
 use pushmem_images::Element;
 use pushmem_rtl::name_resets;
 use pushmem_systemverilog::{File, files_of, ports_of};
 use pushmem_tile::Reset;
-use pushmem_veryl::{CompileError, SourceFile};
+use pushmem_veryl::SourceFile;
 
 pub use adapter::{Adapter, Block, adapter};
 pub use array::{ArrayModule, ArrayPorts, GlobalBuffer, IoTiles, array_shell};
@@ -93,78 +95,14 @@ pub struct Traffic {
     pub whole: Element,
 }
 
-/// Why there is no shell.
-#[derive(Debug, thiserror::Error)]
-pub enum BusError {
-    /// The module is not among the files, or its ports are not those of an accelerator.
-    #[error(
+/// Advice where managers of AXI4 do not do.
+const ANY_ORDER: &str = "choose `--bus axis`, whose streams a DMA of the system feeds in any order";
+
+/// The refusal of a module that has not the ports of an accelerator with so many streams: it is not among the files, or is another one.
+fn without_ports(module: &str, inputs: usize, outputs: usize) -> Diagnostic {
+    Diagnostic::new(format!(
         "the module `{module}` has not the ports of an accelerator with {inputs} input and {outputs} output streams"
-    )]
-    Ports {
-        /// Name of the module.
-        module: String,
-        /// Input streams that it should have.
-        inputs: usize,
-        /// Output streams that it should have.
-        outputs: usize,
-    },
-    /// The module is not among the files, or has no configuration port with byte addresses of 32 bits.
-    #[error("the module `{module}` has no configuration port of a memory tile")]
-    ConfigurationPort {
-        /// Name of the module.
-        module: String,
-    },
-    /// The configuration port takes all 32 bits of an address: the registers of the shell have no place beside it.
-    #[error("the configuration of `{module}` takes all {bits} bits of an address, so that no registers fit beside it")]
-    Addresses {
-        /// Name of the module.
-        module: String,
-        /// Bits of the configuration port.
-        bits: u32,
-    },
-    /// A stream goes through its array in an order that no manager follows.
-    #[error("no manager of AXI4 follows the stream `{stream}`: {error}")]
-    Walk {
-        /// Name of the stream.
-        stream: String,
-        /// Why not.
-        error: WalkError,
-    },
-    /// There are more images than a register has bits, or than there are addresses for their arguments.
-    #[error(
-        "{images} images with {words} words of arguments are more than the {limit} that the shell has registers for"
-    )]
-    Images {
-        /// Input and output images.
-        images: usize,
-        /// Words of their addresses and strides.
-        words: usize,
-        /// The most images.
-        limit: usize,
-    },
-    /// There are more streams than columns, or than there are registers for.
-    #[error("{readers} sources and {writers} sinks are more than the {limit} of `{array}`")]
-    Streams {
-        /// Name of the array.
-        array: String,
-        /// Sources that were asked for.
-        readers: u32,
-        /// Sinks that were asked for.
-        writers: u32,
-        /// The most of either, or of both together.
-        limit: String,
-    },
-    /// The banks have more bytes than a subordinate has addresses for.
-    #[error("the {bytes} bytes of its banks are more than the {limit} that an AXI4 subordinate has addresses for")]
-    Bytes {
-        /// Bytes of all banks.
-        bytes: u64,
-        /// The most bytes.
-        limit: u64,
-    },
-    /// A fault of a template.
-    #[error(transparent)]
-    Veryl(#[from] CompileError),
+    ))
 }
 
 /// A shell, with what packages tell of it.
@@ -214,7 +152,7 @@ pub(crate) const WORD_BITS: u32 = 16;
 ///
 /// # Errors
 /// When the ports are not those of an accelerator, or its configuration leaves no address for the shell.
-pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
+pub fn axis(accelerator: &Accelerator) -> Result<Shell, Diagnostic> {
     shell(accelerator, &View::of(accelerator, &format!("{}_axis", accelerator.module))?)
 }
 
@@ -223,13 +161,13 @@ pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
 ///
 /// # Errors
 /// As [`axis`], and when a stream is no walk through an image, or there are too many.
-pub fn axi(accelerator: &Accelerator, images: &[Elements], memory: Memory) -> Result<Shell, BusError> {
+pub fn axi(accelerator: &Accelerator, images: &[Elements], memory: Memory) -> Result<Shell, Diagnostic> {
     let view = View::of(accelerator, &format!("{}_axi", accelerator.module))?.with_images(images, memory)?;
     shell(accelerator, &view)
 }
 
 /// The files of a shell: the library, the control, the shell as it is printed, what tools want to know, and those of firmware.
-fn shell(accelerator: &Accelerator, view: &View) -> Result<Shell, BusError> {
+fn shell(accelerator: &Accelerator, view: &View) -> Result<Shell, Diagnostic> {
     let mut files = new_files(accelerator.rtl, compiled(view.sources(), accelerator.reset)?);
     let top = files.last().map_or("", |(_, text)| text);
     let ports = ports_of(&view.module, top).expect("Veryl prints a port a line");
@@ -254,8 +192,9 @@ fn new_files(rtl: &[File], mut files: Vec<File>) -> Vec<File> {
 }
 
 /// The SystemVerilog files of modules, in the folder `rtl`.
-fn compiled(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<File>, BusError> {
-    let mut modules = pushmem_rtl::compile(sources, reset)?;
+fn compiled(sources: Vec<SourceFile>, reset: Reset) -> Result<Vec<File>, Diagnostic> {
+    let compiled = pushmem_rtl::compile(sources, reset);
+    let mut modules = compiled.map_err(|error| Diagnostic::new(error.to_string()))?;
     for module in &mut modules {
         module.text = reset.of_system_verilog(&module.text);
     }

@@ -1,6 +1,7 @@
 //! The images that a shell reads from memory and writes there, as templates print them.
 
 use itertools::Itertools;
+use pushmem_files::Diagnostic;
 use pushmem_images::Element;
 
 use crate::array::{COUNT_BITS, LINE_BITS};
@@ -8,7 +9,7 @@ use crate::image::{Elements, Walk, have_addresses};
 use crate::shell::{Channel, View};
 use crate::streams::Stream;
 use crate::subordinate::{AXI_CHANNELS, AxiBits, Signal, axi, channels};
-use crate::{BusError, WORD_BITS};
+use crate::{ANY_ORDER, WORD_BITS};
 
 /// Bits of an address, and of a stride when it is added to one.
 pub(crate) const ADDRESS_BITS: u32 = 64;
@@ -283,27 +284,39 @@ fn walk_words(levels: u32) -> usize {
 ///
 /// # Errors
 /// When there are too many of them, or of their arguments.
-pub(crate) fn check_walks(images: usize, levels: u32) -> Result<(), BusError> {
-    let words = walk_words(levels) * images;
-    let fit = images <= MOST_IMAGES && have_addresses(words);
-    if fit { Ok(()) } else { Err(BusError::Images { images, words, limit: MOST_IMAGES }) }
+pub(crate) fn check_walks(images: usize, levels: u32) -> Result<(), Diagnostic> {
+    check_registers(images, walk_words(levels) * images).map_err(|refused| {
+        refused.with_help(
+            "ask for fewer with `--bus-readers` and `--bus-writers`, or choose an array with fewer `io: levels`",
+        )
+    })
+}
+
+/// Whether a register has a bit for each of so many images, and there are addresses for so many words of their arguments.
+fn check_registers(images: usize, words: usize) -> Result<(), Diagnostic> {
+    match images <= MOST_IMAGES && have_addresses(words) {
+        true => Ok(()),
+        false => Err(Diagnostic::new(format!(
+            "{images} images with {words} words of arguments are more than the {MOST_IMAGES} that the shell has registers for"
+        ))),
+    }
 }
 
 impl View<'_> {
     /// The shell with an image of each stream, inputs first.
-    pub(crate) fn with_images(mut self, elements: &[Elements], memory: Memory) -> Result<Self, BusError> {
+    pub(crate) fn with_images(mut self, elements: &[Elements], memory: Memory) -> Result<Self, Diagnostic> {
         let ordered = self.streams.iter().sorted_by_key(|stream| (stream.output, stream.number));
         let mut words = 0;
         let images = ordered.zip(elements).enumerate().map(|(number, (stream, elements))| {
-            let failed = |error| BusError::Walk { stream: stream.name.clone(), error };
-            let walk = elements.walk().map_err(failed)?;
+            let walk = elements.walk().map_err(|error| {
+                let message = format!("no manager of AXI4 follows the stream `{}`: {error}", stream.name);
+                Diagnostic::new(message).with_help(ANY_ORDER)
+            })?;
             let image = Image::of(stream, number, &walk, elements, &mut words);
             Ok(Image { signals: signals(stream, memory), ..image })
         });
-        let images = images.collect::<Result<Vec<Image>, BusError>>()?;
-        if images.len() > MOST_IMAGES || !have_addresses(words) {
-            return Err(BusError::Images { images: images.len(), words, limit: MOST_IMAGES });
-        }
+        let images = images.collect::<Result<Vec<Image>, Diagnostic>>()?;
+        check_registers(images.len(), words).map_err(|refused| refused.with_help(ANY_ORDER))?;
         self.memory = memory;
         self.images = images;
         self.argument_words = words;
@@ -311,7 +324,7 @@ impl View<'_> {
     }
 
     /// The shell with a manager of each stream, whose walk has so many loops outside of a line: their strides in bytes are arguments.
-    pub(crate) fn with_walks(mut self, levels: u32, memory: Memory) -> Result<Self, BusError> {
+    pub(crate) fn with_walks(mut self, levels: u32, memory: Memory) -> Result<Self, Diagnostic> {
         let ordered = self.streams.iter().sorted_by_key(|stream| (stream.output, stream.number));
         let images =
             ordered.enumerate().map(|(number, stream)| Image::walked(stream, number, levels, memory)).collect_vec();

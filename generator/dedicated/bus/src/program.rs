@@ -9,11 +9,12 @@ use pushmem_images::Element;
 use pushmem_systemverilog::File;
 use serde::Serialize;
 
+use crate::ANY_ORDER;
 use crate::array::{
     ArrayModule, ArrayPorts, COUNT_BITS, LINE_BITS, host_offset, stream_name, stream_offset, stream_word,
 };
 use crate::driver::{ARRAY_DIMENSIONS, BANK_LEVELS, Firmware};
-use crate::image::{Elements, WalkError};
+use crate::image::Elements;
 
 /// The most bytes of a stream, and iterations less one of a loop outside of a line.
 const MOST_BYTES: u64 = (1 << LINE_BITS) - 1;
@@ -92,50 +93,14 @@ pub struct Program<'a> {
 }
 
 /// Why a program does not run behind a shell.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProgramError {
-    /// It has more streams than the shell.
-    #[error("it has {wanted} streams {way} the array, each a word wide, and the shell has {limit}")]
-    Streams {
-        /// Name of the image of the first stream that the shell does not have.
-        image: String,
-        /// `into` or `out of`.
-        way: &'static str,
-        /// Streams of the program.
-        wanted: usize,
-        /// Streams of the shell.
-        limit: u32,
-    },
-    /// A stream is no walk through its image.
-    #[error("no manager of AXI4 follows a stream of `{image}`: {error}")]
-    Walk {
-        /// Name of the image.
-        image: String,
-        /// Why not.
-        error: WalkError,
-    },
-    /// A walk has more loops than the registers.
-    #[error("a stream of `{image}` walks in {loops} loops outside of a line, and the shell has registers for {limit}")]
-    Loops {
-        /// Name of the image.
-        image: String,
-        /// Its loops.
-        loops: usize,
-        /// Loops of the shell.
-        limit: u32,
-    },
-    /// A number of a walk is too large for its register.
-    #[error("a stream of `{image}` has {what} {value}, and the shell has registers for numbers up to {limit}")]
-    Number {
-        /// Name of the image.
-        image: String,
-        /// Meaning of the number.
-        what: &'static str,
-        /// The number.
-        value: u64,
-        /// The largest.
-        limit: u64,
-    },
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramError {
+    /// Name of the image that it is about: of streams, that of the first that the shell does not have.
+    pub image: String,
+    /// The reason.
+    pub message: String,
+    /// Advice.
+    pub help: String,
 }
 
 /// A stream with its walk, as tables have it.
@@ -202,13 +167,8 @@ fn list<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).join(", ")
 }
 
-impl ProgramError {
-    /// The name of the image that it is about.
-    pub fn image(&self) -> &str {
-        use ProgramError::{Loops, Number, Streams, Walk};
-        let (Streams { image, .. } | Walk { image, .. } | Loops { image, .. } | Number { image, .. }) = self;
-        image
-    }
+fn refused(image: &str, message: String, help: impl Into<String>) -> ProgramError {
+    ProgramError { image: image.to_owned(), message, help: help.into() }
 }
 
 impl Program<'_> {
@@ -288,8 +248,12 @@ impl Program<'_> {
 
     /// A number of an image, which has a limit.
     fn fits(&self, image: usize, what: &'static str, value: u64, limit: u64) -> Result<u64, ProgramError> {
-        let image = || self.images[image].name.clone();
-        if value <= limit { Ok(value) } else { Err(ProgramError::Number { image: image(), what, value, limit }) }
+        let image = &self.images[image].name;
+        let message = || {
+            format!("a stream of `{image}` has {what} {value}, and the shell has registers for numbers up to {limit}")
+        };
+        let help = "run the program on a smaller part of the image at a time";
+        if value <= limit { Ok(value) } else { Err(refused(image, message(), help)) }
     }
 
     fn fits_dimensions(&self, image: usize, dimensions: usize) -> Result<u64, ProgramError> {
@@ -323,9 +287,11 @@ impl Program<'_> {
         for (output, limit) in [(false, tiles.readers), (true, tiles.writers)] {
             let lanes = of(output);
             if lanes.len() > limit as usize {
-                let way = if output { "out of" } else { "into" };
-                let image = self.images[lanes[limit as usize].image].name.clone();
-                return Err(ProgramError::Streams { image, way, wanted: lanes.len(), limit });
+                let [way, option] = if output { ["out of", "--bus-writers"] } else { ["into", "--bus-readers"] };
+                let (wanted, image) = (lanes.len(), &self.images[lanes[limit as usize].image].name);
+                let message =
+                    format!("it has {wanted} streams {way} the array, each a word wide, and the shell has {limit}");
+                return Err(refused(image, message, format!("ask for `{option} {wanted}`")));
             }
             for (lane, number) in lanes.into_iter().zip(0..) {
                 found.push(self.walk(lane, number, array)?);
@@ -357,11 +323,17 @@ impl Program<'_> {
         if tiles.memory.is_none() {
             return Ok(walked);
         }
-        let walk = lane.elements.walk().map_err(|error| ProgramError::Walk { image: image.clone(), error })?;
+        let walk = lane.elements.walk().map_err(|error| {
+            refused(&image, format!("no manager of AXI4 follows a stream of `{image}`: {error}"), ANY_ORDER)
+        })?;
         self.fits_dimensions(lane.image, walk.start.len())?;
         let (loops, limit) = (walk.levels.len(), tiles.levels);
         if loops > limit as usize {
-            return Err(ProgramError::Loops { image, loops, limit });
+            let message = format!(
+                "a stream of `{image}` walks in {loops} loops outside of a line, and the shell has registers for {limit}"
+            );
+            let help = format!("choose an array with `io: {{levels: {loops}}}`, or `--bus axis`");
+            return Err(refused(&image, message, help));
         }
         walked.sizes.push(walk.words * element.bytes());
         // Loops that a walk does not have are of one iteration.

@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{Register, WORD_BYTES};
-use pushmem_files::render;
+use pushmem_files::{Diagnostic, render};
 use pushmem_systemverilog::{ModulePort, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::SourceFile;
@@ -14,7 +14,7 @@ use crate::managers::{Image, Memory};
 use crate::registers::{DataPath, window};
 use crate::streams::{Stream, is_known, streams};
 use crate::subordinate::{RegisterBus, Subordinate};
-use crate::{Accelerator, BusError, ROWS, free_name, registers, text_of};
+use crate::{Accelerator, ROWS, free_name, registers, text_of, without_ports};
 
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 pub(super) type Channel = (String, u32, String, String, String);
@@ -55,10 +55,10 @@ struct Control {
 
 impl<'a> View<'a> {
     /// The shell with streams, of this name if no module of the accelerator has it.
-    pub fn of(accelerator: &Accelerator<'a>, name: &str) -> Result<Self, BusError> {
+    pub fn of(accelerator: &Accelerator<'a>, name: &str) -> Result<Self, Diagnostic> {
         let (inputs, outputs) = (accelerator.inputs.len(), accelerator.outputs.len());
         let module = accelerator.module;
-        let wrong = || BusError::Ports { module: module.to_owned(), inputs, outputs };
+        let wrong = || without_ports(module, inputs, outputs);
         let text = text_of(accelerator.rtl, module).ok_or_else(wrong)?;
         let ports = ports_of(module, text).ok_or_else(wrong)?;
         let streams = streams(&ports, accelerator);
@@ -69,7 +69,11 @@ impl<'a> View<'a> {
         }
         let config_bits = ports.iter().find(|port| port.name == "config_address_i").map_or(0, |port| port.bits);
         if config_bits >= u32::BITS {
-            return Err(BusError::Addresses { module: module.to_owned(), bits: config_bits });
+            let message = format!(
+                "the configuration of `{module}` takes all {config_bits} bits of an address, so that no registers fit beside it"
+            );
+            let help = "choose a tile with more rows or ports, so that there are fewer tiles";
+            return Err(Diagnostic::new(message).with_help(help));
         }
         Ok(View {
             accelerator: module,

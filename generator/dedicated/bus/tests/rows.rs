@@ -1,8 +1,6 @@
 //! Shells of arrays with a global buffer.
 
-use pushmem_bus::{
-    ArrayModule, ArrayPorts, BusError, Elements, GlobalBuffer, Lane, Place, Program, ProgramImage, array_shell,
-};
+use pushmem_bus::{ArrayModule, ArrayPorts, Elements, GlobalBuffer, Lane, Place, Program, ProgramImage, array_shell};
 use pushmem_images::Element;
 use pushmem_systemverilog::{File, ports_of};
 use pushmem_tile::Reset;
@@ -116,9 +114,9 @@ fn shells_follow_the_array() {
 fn shells_that_a_buffer_cannot_have_are_refused() {
     let rtl = rtl(4);
     let error = array_shell(&array(&rtl, GlobalBuffer { bytes: 1 << 32, ..buffer() })).unwrap_err();
-    assert!(matches!(error, BusError::Bytes { bytes: 0x1_0000_0000, limit: 0x8000_0000 }), "{error}");
+    assert!(error.message().starts_with("the 4294967296 bytes of its banks are more than the 2147483648"), "{error}");
     let error = array_shell(&ArrayModule { module: "other".to_owned(), ..array(&rtl, buffer()) }).unwrap_err();
-    assert!(matches!(error, BusError::Ports { .. }), "{error}");
+    assert!(error.message().contains("`other` has not the ports of an accelerator"), "{error}");
 }
 
 #[test]

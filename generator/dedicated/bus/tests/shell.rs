@@ -1,6 +1,6 @@
 //! Shells of modules that have the ports of accelerators.
 
-use pushmem_bus::{Accelerator, BusError, Elements, Memory, Traffic, WalkError, axi, axis, window};
+use pushmem_bus::{Accelerator, Elements, Memory, Traffic, axi, axis, window};
 use pushmem_images::Element;
 use pushmem_systemverilog::ports_of;
 use pushmem_tile::Reset;
@@ -132,11 +132,12 @@ fn what_is_no_accelerator_has_no_shell() {
         Accelerator { inputs: vec![traffic(1); 2], ..accelerator(&rtl) },
         Accelerator { outputs: Vec::new(), ..accelerator(&rtl) },
     ] {
-        assert!(matches!(axis(&wrong), Err(BusError::Ports { .. })), "{wrong:?}");
+        let error = axis(&wrong).unwrap_err();
+        assert!(error.message().contains("has not the ports of an accelerator"), "{error} {wrong:?}");
     }
     let rtl = files(module(32, ""));
     let error = axis(&accelerator(&rtl)).unwrap_err();
-    assert!(matches!(error, BusError::Addresses { bits: 32, .. }), "{error}");
+    assert!(error.message().contains("takes all 32 bits of an address"), "{error}");
 }
 
 /// Streams may have the names of channels, and of signals of the shell.
@@ -240,7 +241,8 @@ fn a_stream_that_walks_through_no_image_has_no_manager() {
     let mut diagonal = images();
     diagonal[1].loops = vec![(64, vec![9])];
     let error = axi(&accelerator(&rtl), &diagonal, Memory::default()).unwrap_err();
-    assert!(matches!(&error, BusError::Walk { stream, error: WalkError::Dimensions } if stream == "out"), "{error}");
+    let expected = "the stream `out`: it walks over the end of a dimension into the next one";
+    assert!(error.message().ends_with(expected), "{error}");
 }
 
 /// Elements of 8 bits take a byte outside of the accelerator, whose words have 16 bits.

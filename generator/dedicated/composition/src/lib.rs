@@ -5,7 +5,6 @@
 //! their own way. Hardware that varies by parameters alone is a module in `templates/accelerator/library`; the top
 //! module is printed.
 
-mod error;
 mod header;
 mod instance;
 mod loops;
@@ -19,16 +18,16 @@ mod window;
 
 use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, format_writes};
+use pushmem_files::Diagnostic;
 use pushmem_graph::{Accelerator, Beats, WORD_BITS};
 use pushmem_nest::Program;
 use pushmem_systemverilog::{FILE_LIST, VERYL_KEYWORDS, file_list, is_header, with_headers};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Reset, TileSpec};
 use pushmem_waves::View;
 
 use crate::names::Names;
 use crate::window::Window;
 
-pub use error::CompositionError;
 pub use modules::LIBRARY;
 pub use testbench::{format_beats, read_cycles};
 pub use window::{register_writes, tile_bytes};
@@ -117,27 +116,24 @@ impl Files {
 /// of a run of each input and output stream.
 ///
 /// # Errors
-/// When a tile does not suit, two tiles need modules of one name, a configuration does not fit, or the words are not those of
-/// a run.
+/// When a tile does not suit, or two tiles need modules of one name: with advice. When a configuration does not fit, a schedule is none
+/// that hardware could follow, or the words are not those of a run, which are faults of the caller: without.
 pub fn compose(
     accelerator: &Accelerator,
     program: &Program,
     tile_files: &[Vec<(String, String)>],
     inputs: &[Beats],
     expected: &[Beats],
-) -> Result<Files, CompositionError> {
+) -> Result<Files, Diagnostic> {
     if let Some(spec) = accelerator.specs_in_use().find(|spec| spec.word_bits < WORD_BITS) {
-        return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
+        let TileSpec { name, word_bits, .. } = spec;
+        let message = format!("the words of the tile `{name}` have {word_bits} bits; an accelerator needs 16 or more");
+        return Err(Diagnostic::new(message).with_help("choose a tile with words of at least 16 bits"));
     }
     let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
-    if let Some(spec) =
-        accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.target.memory().reset)
-    {
-        return Err(CompositionError::Reset {
-            tile: spec.name.clone(),
-            reset: spec.reset,
-            wanted: accelerator.target.memory().reset,
-        });
+    let wanted = accelerator.target.memory().reset;
+    if let Some(spec) = accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != wanted) {
+        return Err(other_reset(spec, wanted));
     }
     let window = Window::of(accelerator)?;
     let tiles = tile_modules(accelerator, tile_files);
@@ -197,6 +193,13 @@ pub fn compose(
     Ok(Files { top_module, rtl, tiles, harness, waves: top.waves, others })
 }
 
+/// The refusal of a tile that is reset otherwise than the memory tile, which decides for the accelerator.
+pub fn other_reset(spec: &TileSpec, wanted: Reset) -> Diagnostic {
+    let (reset, wanted) = (spec.reset.name(), wanted.name());
+    Diagnostic::new(format!("the reset of the tile `{}` is {reset}, that of the accelerator {wanted}", spec.name))
+        .with_help("an accelerator has one kind of reset: give all tiles the same")
+}
+
 /// The kinds of tiles that there are instances of.
 fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>]) -> Vec<TileModule> {
     let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
@@ -213,13 +216,16 @@ fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>])
 }
 
 /// The files of several tiles, those that they share once.
-fn merged(tile_files: &[Vec<(String, String)>]) -> Result<Vec<(String, String)>, CompositionError> {
+fn merged(tile_files: &[Vec<(String, String)>]) -> Result<Vec<(String, String)>, Diagnostic> {
     let mut files: Vec<(String, String)> = Vec::new();
     for (name, text) in tile_files.iter().flatten() {
         match files.iter().find(|(other, _)| other == name) {
             None => files.push((name.clone(), text.clone())),
             Some((_, other)) if other == text => {}
-            Some(_) => return Err(CompositionError::Files { name: name.clone() }),
+            Some(_) => {
+                let message = format!("two specifications need different files `{name}`");
+                return Err(Diagnostic::new(message).with_help("give one of the specifications another `name`"));
+            }
         }
     }
     Ok(files)

@@ -2,10 +2,9 @@
 
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
-use pushmem_files::counted;
+use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::{Condition, Counter, Variable};
 
-use crate::error::CompositionError;
 use crate::instance::Instance;
 use crate::text::{bits_for, concatenation, literal, range};
 
@@ -66,10 +65,13 @@ impl LoopCounter<'_> {
     ///
     /// # Errors
     /// When the schedule is none that hardware could follow.
-    pub fn print(&self, clock: &str, reset: &str) -> Result<String, CompositionError> {
+    pub fn print(&self, clock: &str, reset: &str) -> Result<String, Diagnostic> {
         let Counter { loops, extent, cycle } = self.counter;
         let counter = with_loops(Instance::new(self.module.as_str(), self.instance.as_str()), extent, cycle);
-        let counter = counter.ok_or_else(|| CompositionError::Schedule { loops: loops.clone() })?;
+        let counter = counter.ok_or_else(|| {
+            let loops = loops.join(", ");
+            Diagnostic::new(format!("the loops [{loops}] have iterations in one cycle, or before cycle 0"))
+        })?;
         let mut lines = vec![format!("    logic{} {};", range(1), self.steps)];
         let bits = range(index_bits(self.counter));
         lines.extend(self.indices.iter().rev().map(|index| format!("    logic{bits} {index};")));

@@ -1,12 +1,11 @@
 //! The testbench and its input files.
 
 use itertools::Itertools;
-use pushmem_files::text;
+use pushmem_files::{Diagnostic, text};
 use pushmem_graph::{Accelerator, Beats, Stream};
 use pushmem_waves::View;
 
 use crate::TileModule;
-use crate::error::CompositionError;
 use crate::top::{StreamPorts, self_test};
 
 /// The testbench, which is the same for all accelerators.
@@ -100,13 +99,15 @@ pub(crate) fn beat_files(
     ports: &[String],
     beats: &[Beats],
     ending: &str,
-) -> Result<Vec<(String, String)>, CompositionError> {
+) -> Result<Vec<(String, String)>, Diagnostic> {
     let file = |(number, (stream, port)): (usize, (&Stream, &String))| {
         let words = beats.get(number).map_or(&[][..], |words| words.as_slice());
         let expected = accelerator.counters[stream.counter].iterations() * stream.lanes.len() as u64;
         let found = words.len() as u64;
         if found != expected {
-            return Err(CompositionError::Beats { stream: stream.name.clone(), expected, found });
+            let name = &stream.name;
+            let message = format!("the beats of the stream {name} have {expected} words, but {found} are given");
+            return Err(Diagnostic::new(message));
         }
         Ok((format!("testbench/{port}{ending}"), format_beats(stream, words)))
     };

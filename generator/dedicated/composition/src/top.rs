@@ -15,13 +15,12 @@ mod words;
 
 use askama::Template;
 use index_vec::IndexSlice;
-use pushmem_files::{counted, render};
+use pushmem_files::{Diagnostic, counted, render};
 use pushmem_graph::{Accelerator, DatapathId, Memories};
 use pushmem_nest::{Level, Program};
 use pushmem_systemverilog::asserts;
 use pushmem_waves::View;
 
-use crate::error::CompositionError;
 use crate::modules::KernelModule;
 use crate::tables::TableModule;
 use crate::text::{aligned, lines};
@@ -95,7 +94,7 @@ pub(crate) fn print(
     (kernels, tables): (&IndexSlice<DatapathId, [KernelModule]>, &[TableModule]),
     window: Window,
     name: &str,
-) -> Result<Top, CompositionError> {
+) -> Result<Top, Diagnostic> {
     let context = Context { accelerator, program, kernels, tables, window, signals: Signals::of(accelerator) };
     let mut sections = vec![context.run_control()];
     sections.extend(context.late_flushes());

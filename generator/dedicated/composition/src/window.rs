@@ -2,10 +2,10 @@
 
 use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, encode};
+use pushmem_files::Diagnostic;
 use pushmem_graph::{Accelerator, Configured};
 use pushmem_registers::RegisterMap;
 
-use crate::error::CompositionError;
 use crate::text::bits_for;
 
 /// The addresses of the tiles, those of memories and then those of ROMs: each has a window of the same size, a power of two
@@ -21,7 +21,7 @@ pub(crate) struct Window {
 impl Window {
     /// # Errors
     /// When 32 bits are not enough.
-    pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
+    pub fn of(accelerator: &Accelerator) -> Result<Self, Diagnostic> {
         let configured = accelerator.configured();
         let bytes = configured.iter().map(|tile| tile.spec).dedup().map(|spec| RegisterMap::of(spec).bytes());
         let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
@@ -29,7 +29,13 @@ impl Window {
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };
         let window = Window { offset_bits, tile_bits };
         let bits = window.bits();
-        if bits > u32::BITS { Err(CompositionError::Addresses { tiles, bits }) } else { Ok(window) }
+        if bits > u32::BITS {
+            let message =
+                format!("the registers of {tiles} memory tiles need {bits} address bits; the configuration bus has 32");
+            let help = "choose a tile with more rows or ports, or unroll less, so that there are fewer tiles";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
+        Ok(window)
     }
 
     /// Bits of an address.
@@ -48,7 +54,7 @@ impl Window {
 ///
 /// # Errors
 /// When 32 bits are not enough.
-pub fn tile_bytes(accelerator: &Accelerator) -> Result<u64, CompositionError> {
+pub fn tile_bytes(accelerator: &Accelerator) -> Result<u64, Diagnostic> {
     Window::of(accelerator).map(Window::bytes)
 }
 
@@ -57,11 +63,12 @@ pub fn tile_bytes(accelerator: &Accelerator) -> Result<u64, CompositionError> {
 ///
 /// # Errors
 /// When a configuration does not fit its tile, or the addresses do not fit 32 bits.
-pub fn register_writes(accelerator: &Accelerator) -> Result<Vec<Vec<RegisterWrite>>, CompositionError> {
+pub fn register_writes(accelerator: &Accelerator) -> Result<Vec<Vec<RegisterWrite>>, Diagnostic> {
     let window = Window::of(accelerator)?;
     let of_tile = |(number, tile): (usize, &Configured)| {
-        let writes = encode(tile.configuration, tile.spec, &RegisterMap::of(tile.spec))
-            .map_err(|finding| CompositionError::Configuration { tile: tile.name.to_owned(), finding })?;
+        let writes = encode(tile.configuration, tile.spec, &RegisterMap::of(tile.spec)).map_err(|fault| {
+            Diagnostic::new(format!("the memory tile {} cannot be configured: {}", tile.name, fault.message))
+        })?;
         let base = (number as u64 * window.bytes()) as u32;
         Ok(writes.into_iter().map(|write| RegisterWrite { address: base + write.address, ..write }).collect())
     };

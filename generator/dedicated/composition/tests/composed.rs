@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use index_vec::{IndexVec, index_vec};
 use pushmem_affine::{Affine, Domain};
-use pushmem_composition::{CompositionError, Files, compose, register_writes};
+use pushmem_composition::{Files, compose, register_writes};
 use pushmem_configuration::Configuration;
 use pushmem_datapaths::{DedicatedOperators, TableMemories};
 use pushmem_files::Document;
@@ -712,14 +712,18 @@ fn what_hardware_cannot_do_is_an_error() {
     };
     let mut early = accelerator.clone();
     early.counters[0].cycle.start = -1;
-    assert!(matches!(error(&early, &expected), CompositionError::Schedule { .. }));
+    let refused = error(&early, &expected);
+    assert!(refused.message().ends_with("have iterations in one cycle, or before cycle 0"), "{refused}");
     let mut double = accelerator.clone();
     double.counters[0].cycle.stride = vec![1, 7];
-    assert!(matches!(error(&double, &expected), CompositionError::Schedule { .. }));
+    assert_eq!(error(&double, &expected).message(), refused.message());
+    assert!(refused.help().is_none(), "a fault of the caller");
     let short = [expected[0][1..].to_vec()];
     let message = error(&accelerator, &short).to_string();
     assert_eq!(message, "the beats of the stream output have 40 words, but 39 are given");
     let (_, mut narrow) = with_tiles();
     change(&mut narrow, |memory| memory.word_bits = 8);
-    assert!(matches!(error(&narrow, &expected), CompositionError::NarrowWords { .. }));
+    let refused = error(&narrow, &expected);
+    assert!(refused.message().contains("have 8 bits; an accelerator needs 16 or more"), "{refused}");
+    assert_eq!(refused.help(), Some("choose a tile with words of at least 16 bits"));
 }

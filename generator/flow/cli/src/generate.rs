@@ -262,6 +262,6 @@ impl Generate {
             read_latency: spec.configuration_read_latency(),
             reset: spec.reset,
         };
-        adapter(&block, bus).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))
+        adapter(&block, bus).map_err(|error| error.as_fault("specification"))
     }
 }

@@ -1,11 +1,10 @@
 //! Time and the streams that it depends on: run control, loop counters, and the buffers at the boundary.
 
 use itertools::Itertools;
-use pushmem_files::counted;
+use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::{Stream, WORD_BITS};
 
 use super::{Context, Section, run_cycles};
-use crate::error::CompositionError;
 use crate::instance::Instance;
 use crate::modules::{LATE_FLUSH, RUN_CONTROL, SHIFT_REGISTER, SKID_BUFFER, STALL_PIPELINE, STREAM_BUFFER};
 use crate::text::{concatenation, range, vector};
@@ -86,11 +85,11 @@ impl Context<'_> {
         (!flushes.is_empty()).then(|| Section::new(comment, flushes.join("\n")))
     }
 
-    pub(super) fn loop_counters(&self) -> Result<Vec<Section>, CompositionError> {
+    pub(super) fn loop_counters(&self) -> Result<Vec<Section>, Diagnostic> {
         let counters = self.signals.counters_ahead.values().chain(self.signals.counters.values());
         let mut sections: Vec<Section> = counters
             .map(|counter| Ok(Section::new(counter.description(), counter.print("clk_i", "rst_ni")?)))
-            .try_collect()?;
+            .collect::<Result<_, Diagnostic>>()?;
         let streams = self.accelerator.inputs.iter().chain(&self.accelerator.outputs);
         let steps = streams.map(|stream| self.steps(stream).to_owned());
         sections.push(Section::new(

@@ -5,6 +5,7 @@ use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_datapaths::Datapath;
+use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Counter, Delayed, Driver, Kernel, KernelId, Memories, Source as Wired, Stream, Tile, TileId, WORD_BITS, WireId,
 };
@@ -14,7 +15,6 @@ use pushmem_tile::{Controller, Role, timing};
 use pushmem_waves::{Format, Group, LoopIndex, Signal, SignedPorts, View, WAVE_NAMES, levels, tile_group};
 
 use super::Context;
-use crate::error::CompositionError;
 use crate::loops::{LoopCounter, Time, index_bits};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
@@ -26,7 +26,7 @@ impl Context<'_> {
     ///
     /// # Errors
     /// When a schedule is none that hardware could follow.
-    pub(super) fn waves(&self, module: &str) -> Result<View, CompositionError> {
+    pub(super) fn waves(&self, module: &str) -> Result<View, Diagnostic> {
         // A signal with the name of the module would hide it.
         let mut names = Names::with([module, "timeline"]);
         let mut group = |name: &str| Group::open(names.claim(name, "group"));
@@ -95,7 +95,7 @@ impl Context<'_> {
         is_input: bool,
         name: String,
         module: &str,
-    ) -> Result<Group, CompositionError> {
+    ) -> Result<Group, Diagnostic> {
         let (with_words, against) = if is_input { ("i", "o") } else { ("o", "i") };
         // The words of an element lie side by side.
         let bits = stream.element.words().len() as u32 * WORD_BITS;
@@ -118,7 +118,7 @@ impl Context<'_> {
         Ok(group)
     }
 
-    fn operation(&self, kernel: KernelId, names: &mut Names, module: &str) -> Result<Group, CompositionError> {
+    fn operation(&self, kernel: KernelId, names: &mut Names, module: &str) -> Result<Group, Diagnostic> {
         let name = names.claim(&self.accelerator.kernels[kernel].name, "operation");
         let Kernel { iterations, operands, datapath, .. } = &self.accelerator.kernels[kernel];
         // As the ports of the kernel are called, less the ending that says which way a port goes: a wave goes nowhere.
@@ -182,13 +182,7 @@ impl Context<'_> {
 
     /// A group with the steps and the indices of loops: those of the hardware if it counts them, else of a counter that is
     /// only there for the view. No loop gets one of the names `taken`.
-    fn iterations(
-        &self,
-        name: String,
-        counter: &Counter,
-        module: &str,
-        taken: &[String],
-    ) -> Result<Group, CompositionError> {
+    fn iterations(&self, name: String, counter: &Counter, module: &str, taken: &[String]) -> Result<Group, Diagnostic> {
         let mut group = Group::open(name);
         let mut names = Names::with(loop_names(module).chain(taken.iter().map(String::as_str)));
         let loops = counter.loops.iter().map(|name| names.claim(name, "loop")).collect_vec();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream};
 use pushmem_bus::{
-    ArrayModule, ArrayPorts, BusError, Elements, GlobalBuffer, INTERFACE, IoTiles, Lane, Memory, Place, Program,
-    ProgramError, ProgramImage, array_shell,
+    ArrayModule, ArrayPorts, Elements, GlobalBuffer, INTERFACE, IoTiles, Lane, Memory, Place, Program, ProgramError,
+    ProgramImage, array_shell,
 };
 use pushmem_compiler::Compiled;
 use pushmem_emulator::HostAccess;
@@ -22,7 +22,7 @@ use pushmem_resources::{BankDriverNames, BankMap, BankMeaning, DIGEST, bank_driv
 use pushmem_systemverilog::File;
 
 use crate::application::arrays;
-use crate::application::folder::shell_part;
+use crate::application::folder::{refused, shell_part};
 use crate::origin::Origin;
 use crate::package::{self, Package};
 
@@ -122,16 +122,8 @@ impl ShellOptions {
 }
 
 /// The refusal of a shell of an array.
-fn no_shell(array: &str, error: &BusError) -> Diagnostic {
-    let refused = Diagnostic::new(format!("`{array}` has no shell for a bus: {error}"));
-    match error {
-        BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
-        BusError::Bytes { .. } => refused.with_help("choose an array with fewer `banks` or `bank_bytes`"),
-        BusError::Images { .. } => refused.with_help(
-            "ask for fewer with `--bus-readers` and `--bus-writers`, or choose an array with fewer `io: levels`",
-        ),
-        _ => refused.as_fault("specification"),
-    }
+fn no_shell(array: &str, why: &Diagnostic) -> Diagnostic {
+    refused(&format!("`{array}` has no shell for a bus"), why, "specification")
 }
 
 /// Whether a program runs behind the shell of its array.
@@ -151,12 +143,12 @@ pub fn check(
 /// The refusal of a program.
 fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Diagnostic {
     let program = &compiled.program;
-    let message = format!("`{}` does not run behind the shell of `{}`: {error}", program.name, spec.name);
-    let refused = match program.arrays.iter().find(|array| array.name == error.image()) {
+    let message = format!("`{}` does not run behind the shell of `{}`: {}", program.name, spec.name, error.message);
+    let refused = match program.arrays.iter().find(|array| array.name == error.image) {
         Some(image) => program.diagnostic(image.span, message),
         None => Diagnostic::new(message),
     };
-    refused.with_help(help(error))
+    refused.with_help(error.help.as_str())
 }
 
 /// Adds the RTL of the array and of its shell, its package, and what firmware needs for the program, of so many cycles, and its images.
@@ -205,23 +197,6 @@ fn add_rows(folder: &mut OutputFolder, work: &Work) -> ImageRows {
     folder.add("testbench/loaded.hex", in_hexadecimal(spec, &rows.loaded));
     folder.add("testbench/stored.expected.hex", in_hexadecimal(spec, &rows.stored));
     rows
-}
-
-/// The way out of a refusal.
-fn help(error: &ProgramError) -> String {
-    match error {
-        ProgramError::Streams { way, wanted, .. } => {
-            let option = if *way == "into" { "--bus-readers" } else { "--bus-writers" };
-            format!("ask for `{option} {wanted}`")
-        }
-        ProgramError::Walk { .. } => {
-            "choose `--bus axis`, whose streams a DMA of the system feeds in any order".to_owned()
-        }
-        ProgramError::Loops { loops, .. } => {
-            format!("choose an array with `io: {{levels: {loops}}}`, or `--bus axis`")
-        }
-        ProgramError::Number { .. } => "run the program on a smaller part of the image at a time".to_owned(),
-    }
 }
 
 /// The words of the images of the testbench, element by element.

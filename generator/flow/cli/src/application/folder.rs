@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bus::{BusError, Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkError};
+use pushmem_bus::{Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkError};
 use pushmem_compiler::CompileStage;
-use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
+use pushmem_composition::{Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder, digest, digest_word};
 use pushmem_graph::{Accelerator, Beats, Configured, Memories, Stream};
 use pushmem_images::{Element, Image};
@@ -65,22 +65,7 @@ pub fn shell(compiled: &Dedicated, files: &Files, memory: Option<Memory>) -> Res
             pushmem_bus::axi(&wrapped, &images, memory)
         }
     };
-    shell.map_err(|error| {
-        let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", program.name));
-        match error {
-            BusError::Addresses { .. } => {
-                refused.with_help("choose a tile with more rows or ports, so that there are fewer tiles")
-            }
-            BusError::Walk { .. } | BusError::Images { .. } => {
-                refused.with_help("choose `--bus axis`, whose streams a DMA of the system feeds in any order")
-            }
-            BusError::Ports { .. }
-            | BusError::ConfigurationPort { .. }
-            | BusError::Streams { .. }
-            | BusError::Bytes { .. }
-            | BusError::Veryl(_) => refused.as_fault("program"),
-        }
-    })
+    shell.map_err(|why| refused(&format!("`{}` has no shell for a bus", program.name), &why, "program"))
 }
 
 /// The names of the images of its shell, in their order.
@@ -127,7 +112,7 @@ pub fn origin(compiled: &Dedicated) -> Origin<'_> {
 /// # Errors
 /// When 32 bits of address are not enough.
 pub fn blocks(compiled: &Dedicated) -> Result<Vec<AddressBlock>, Diagnostic> {
-    let bytes = tile_bytes(&compiled.accelerator).map_err(|error| refused(&compiled.program, &error))?;
+    let bytes = tile_bytes(&compiled.accelerator).map_err(|why| unprintable(&compiled.program, &why))?;
     let tiles = compiled.accelerator.configured().into_iter().zip(0..);
     let block = |(tile, number): (Configured, u64)| {
         AddressBlock::of_tile(tile.name, number * bytes, RegisterMap::of(tile.spec))
@@ -147,15 +132,20 @@ pub fn files(
     let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, accelerator.inputs.as_raw_slice(), inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
-    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| refused(program, &error))
+    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|why| unprintable(program, &why))
 }
 
 /// The refusal of a program that cannot be printed: the tiles are not what it needs, or the compiler is wrong.
-fn refused(program: &Program, error: &CompositionError) -> Diagnostic {
-    let refused = Diagnostic::new(format!("`{}` has no accelerator of these tiles: {error}", program.name));
-    match error.help() {
+fn unprintable(program: &Program, why: &Diagnostic) -> Diagnostic {
+    refused(&format!("`{}` has no accelerator of these tiles", program.name), why, "program")
+}
+
+/// A refusal for a reason, whose advice it passes on. Without advice, the reason is a fault of pushmem, with which `input` is to be reported.
+pub fn refused(what: &str, why: &Diagnostic, input: &str) -> Diagnostic {
+    let refused = Diagnostic::new(format!("{what}: {why}"));
+    match why.help() {
         Some(help) => refused.with_help(help),
-        None => refused.as_fault("program"),
+        None => refused.as_fault(input),
     }
 }
 

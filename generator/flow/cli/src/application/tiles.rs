@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pushmem_composition::CompositionError;
+use pushmem_composition::other_reset;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_graph::Target;
 use pushmem_nest::Level;
@@ -111,9 +111,9 @@ fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result
         return Ok(spec);
     }
     let (of_memory, of_spec) = (memory.reset.name(), spec.reset.name());
-    let message = CompositionError::Reset { tile: spec.name, reset: spec.reset, wanted: memory.reset }.to_string();
+    let other = other_reset(&spec, memory.reset);
     let key = FieldPath::root().key("reset");
-    let located = TILES.document(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
+    let located = TILES.document(named).map(|text| text.error(&key, other.message())).unwrap_or(other);
     Err(located.with_help(format!("an accelerator has one kind of reset: give this tile `reset: {of_memory}`, or the memory tile `reset: {of_spec}`")))
 }
 
