@@ -8,7 +8,6 @@ mod side_by_side;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Command, FromArgMatches, ValueEnum};
 use pushmem_bus::{Shell, tile_files};
@@ -191,12 +190,12 @@ impl Build {
         Build { choices, ..build }
     }
 
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         self.run_programs(copies::read(&self.programs, self.choices.reading)?)
     }
 
     /// Builds the programs, which are those of the files.
-    pub fn run_programs(&self, mut programs: Vec<Program>) -> Result<ExitCode, Diagnostic> {
+    pub fn run_programs(&self, mut programs: Vec<Program>) -> Result<(), Diagnostic> {
         let chosen = self.choices.read()?;
         match (&self.array, programs.len()) {
             (Some(array), 1) => return self.on_array(programs.remove(0), &chosen, array),
@@ -227,8 +226,7 @@ impl Build {
             let stage = emit.stage().ok_or_else(|| {
                 Diagnostic::new("dedicated hardware has no such stage").with_help("choose an array by `--array`")
             })?;
-            output::print(&compiled.text(stage))?;
-            return Ok(ExitCode::SUCCESS);
+            return output::print(&compiled.text(stage));
         }
         // A command that fails for a wrong file says nothing else.
         let inputs = self.images(&compiled.program)?;
@@ -244,7 +242,7 @@ impl Build {
         if self.json {
             output::result(true, &outcome, String::new)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// The file of the only program.

@@ -1,7 +1,5 @@
 //! `pushmem completions`.
 
-use std::process::ExitCode;
-
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 use pushmem_files::Diagnostic;
@@ -16,11 +14,10 @@ pub struct Completions {
 
 impl Completions {
     /// Prints the completions of a command.
-    pub fn run(&self, command: &mut Command) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self, command: &mut Command) -> Result<(), Diagnostic> {
         let name = command.get_name().to_owned();
         let mut script = Vec::new();
         generate(self.shell, command, name, &mut script);
-        output::print(&String::from_utf8_lossy(&script))?;
-        Ok(ExitCode::SUCCESS)
+        output::print(&String::from_utf8_lossy(&script))
     }
 }

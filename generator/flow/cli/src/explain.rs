@@ -1,7 +1,5 @@
 //! `pushmem explain`.
 
-use std::process::ExitCode;
-
 use clap::Args;
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic};
@@ -18,14 +16,13 @@ pub struct Explain {
 }
 
 impl Explain {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let wanted = self.code.to_uppercase();
         let Some(code) = Code::ALL.iter().find(|code| code.name() == wanted) else {
             let help = format!("the codes are {}", Code::ALL.iter().join(", "));
             return Err(Diagnostic::new(format!("there is no error `{}`", self.code)).with_help(help));
         };
-        output::print(&explanation(*code).unwrap_or_default())?;
-        Ok(ExitCode::SUCCESS)
+        output::print(&explanation(*code).unwrap_or_default())
     }
 }
 

@@ -1,7 +1,6 @@
 //! `pushmem generate`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use pushmem_bus::{Adapter, Block as ConfiguredBlock, RegisterBus, adapter};
@@ -103,7 +102,7 @@ struct ArrayReport<'a> {
 }
 
 impl Generate {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let document = tiles::document_of_block(&self.spec)?;
         if arrays::is_one(&document) {
             return self.array(&arrays::from_document(&document)?);
@@ -114,7 +113,7 @@ impl Generate {
         }
     }
 
-    fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
+    fn array(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
         if self.bus.is_some() {
             let name = &spec.name;
             let message = format!("the configuration port of the array `{name}` has addresses of words, not of bytes");
@@ -152,7 +151,7 @@ impl Generate {
         self.report(&report, &text)
     }
 
-    fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {
+    fn processing_element(&self, spec: &PeSpec) -> Result<(), Diagnostic> {
         if self.bus.is_some() {
             let message =
                 format!("the processing element `{}` has no configuration port, which a bus could lead to", spec.name);
@@ -186,7 +185,7 @@ impl Generate {
         self.report(&report, &text)
     }
 
-    fn tile(&self, spec: &TileSpec) -> Result<ExitCode, Diagnostic> {
+    fn tile(&self, spec: &TileSpec) -> Result<(), Diagnostic> {
         let map = RegisterMap::of(spec);
         let technology = self.package.technology(&[spec])?;
         let rtl = package::bound(technology.as_ref(), rtl_files(spec)?);
@@ -241,9 +240,8 @@ impl Generate {
     }
 
     /// Prints the report of a block, for programs or people.
-    fn report(&self, report: &impl Serialize, text: &str) -> Result<ExitCode, Diagnostic> {
-        output::result(self.json, report, || format!("{}: {text}\n", self.output.display()))?;
-        Ok(ExitCode::SUCCESS)
+    fn report(&self, report: &impl Serialize, text: &str) -> Result<(), Diagnostic> {
+        output::result(self.json, report, || format!("{}: {text}\n", self.output.display()))
     }
 
     /// The module around a tile that has its configuration port behind a bus.

@@ -1,7 +1,6 @@
 //! `pushmem import`.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use itertools::Itertools;
@@ -83,7 +82,7 @@ struct Report<'a> {
 }
 
 impl Import {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         match &self.from {
             From::Halide(halide) => halide.run(),
             From::Onnx(onnx) => onnx.run(),
@@ -92,7 +91,7 @@ impl Import {
 }
 
 impl Onnx {
-    fn run(&self) -> Result<ExitCode, Diagnostic> {
+    fn run(&self) -> Result<(), Diagnostic> {
         kinds::expect(&self.network, &[FileKind::Onnx])?;
         let Imported { checked, constants } = self.reading.read(&self.network)?;
         checked.warnings.into_iter().for_each(output::report);
@@ -117,13 +116,12 @@ impl Onnx {
                 text += &format!("{}: constants of {} inputs\n", folder.display(), constants.len());
             }
             text
-        })?;
-        Ok(ExitCode::SUCCESS)
+        })
     }
 }
 
 impl Halide {
-    fn run(&self) -> Result<ExitCode, Diagnostic> {
+    fn run(&self) -> Result<(), Diagnostic> {
         let Halide { pipeline, output: file, reading, json } = self;
         kinds::expect(pipeline, &[FileKind::Pipeline])?;
         let checked = program::read_pipeline(pipeline, *reading)?;
@@ -140,6 +138,6 @@ impl Halide {
         } else if let Some(nest) = nest {
             output::print(nest)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use itertools::Itertools;
@@ -46,7 +45,7 @@ struct Joined<'a> {
 }
 
 impl Join {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let mut joined = Joined::default();
         let all = self.folders.iter().map(|folder| joined.listed(folder, FILE_LIST)).collect::<Result<Vec<_>, _>>()?;
         let packaged = self.folders.iter().filter(|folder| folder.join(SYNTHESIS_LIST).exists()).collect_vec();
@@ -72,8 +71,7 @@ impl Join {
         output::result(self.json, &report, || {
             let Report { modules, shared } = report;
             format!("{}: {modules} modules, {shared} of them in several folders\n", self.output.display())
-        })?;
-        Ok(ExitCode::SUCCESS)
+        })
     }
 }
 

@@ -148,7 +148,11 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
 }
 
 fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
-    match command {
+    let done = match command {
+        // They fail, too, where all went well and a test or a file is wrong.
+        Command::Check(command) => return command.run(),
+        Command::Mutants(command) => return command.run(),
+        Command::Regress(command) => return command.run(),
         Command::Build(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Compare(command) => command.run(),
@@ -159,16 +163,14 @@ fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Simulate(command) => command.run(),
-        Command::Regress(command) => command.run(),
-        Command::Mutants(command) => command.run(),
         Command::Synth(command) => command.run(),
-        Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Completions(command) => command.run(&mut Arguments::command()),
         Command::Man(command) => command.run(Arguments::command()),
         Command::RandomSpecs(command) => command.run(),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// A command or an option that is a word for a purpose is answered with what exists for it, in place of the nearest name.

@@ -1,7 +1,6 @@
 //! `pushmem man`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
@@ -16,14 +15,13 @@ pub struct Man {
 
 impl Man {
     /// Writes the pages of a program.
-    pub fn run(&self, mut program: Command) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self, mut program: Command) -> Result<(), Diagnostic> {
         program.build();
         let mut pages = Vec::new();
         pages_of(program, &mut pages)?;
         let paths = pages.iter().map(|(name, _)| self.folder.join(name)).collect::<Vec<_>>();
         let texts = pages.into_iter().map(|(_, text)| text);
-        write_files(&paths.iter().map(PathBuf::as_path).zip(texts).collect::<Vec<_>>())?;
-        Ok(ExitCode::SUCCESS)
+        write_files(&paths.iter().map(PathBuf::as_path).zip(texts).collect::<Vec<_>>())
     }
 }
 

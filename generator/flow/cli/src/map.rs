@@ -4,7 +4,6 @@ mod failure;
 mod report;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use pushmem_buffers::UnifiedBuffer;
@@ -36,7 +35,7 @@ pub struct Map {
 }
 
 impl Map {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let document = kinds::read(&self.buffer, &[FileKind::Buffer])?;
         let buffer = UnifiedBuffer::from_document(&document)?;
         let spec = tiles::read(self.tile.as_deref())?;
@@ -46,8 +45,7 @@ impl Map {
         if let Some(folder) = &self.folder {
             write(folder, &document, &mapped, &spec, &report)?;
         }
-        output::result(self.json, &report, || report.text(&buffer, self.folder.as_deref()))?;
-        Ok(ExitCode::SUCCESS)
+        output::result(self.json, &report, || report.text(&buffer, self.folder.as_deref()))
     }
 }
 

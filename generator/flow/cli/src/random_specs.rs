@@ -1,7 +1,6 @@
 //! `pushmem random-specs`, for scripts: it is in no help.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use pushmem_files::{Diagnostic, OutputFolder};
@@ -24,14 +23,13 @@ pub struct RandomSpecs {
 }
 
 impl RandomSpecs {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let mut folder = OutputFolder::new();
         for seed in self.seed..self.seed + self.count {
             let name = format!("random_{seed}");
             let spec = TileSpec { name: name.clone(), ..random_spec_of_any_size(&mut ChaCha8Rng::seed_from_u64(seed)) };
             folder.add(format!("{name}.yaml"), spec.to_yaml());
         }
-        folder.write(&self.output)?;
-        Ok(ExitCode::SUCCESS)
+        folder.write(&self.output)
     }
 }

@@ -4,7 +4,6 @@ mod peripheral;
 mod whole;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use pushmem_files::Diagnostic;
@@ -45,7 +44,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         if !self.former_inputs.is_empty() {
             output::report_former_name("run --image", "--input");
         }

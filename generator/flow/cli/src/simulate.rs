@@ -4,7 +4,6 @@ mod arrays;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use itertools::Itertools;
@@ -124,7 +123,7 @@ fn port_file(text: &str) -> Result<(usize, PathBuf), String> {
 }
 
 impl Simulate {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         if let Some(spec) = crate::application::arrays::read_file(&self.spec)? {
             if self.strict {
                 let message = format!("{}: --strict is for tiles", self.spec.display());
@@ -159,7 +158,7 @@ impl Simulate {
         if let Some(run) = &run {
             self.report(&spec, &configuration, run)?;
         }
-        outcome.map(|()| ExitCode::SUCCESS)
+        outcome
     }
 
     /// Simulates, and writes the streams that are asked for: all, or none if the configuration breaks promises. The streams

@@ -9,7 +9,6 @@ mod page;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -130,7 +129,7 @@ enum Target {
 }
 
 impl Synth {
-    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+    pub fn run(&self) -> Result<(), Diagnostic> {
         let target = self.read()?;
         if let Some(netlist) = &self.netlist {
             let other = self.equivalence.as_ref().and_then(Option::as_ref);
@@ -201,7 +200,7 @@ impl Synth {
         Ok(spec)
     }
 
-    fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+    fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<(), Diagnostic> {
         self.check_report(&Synthesized::Specification(&spec.digest()))?;
         let technology = self.technology(&[spec])?;
         let rtl = technology.bind(rtl_files(spec)?);
@@ -229,7 +228,7 @@ impl Synth {
         self.measure(&package::tile(spec, rtl, &technology), Some(spec), run, library, tools)
     }
 
-    fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+    fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<(), Diagnostic> {
         let (compiled, inputs, expected) = self.compiled(program)?;
         let technology = self.technology(&folder::tiles(&compiled))?;
         let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;
@@ -287,7 +286,7 @@ impl Synth {
         run: Option<Run>,
         library: &Library,
         tools: &Tools,
-    ) -> Result<ExitCode, Diagnostic> {
+    ) -> Result<(), Diagnostic> {
         let (timing, optimize) = (self.timing(), self.goal());
         let spinner = Spinner::new();
         let design = Design { package, timing: &timing, library, optimize, operations: &[] };

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use itertools::Itertools;
@@ -81,7 +80,7 @@ impl Course {
 
 impl Build {
     /// Compiles a program for an array.
-    pub fn on_array(&self, program: Program, chosen: &Chosen, array: &Path) -> Result<ExitCode, Diagnostic> {
+    pub fn on_array(&self, program: Program, chosen: &Chosen, array: &Path) -> Result<(), Diagnostic> {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
@@ -106,8 +105,7 @@ impl Build {
                 let unplaced = || unplaced_text(self.emit?, &chosen.compile_unplaced(&program, &target).ok()?, &target);
                 let text = unplaced().ok_or(refused)?;
                 drop(spinner);
-                output::print(&text)?;
-                return Ok(ExitCode::SUCCESS);
+                return output::print(&text);
             }
             found => found?,
         };
@@ -116,8 +114,7 @@ impl Build {
         let clock = self.clock(&target.spec, timing, [&mapped.lowered.netlist])?;
         if let Some(emit) = self.emit {
             drop(spinner);
-            output::print(&text(emit, &compiled, &mapped, &target))?;
-            return Ok(ExitCode::SUCCESS);
+            return output::print(&text(emit, &compiled, &mapped, &target));
         }
         shape.iter().try_for_each(|shape| array_shell::check(&compiled, &mapped, &target, *shape))?;
         let report = Report::of(&compiled, &mapped, &target);
@@ -153,7 +150,7 @@ impl Build {
         if self.json {
             output::result(true, &outcome, String::new)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// The files of a program on an array, which runs so many cycles, with the RTL and a testbench or a shell.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use itertools::Itertools;
@@ -49,7 +48,7 @@ type Files = Vec<Vec<(String, PathBuf)>>;
 
 impl Build {
     /// Compiles programs for columns of an array.
-    pub fn side_by_side(&self, programs: &[Program], chosen: &Chosen, array: &Path) -> Result<ExitCode, Diagnostic> {
+    pub fn side_by_side(&self, programs: &[Program], chosen: &Chosen, array: &Path) -> Result<(), Diagnostic> {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
@@ -79,8 +78,7 @@ impl Build {
                 Emit::Config => together.configuration.to_yaml(&target.spec, &target.graph),
                 _ => together.bitstream.to_text(&target.spec.name),
             };
-            output::print(&text)?;
-            return Ok(ExitCode::SUCCESS);
+            return output::print(&text);
         }
         let reports = together.regions.iter().map(|region| OfProgram::of(region, &target)).collect_vec();
         for of_program in &reports {
@@ -118,7 +116,7 @@ impl Build {
             let outcome = Outcome { programs: reports, bitstream_words, course };
             output::result(true, &outcome, String::new)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// Refuses what is for one program.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic};
@@ -58,7 +57,7 @@ impl Whole<'_> {
     ///
     /// # Errors
     /// When an image does not suit the program, or the compile or the run fails.
-    pub(super) fn run(&self, program: Program) -> Result<ExitCode, Diagnostic> {
+    pub(super) fn run(&self, program: Program) -> Result<(), Diagnostic> {
         // Wrong files are told before the compile, which may be long.
         let tiling = self.tiling(&program)?;
         let whole = resized(&program, &tiling);
@@ -78,8 +77,7 @@ impl Whole<'_> {
         compare(&compiled.source, &tiling, &inputs, &found)?;
         images::write(&self.outputs, &found)?;
         let outcome = Outcome::of(&compiled, &tiling, peripheral);
-        output::result(self.json, &outcome, || fit(&outcome.to_string()))?;
-        Ok(ExitCode::SUCCESS)
+        output::result(self.json, &outcome, || fit(&outcome.to_string()))
     }
 
     /// The tiles of the images: as many as the first image needs that is larger than that of the program.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
-use std::process::ExitCode;
 
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, OperationPaths, TileKind, TilePath, TilePaths, TimingModel};
@@ -40,7 +39,7 @@ struct OfArray {
 }
 
 impl Synth {
-    pub(super) fn run_array(&self, spec: &ArraySpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+    pub(super) fn run_array(&self, spec: &ArraySpec, library: &Library, tools: &Tools) -> Result<(), Diagnostic> {
         self.check_report(&Synthesized::Specification(&spec.digest()))?;
         let memories = spec.memories().collect_vec();
         let technology = self.technology(&memories)?;

@@ -1,7 +1,5 @@
 //! `pushmem synth` of a program for an FPGA.
 
-use std::process::ExitCode;
-
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_composition::{Files, register_writes};
@@ -66,7 +64,7 @@ struct Found {
 }
 
 impl Synth {
-    pub(super) fn run_fpga(&self, target: Target, family: Family) -> Result<ExitCode, Diagnostic> {
+    pub(super) fn run_fpga(&self, target: Target, family: Family) -> Result<(), Diagnostic> {
         let Target::Program(program) = target else {
             let message = format!("`--fpga` is for programs; {} is none", self.target.display());
             return Err(Diagnostic::new(message)

@@ -1,7 +1,6 @@
 //! Results of `pushmem synth` in the report of a build.
 
 use std::fmt::Display;
-use std::process::ExitCode;
 
 use pushmem_files::{Code, Diagnostic, read_text, write_file};
 use pushmem_report::{Synthesized, add_synthesis, check_synthesis};
@@ -31,7 +30,7 @@ impl Synth {
     }
 
     /// Reports, and adds the results to the report of a build if that is wanted.
-    pub(super) fn finish<Found: Serialize + Display>(&self, found: &Found) -> Result<ExitCode, Diagnostic> {
+    pub(super) fn finish<Found: Serialize + Display>(&self, found: &Found) -> Result<(), Diagnostic> {
         if let Some(folder) = &self.report {
             let file = folder.join(FILE);
             let found = serde_json::to_value(found).expect("results are numbers and names");
@@ -39,7 +38,6 @@ impl Synth {
             let page = page.ok_or_else(|| Diagnostic::new(format!("{} is no report any more", file.display())))?;
             write_file(&file, page.as_bytes())?;
         }
-        output::result(self.json, found, || found.to_string())?;
-        Ok(ExitCode::SUCCESS)
+        output::result(self.json, found, || found.to_string())
     }
 }
