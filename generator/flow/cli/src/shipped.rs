@@ -5,24 +5,15 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, nearest};
+use rust_embed::{Embed, EmbeddedFile};
 
 use crate::kinds::{self, FileKind};
 
-/// The files of one kind that are in a folder of the project, with these names.
-macro_rules! shipped {
-    ($what:literal, $kind:ident in $folder:literal: $($name:literal),* $(,)?) => {
-        $crate::shipped::Shipped {
-            what: $what,
-            kind: $crate::kinds::FileKind::$kind,
-            folder: $folder,
-            files: &[$((
-                $name,
-                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../", $folder, "/", $name, ".yaml")),
-            )),*],
-        }
-    };
-}
-pub(crate) use shipped;
+/// The folder `constraints` of the project.
+#[derive(Embed)]
+#[folder = "../../../constraints"]
+#[prefix = "constraints/"]
+struct Constraints;
 
 /// Files of one kind.
 pub struct Shipped {
@@ -32,8 +23,6 @@ pub struct Shipped {
     pub kind: FileKind,
     /// Their folder in a project.
     pub folder: &'static str,
-    /// Their names and texts.
-    pub files: &'static [(&'static str, &'static str)],
 }
 
 impl Shipped {
@@ -57,8 +46,8 @@ impl Shipped {
         if in_project.is_file() {
             return kinds::read(&in_project, &[self.kind]);
         }
-        if let Some((_, text)) = self.files.iter().find(|(shipped, _)| *shipped == name) {
-            return Document::parse(format!("{name}.yaml"), *text);
+        if let Some(shipped) = self.file(name) {
+            return Document::parse(format!("{name}.yaml"), String::from_utf8_lossy(&shipped.data));
         }
         let names = self.names();
         let suggestion = nearest(name, names.iter().map(String::as_str));
@@ -78,12 +67,24 @@ impl Shipped {
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let yaml = paths.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
         let in_project = yaml.filter_map(|path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned()));
-        in_project.chain(self.files.iter().map(|(name, _)| (*name).to_owned())).sorted().dedup().collect()
+        in_project.chain(self.shipped()).sorted().dedup().collect()
     }
 
     /// Whether the project has a file of this name, or the program.
     pub fn has(&self, name: &str) -> bool {
-        self.in_project(name).is_file() || self.files.iter().any(|(shipped, _)| *shipped == name)
+        self.in_project(name).is_file() || self.file(name).is_some()
+    }
+
+    /// The names of those that are part of the program.
+    pub fn shipped(&self) -> impl Iterator<Item = String> {
+        let name =
+            |file: &str| file.strip_prefix(self.folder)?.strip_prefix('/')?.strip_suffix(".yaml").map(str::to_owned);
+        Constraints::iter().filter_map(move |file| name(&file))
+    }
+
+    /// The one that is part of the program, by its name.
+    fn file(&self, name: &str) -> Option<EmbeddedFile> {
+        Constraints::get(&format!("{}/{name}.yaml", self.folder))
     }
 }
 

@@ -7,23 +7,16 @@ use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_technology::{Assembly, Binding, ClockGate, Technology, TileSram};
 use pushmem_tile::TileSpec;
 
+use crate::kinds::FileKind;
 use crate::origin::own_modules;
-use crate::shipped::{Shipped, shipped};
+use crate::shipped::Shipped;
 
 /// The bindings of `constraints/sram`.
-const BINDINGS: Shipped = shipped![
-    "binding", SramBinding in "constraints/sram":
-    "freepdk45_1r1w_2048x16",
-    "freepdk45_2r2w_2048x16",
-    "generic",
-    "ihp_sg13g2_512x64",
-    "openram_freepdk45_512x64",
-    "sky130_1rw1r_512x32",
-];
+const BINDINGS: Shipped = Shipped { what: "binding", kind: FileKind::SramBinding, folder: "constraints/sram" };
 
 /// The cells of `constraints/clock_gates`.
 const CLOCK_GATES: Shipped =
-    shipped!["clock gate", ClockGate in "constraints/clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"];
+    Shipped { what: "clock gate", kind: FileKind::ClockGate, folder: "constraints/clock_gates" };
 
 /// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without. Their clock
 /// gates, in the cell that is named; as the model is without.

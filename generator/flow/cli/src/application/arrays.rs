@@ -15,31 +15,14 @@ use pushmem_systemverilog::files_of;
 use crate::application::pes::PES;
 use crate::application::tiles;
 use crate::kinds::{self, FileKind};
-use crate::shipped::{Shipped, shipped};
+use crate::shipped::Shipped;
 
 /// The arrays of `constraints/arrays`.
-pub const ARRAYS: Shipped = shipped![
-    "array", Array in "constraints/arrays":
-    "amber",
-    "amber_buffered",
-    "amber_long",
-    "bfloat",
-    "float16",
-    "hop_limit_4",
-    "lean",
-    "onyx",
-    "small",
-    "small_buffered",
-    "tracks_3",
-    "word32",
-];
+pub const ARRAYS: Shipped = Shipped { what: "array", kind: FileKind::Array, folder: "constraints/arrays" };
 
 /// The timing models of `constraints/timing_models`, by the names of arrays.
-const TIMING_MODELS: Shipped = shipped![
-    "timing model", TimingModel in "constraints/timing_models":
-    "amber",
-    "lean",
-];
+const TIMING_MODELS: Shipped =
+    Shipped { what: "timing model", kind: FileKind::TimingModel, folder: "constraints/timing_models" };
 
 /// Reads the timing model of an array: a file, or the name of one in `constraints/timing_models`; without, that of the array's name.
 ///
@@ -99,7 +82,7 @@ pub fn read_named(named: &Path) -> Result<ArraySpec, Diagnostic> {
 
 /// The arrays of `constraints/arrays`.
 pub fn shipped_specs() -> impl Iterator<Item = ArraySpec> {
-    let specs = ARRAYS.files.iter().map(|(name, _)| ARRAYS.by_name(name).and_then(|document| from_document(&document)));
+    let specs = ARRAYS.shipped().map(|name| ARRAYS.by_name(&name).and_then(|document| from_document(&document)));
     specs.flatten()
 }
 

@@ -2,25 +2,14 @@
 
 use pushmem_files::Document;
 
-use crate::shipped::{Shipped, shipped};
+use crate::kinds::{self, FileKind};
+use crate::shipped::Shipped;
 
 /// The processing elements of `constraints/pes`.
-pub const PES: Shipped = shipped![
-    "processing element", ProcessingElement in "constraints/pes":
-    "amber_pe",
-    "bfloat_pe",
-    "float16_pe",
-    "image_pe",
-    "largest_pe",
-    "lean_pe",
-    "network_pe",
-    "onyx_pe",
-    "pipelined_pe",
-    "smallest_pe",
-    "word32_pe",
-];
+pub const PES: Shipped =
+    Shipped { what: "processing element", kind: FileKind::ProcessingElement, folder: "constraints/pes" };
 
 /// Whether a document is the specification of a processing element.
 pub fn is_one(document: &Document) -> bool {
-    crate::kinds::of(document) == Some(PES.kind)
+    kinds::of(document) == Some(PES.kind)
 }

@@ -11,43 +11,17 @@ use pushmem_tile::{Kind, TileSpec};
 
 use crate::application::arrays::ARRAYS;
 use crate::application::pes::PES;
-use crate::kinds;
-use crate::shipped::{Shipped, name, shipped};
+use crate::kinds::{self, FileKind};
+use crate::shipped::{Shipped, name};
 
 /// The folder of tiles in a project.
 pub const FOLDER: &str = TILES.folder;
 
 /// The tiles of `constraints/tiles`.
-const TILES: Shipped = shipped![
-    "tile", Specification in "constraints/tiles":
-    "amber",
-    "amber_long",
-    "amber_long_rom",
-    "amber_modes",
-    "amber_rom",
-    "dual_port",
-    "dual_port_long",
-    "fetch2",
-    "fetch8",
-    "global_buffer",
-    "lean_rom",
-    "one_in_one_out",
-    "one_in_three_out",
-    "onyx",
-    "pond",
-    "quad_port",
-    "rom",
-    "small",
-    "small_rom",
-    "word32",
-];
+const TILES: Shipped = Shipped { what: "tile", kind: FileKind::Specification, folder: "constraints/tiles" };
 
 /// The largest memories that are made for a program: of words, and of the entries of a table.
-const MEMORIES: Shipped = shipped![
-    "memory", Specification in "constraints/memories":
-    "memory",
-    "table",
-];
+const MEMORIES: Shipped = Shipped { what: "memory", kind: FileKind::Specification, folder: "constraints/memories" };
 
 /// The target whose memories are made for the program.
 pub fn fixed() -> Result<Target, Diagnostic> {
@@ -148,7 +122,7 @@ pub fn document_by_name(name: &str) -> Result<Document, Diagnostic> {
 
 /// The tiles of the project that memories can be made of.
 pub fn memories() -> Vec<TileSpec> {
-    let specs = TILES.files.iter().filter_map(|(name, _)| read_by_name(name).ok());
+    let specs = TILES.shipped().filter_map(|name| read_by_name(&name).ok());
     // The tiles of arrays are those without a mode.
     let is_alone = |spec: &TileSpec| spec.name != GLOBAL_BUFFER && !spec.rom_mode && !spec.has_modes();
     specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && is_alone(spec)).collect()
