@@ -12,7 +12,7 @@ use crate::live::Live;
 use crate::load::{configure_memories, hops, memory_inputs, of_kind, pes, registers, streams};
 use crate::pe::{PeTile, PeTiles};
 use crate::route::{Routes, Slot, slot};
-use crate::streams::{Beat, Control, Stream, StreamIn, StreamOut};
+use crate::streams::{Beat, Control, IoStream, StreamIn, StreamOut};
 
 /// The inputs of a column in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -193,8 +193,8 @@ impl Emulator {
         self.live = Live::new(&taken, |slot| shown.contains(&slot), &self.values);
         let mut place = |slot: &mut Slot| *slot = self.live.place(*slot, &self.values);
         pes.iter_mut().flat_map(PeTile::slots).for_each(&mut place);
-        self.streams_in.iter_mut().flat_map(Stream::slots).for_each(&mut place);
-        self.streams_out.iter_mut().flat_map(Stream::slots).for_each(&mut place);
+        self.streams_in.iter_mut().flat_map(IoStream::slots).for_each(&mut place);
+        self.streams_out.iter_mut().flat_map(IoStream::slots).for_each(&mut place);
         self.memories.iter_mut().flat_map(MemoryTile::slots).for_each(&mut place);
         self.pes = PeTiles::new(pes);
         self.outputs.fill(StreamOutputs::default());
@@ -292,9 +292,9 @@ fn is_held(held: &BTreeMap<u32, Standstill>, column: usize) -> bool {
 
 /// Puts streams with their beats in the place of those of their columns in a new configuration. One of a stopped column has none there: it
 /// stays, tied to nothing.
-fn keep<S: Stream>(now: &mut Vec<S>, before: impl Iterator<Item = S>, nothing: Slot) {
+fn keep<Ahead: Default>(now: &mut Vec<IoStream<Ahead>>, before: impl Iterator<Item = IoStream<Ahead>>, nothing: Slot) {
     for mut stream in before {
-        match now.iter_mut().find(|now| now.column() == stream.column()) {
+        match now.iter_mut().find(|now| now.column == stream.column) {
             Some(now) => {
                 for (slot, other) in stream.slots().into_iter().zip(now.slots()) {
                     *slot = *other;

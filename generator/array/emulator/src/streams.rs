@@ -37,47 +37,54 @@ impl Sizes {
     }
 }
 
-/// A stream of an IO tile.
-pub trait Stream {
-    /// The column of its tile.
-    fn column(&self) -> usize;
-
-    /// The word and the bit that the core shows, or takes.
-    fn slots(&mut self) -> [&mut Slot; 2];
-}
-
-/// A stream into the array.
+/// A stream of an IO tile, with what is known of the cycles ahead.
 #[derive(Debug)]
-pub struct StreamIn {
+pub struct IoStream<Ahead> {
+    /// The column of its tile.
     pub column: usize,
     sizes: Sizes,
     schedule: Schedule,
     buffer: VecDeque<Beat>,
-    /// Cycles that were decided, and whether they have a beat, the array's current one first.
-    due: VecDeque<bool>,
-    /// Beats of these cycles.
-    taken: usize,
-    /// The outputs of the core.
+    ahead: Ahead,
+    /// The outputs of the core of a stream into the array, the inputs of that of one out of it.
     pub data: Slot,
     pub bit: Slot,
 }
 
-impl Stream for StreamIn {
-    fn column(&self) -> usize {
-        self.column
+/// A stream into the array.
+pub type StreamIn = IoStream<Decided>;
+
+/// A stream out of the array.
+pub type StreamOut = IoStream<()>;
+
+/// The cycles that a stream into the array has decided.
+#[derive(Debug, Default)]
+pub struct Decided {
+    /// Whether they have a beat, the array's current one first.
+    due: VecDeque<bool>,
+    /// Beats of these cycles.
+    taken: usize,
+}
+
+impl<Ahead: Default> IoStream<Ahead> {
+    pub fn new(spec: &ArraySpec, registers: ScheduleRegisters, column: usize, [data, bit]: [Slot; 2]) -> Self {
+        let (sizes, schedule) = (Sizes::of(spec), Schedule::new(registers));
+        IoStream { column, sizes, schedule, buffer: VecDeque::new(), ahead: Ahead::default(), data, bit }
     }
 
-    fn slots(&mut self) -> [&mut Slot; 2] {
+    /// The word and the bit that the core shows, or takes.
+    pub fn slots(&mut self) -> [&mut Slot; 2] {
         [&mut self.data, &mut self.bit]
+    }
+
+    /// Starts the schedule.
+    pub fn flush(&mut self) {
+        self.ahead = Ahead::default();
+        self.schedule.flush();
     }
 }
 
 impl StreamIn {
-    pub fn new(spec: &ArraySpec, registers: ScheduleRegisters, column: usize, [data, bit]: [Slot; 2]) -> Self {
-        let (sizes, schedule) = (Sizes::of(spec), Schedule::new(registers));
-        StreamIn { column, sizes, schedule, buffer: VecDeque::new(), due: VecDeque::new(), taken: 0, data, bit }
-    }
-
     /// Whether a beat from outside is taken in this cycle.
     pub fn is_ready(&self) -> bool {
         self.buffer.len() < self.sizes.buffer
@@ -85,12 +92,12 @@ impl StreamIn {
 
     /// Whether time must stand still.
     pub fn requests(&self) -> bool {
-        self.due.len() as u32 <= self.sizes.latency
+        self.ahead.due.len() as u32 <= self.sizes.latency
     }
 
     /// Puts the beat of this cycle into the values.
     pub fn show(&self, values: &mut [u32]) {
-        let is_due = self.due.front().copied().unwrap_or(false);
+        let is_due = self.ahead.due.front().copied().unwrap_or(false);
         let Beat { data, bit } = if is_due { self.buffer[0] } else { Beat::default() };
         values[self.data as usize] = data;
         values[self.bit as usize] = bit.into();
@@ -99,17 +106,17 @@ impl StreamIn {
     /// Ends a cycle in which a beat was offered or not.
     pub fn clock(&mut self, control: Control, offered: Option<Beat>) {
         let enters = offered.filter(|_| self.is_ready());
-        let is_short = self.schedule.fires() && self.buffer.len() == self.taken;
-        let passes = !control.stall && !self.due.is_empty();
-        let decides = !is_short && (passes || self.due.len() as u32 != self.sizes.latency + 1);
-        if passes && self.due.pop_front() == Some(true) {
+        let is_short = self.schedule.fires() && self.buffer.len() == self.ahead.taken;
+        let passes = !control.stall && !self.ahead.due.is_empty();
+        let decides = !is_short && (passes || self.ahead.due.len() as u32 != self.sizes.latency + 1);
+        if passes && self.ahead.due.pop_front() == Some(true) {
             self.buffer.pop_front();
-            self.taken -= 1;
+            self.ahead.taken -= 1;
         }
         if decides {
             let fires = self.schedule.fires();
-            self.due.push_back(fires);
-            self.taken += usize::from(fires);
+            self.ahead.due.push_back(fires);
+            self.ahead.taken += usize::from(fires);
             self.schedule.advance();
         }
         self.buffer.extend(enters);
@@ -117,43 +124,9 @@ impl StreamIn {
             self.flush();
         }
     }
-
-    /// Starts the schedule.
-    pub fn flush(&mut self) {
-        self.due.clear();
-        self.taken = 0;
-        self.schedule.flush();
-    }
-}
-
-/// A stream out of the array.
-#[derive(Debug)]
-pub struct StreamOut {
-    pub column: usize,
-    sizes: Sizes,
-    schedule: Schedule,
-    buffer: VecDeque<Beat>,
-    /// The inputs of the core.
-    pub data: Slot,
-    pub bit: Slot,
-}
-
-impl Stream for StreamOut {
-    fn column(&self) -> usize {
-        self.column
-    }
-
-    fn slots(&mut self) -> [&mut Slot; 2] {
-        [&mut self.data, &mut self.bit]
-    }
 }
 
 impl StreamOut {
-    pub fn new(spec: &ArraySpec, registers: ScheduleRegisters, column: usize, [data, bit]: [Slot; 2]) -> Self {
-        let (sizes, schedule) = (Sizes::of(spec), Schedule::new(registers));
-        StreamOut { column, sizes, schedule, buffer: VecDeque::new(), data, bit }
-    }
-
     /// The beat that is offered to the outside in this cycle.
     pub fn beat(&self) -> Option<Beat> {
         self.buffer.front().copied()
@@ -178,10 +151,5 @@ impl StreamOut {
         if control.flush {
             self.flush();
         }
-    }
-
-    /// Starts the schedule.
-    pub fn flush(&mut self) {
-        self.schedule.flush();
     }
 }
