@@ -35,6 +35,20 @@ fn help_of(key: &str) -> String {
 }
 
 impl Reader<'_> {
+    /// Whether an option is wanted, which is refused where there is a problem.
+    fn option(
+        &self,
+        key: &str,
+        wanted: Option<bool>,
+        problem: Option<String>,
+        help: impl Into<String>,
+    ) -> Result<bool, Diagnostic> {
+        match problem {
+            Some(problem) if wanted == Some(true) => self.refuse(key, problem, help),
+            _ => Ok(wanted == Some(true)),
+        }
+    }
+
     /// In these modes words are at any address that an input gives, and loaded a row after the other, a register for each word.
     pub(super) fn addressed_mode(
         &self,
@@ -42,49 +56,34 @@ impl Reader<'_> {
         wanted: Option<bool>,
         memory: &AddressedMemory,
     ) -> Result<bool, Diagnostic> {
-        if wanted != Some(true) {
-            return Ok(false);
-        }
         let AddressedMemory { kind, word_bits, rows, .. } = *memory;
         let words = rows * kind.row_words();
-        if let Some(problem) = wide_row_problem(key, memory) {
-            return self.refuse(key, problem, help_of(key));
-        }
-        let problem = match kind {
+        let problem = wide_row_problem(key, memory).or_else(|| match kind {
             Kind::WideFetch { .. } if !rows.is_power_of_two() => {
-                format!("with `{key}`, rows are a power of two, not {rows}: addresses wrap")
+                Some(format!("with `{key}`, rows are a power of two, not {rows}: addresses wrap"))
             }
             Kind::WideFetch { .. } if words.ilog2() > word_bits => {
-                format!("a word of {word_bits} bits does not address {words} words")
+                Some(format!("a word of {word_bits} bits does not address {words} words"))
             }
-            Kind::WideFetch { .. } => return Ok(true),
-            _ => format!("a {} tile has no `{key}`", kind.name()),
-        };
-        self.refuse(key, problem, help_of(key))
+            Kind::WideFetch { .. } => None,
+            _ => Some(format!("a {} tile has no `{key}`", kind.name())),
+        });
+        self.option(key, wanted, problem, help_of(key))
     }
 
     /// A rom always has them.
     pub(super) fn contents(&self, wanted: Option<bool>, memory: &AddressedMemory) -> Result<bool, Diagnostic> {
         let problem = match memory.kind {
-            _ if wanted != Some(true) => return Ok(false),
             Kind::Rom => Some("the contents of a rom are always loaded through the configuration port".to_owned()),
             _ => wide_row_problem("contents", memory),
         };
-        match problem {
-            Some(problem) => self.refuse("contents", problem, help_of("contents")),
-            None => Ok(true),
-        }
+        self.option("contents", wanted, problem, help_of("contents"))
     }
 
     pub(super) fn output_chaining(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        match kind {
-            Kind::Rom if wanted == Some(true) => self.refuse(
-                "output_chaining",
-                "a rom has no `output_chaining`",
-                "remove `output_chaining`, or let the tile of another kind be the last of the chain",
-            ),
-            _ => Ok(wanted == Some(true)),
-        }
+        let problem = (kind == Kind::Rom).then(|| "a rom has no `output_chaining`".to_owned());
+        let help = "remove `output_chaining`, or let the tile of another kind be the last of the chain";
+        self.option("output_chaining", wanted, problem, help)
     }
 
     /// The word to write is on input 1, beside the address.
@@ -94,37 +93,21 @@ impl Reader<'_> {
         inputs: u32,
         memory: &AddressedMemory,
     ) -> Result<bool, Diagnostic> {
-        let has_it = self.addressed_mode("ram_mode", wanted, memory)?;
-        if has_it && inputs < 2 {
-            return self.refuse(
-                "ram_mode",
-                "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together",
-                "set `inputs: 2`, or remove `ram_mode`",
-            );
-        }
-        Ok(has_it)
+        let wanted = self.addressed_mode("ram_mode", wanted, memory)?;
+        let problem = "with `ram_mode`, a tile has at least 2 inputs, not 1: address and word come together";
+        let problem = (inputs < 2).then(|| problem.to_owned());
+        self.option("ram_mode", Some(wanted), problem, "set `inputs: 2`, or remove `ram_mode`")
     }
 
     pub(super) fn fifo_mode(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        match kind {
-            _ if wanted != Some(true) => Ok(false),
-            Kind::WideFetch { .. } => Ok(true),
-            _ => self.refuse(
-                "fifo_mode",
-                format!("a {} tile has no `fifo_mode`", kind.name()),
-                "use a tile of kind `wide_fetch`, or remove `fifo_mode`",
-            ),
-        }
+        let is_wide = matches!(kind, Kind::WideFetch { .. });
+        let problem = (!is_wide).then(|| format!("a {} tile has no `fifo_mode`", kind.name()));
+        self.option("fifo_mode", wanted, problem, "use a tile of kind `wide_fetch`, or remove `fifo_mode`")
     }
 
     pub(super) fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
-        if kind == Kind::RegisterFile && wanted == Some(true) {
-            return self.refuse(
-                "bist",
-                "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
-                "remove `bist`",
-            );
-        }
-        Ok(wanted.unwrap_or(false))
+        let problem = "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches";
+        let problem = (kind == Kind::RegisterFile).then(|| problem.to_owned());
+        self.option("bist", wanted, problem, "remove `bist`")
     }
 }
