@@ -16,6 +16,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::{CompileError, Emitted, SourceFile};
 
+pub use library::{address_sources, controller_sources};
 pub use names::{checker_module, configuration_outputs, levels_constant, package_of, registers_module, tile_module};
 
 /// Name of the module that stops a clock, which technologies replace.
@@ -70,16 +71,6 @@ pub fn name_resets(modules: &mut [Emitted], reset: Reset) {
         module.text = replace_identifiers(&module.text, other);
         module.name = other(&module.name).unwrap_or_else(|| module.name.clone());
     }
-}
-
-/// The Veryl sources of a controller in recurrence form, without clock gates, for other hardware that follows a schedule.
-pub fn controller_sources() -> Vec<SourceFile> {
-    library::schedule()
-}
-
-/// The Veryl sources of an address generator in recurrence form and of an SRAM, which need those of [`controller_sources`] before them.
-pub fn address_sources() -> Vec<SourceFile> {
-    library::addresses()
 }
 
 /// The Veryl sources that [`generate`] compiles, for debugging.

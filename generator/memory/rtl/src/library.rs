@@ -79,15 +79,15 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<SourceFile> {
     sources
 }
 
-/// A controller in recurrence form with what it needs, where there are no addresses and no clock gates.
-pub(crate) fn schedule() -> Vec<SourceFile> {
+/// The Veryl sources of a controller in recurrence form, without clock gates, for other hardware that follows a schedule.
+pub fn controller_sources() -> Vec<SourceFile> {
     let mut sources = vec![library!("one_hot_mux"), library!("schedule_generator")];
     sources.extend(nest(Style::Recurrence, false, Reset::default()));
     sources
 }
 
-/// An address generator in recurrence form, and an SRAM, for other hardware that addresses rows.
-pub(crate) fn addresses() -> Vec<SourceFile> {
+/// The Veryl sources of an address generator in recurrence form and of an SRAM, which need those of [`controller_sources`] before them.
+pub fn address_sources() -> Vec<SourceFile> {
     vec![library!("modular_adder"), library!("address_generator"), library!("sram")]
 }
 
