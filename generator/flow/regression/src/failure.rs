@@ -43,6 +43,11 @@ impl Failure {
     pub(crate) fn at(self, place: impl Display) -> Self {
         Failure { message: format!("{place}: {}", self.message), ..self }
     }
+
+    /// The same, with the random specification that it happened with.
+    pub(crate) fn with_specification(self, seed: u64, described: &str) -> Self {
+        Failure { message: format!("{self}\nspecification of seed {seed}:\n{described}"), ..self }
+    }
 }
 
 impl Display for Failure {

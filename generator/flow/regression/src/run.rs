@@ -160,68 +160,62 @@ pub(crate) type Build<'a> = dyn Fn(Design) -> Result<PathBuf, Diagnostic> + 'a;
 /// Runs a test on the models that `build` makes.
 pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     let mut result = TestResult::begun(&test.name, &test.list);
-    let outcome = match &test.work {
+    result.failure = run_work(&test.work, build, &mut result).err();
+    result
+}
+
+/// Runs what a test does, and counts it in its result.
+fn run_work(work: &Work, build: &Build, result: &mut TestResult) -> Result<(), Failure> {
+    match work {
         Work::Configuration { tile, configuration, violations, delays, stops_at, longest_run } => {
-            TileSpec::read(tile).map_err(Failure::from).and_then(|spec| {
-                let configuration = Configuration::read(configuration, &spec)?;
-                ends_in_time(&spec, &configuration, *longest_run)?;
-                let mut runner = Runner::new(spec, build, &mut result)?;
-                if !delays.is_empty() {
-                    runner.check_delays(std::slice::from_ref(&configuration), delays)?;
-                }
-                if let Some(assertion) = stops_at {
-                    runner.check_assertion(&configuration, assertion)?;
-                }
-                runner.exercise(&[configuration], 1, if *violations { Promises::Broken } else { Promises::Kept })
-            })
+            let spec = TileSpec::read(tile)?;
+            let configuration = Configuration::read(configuration, &spec)?;
+            ends_in_time(&spec, &configuration, *longest_run)?;
+            let mut runner = Runner::new(spec, build, result)?;
+            if !delays.is_empty() {
+                runner.check_delays(std::slice::from_ref(&configuration), delays)?;
+            }
+            if let Some(assertion) = stops_at {
+                runner.check_assertion(&configuration, assertion)?;
+            }
+            runner.exercise(&[configuration], 1, if *violations { Promises::Broken } else { Promises::Kept })
         }
-        Work::Chain { tile, configurations, delays } => TileSpec::read(tile).map_err(Failure::from).and_then(|spec| {
+        Work::Chain { tile, configurations, delays } => {
+            let spec = TileSpec::read(tile)?;
             let read = |file: &PathBuf| Configuration::read(file, &spec);
             let configurations = configurations.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-            let mut runner = Runner::new(spec, build, &mut result)?;
+            let mut runner = Runner::new(spec, build, result)?;
             runner.result.counts.configurations += configurations.len() as u64;
             runner.check_delays(&configurations, delays)
-        }),
-        Work::Legal(tile, random) => TileSpec::read(tile)
-            .map_err(Failure::from)
-            .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(random.seed, random.configurations)),
-        Work::Arbitrary(tile, random) => TileSpec::read(tile)
-            .map_err(Failure::from)
-            .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(random.seed, random.configurations)),
-        Work::Faults(tile, random) => {
-            TileSpec::read(tile).map_err(Failure::from).and_then(|spec| self_tests(&spec, build, &mut result, random))
         }
+        Work::Legal(tile, random) => {
+            Runner::new(TileSpec::read(tile)?, build, result)?.legal(random.seed, random.configurations)
+        }
+        Work::Arbitrary(tile, random) => {
+            Runner::new(TileSpec::read(tile)?, build, result)?.arbitrary(random.seed, random.configurations)
+        }
+        Work::Faults(tile, random) => self_tests(&TileSpec::read(tile)?, build, result, random),
         Work::Specs(RandomSpecs { seed, specs, configurations, extras }) => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let spec = if *extras { random_spec_with_extras(&mut rng) } else { random_spec(&mut rng) };
             let described = spec.to_yaml();
-            Runner::new(spec, build, &mut result)
-                .and_then(|mut runner| {
-                    runner.legal(seed, *configurations)?;
-                    runner.arbitrary(seed, *configurations)
-                })
-                .map_err(|failure| Failure {
-                    message: format!("{failure}\nspecification of seed {seed}:\n{described}"),
-                    ..failure
-                })
+            let run = || {
+                let mut runner = Runner::new(spec, build, result)?;
+                runner.legal(seed, *configurations)?;
+                runner.arbitrary(seed, *configurations)
+            };
+            run().map_err(|failure| failure.with_specification(seed, &described))
         }),
-        Work::Bitstreams(array, random) => {
-            read_array(array).map_err(Failure::from).and_then(|spec| on_array(&spec, build, &mut result, *random))
-        }
+        Work::Bitstreams(array, random) => on_array(&read_array(array)?, build, result, *random),
         Work::Arrays(RandomArrays { seed, arrays, bitstreams, longest_side }) => (0..*arrays).try_for_each(|number| {
             let seed = seed.wrapping_add(u64::from(number));
             let (spec, described) = random_array(*longest_side, &mut ChaCha8Rng::seed_from_u64(seed));
             let random = RandomBitstreams { seed, bitstreams: *bitstreams };
-            on_array(&spec, build, &mut result, random).map_err(|failure| Failure {
-                message: format!("{failure}\nspecification of seed {seed}:\n{described}"),
-                ..failure
-            })
+            on_array(&spec, build, result, random).map_err(|failure| failure.with_specification(seed, &described))
         }),
-    };
-    result.failure = outcome.err();
-    result
+    }
 }
 
 /// Runs random bitstreams on an array. If it has a global buffer, runs as many random loop nests on a bank of it, and loads some random bitstreams
