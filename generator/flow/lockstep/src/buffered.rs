@@ -100,12 +100,9 @@ impl BufferedLockstep {
             let (address, data) = write.map_or((0, 0), |write| (write.address, write.data));
             values.extend([1, 0, 1, write.is_some().into(), 0, address.into(), data.into()]);
             values.resize(ports.inputs.len(), 0);
-            true
         };
-        let mut refused = false;
         let cycles = before + bitstream.writes.len() + after as usize;
-        process.run(cycles, drive, |values| refused |= values[CONFIG_ERROR] != 0)?;
-        if refused {
+        if process.sampled(cycles, drive)?.iter().any(|values| values[CONFIG_ERROR] != 0) {
             let message = "the RTL refuses a write of the bitstream";
             return Err(Diagnostic::new(message).or_code(Code::Difference).as_fault("bitstream"));
         }
@@ -139,13 +136,11 @@ impl BufferedLockstep {
             let address = addresses.get(cycle).copied();
             values.extend([1, 0, 1, 0, address.is_some().into(), address.unwrap_or(0).into()]);
             values.resize(inputs, 0);
-            true
         };
         let answer = self.spec.answer_latency() as usize;
-        let mut words = Vec::new();
-        let show = |values: &[u64]| words.push((values[CONFIG_ERROR] == 0).then_some(values[CONFIG_ERROR + 1] as u32));
-        self.process.run(addresses.len() + answer, drive, show)?;
-        Ok(words.split_off(answer))
+        let samples = self.process.sampled(addresses.len() + answer, drive)?;
+        let word = |values: &Vec<u64>| (values[CONFIG_ERROR] == 0).then_some(values[CONFIG_ERROR + 1] as u32);
+        Ok(samples[answer..].iter().map(word).collect())
     }
 
     /// Ends the run.
@@ -162,13 +157,9 @@ impl BufferedLockstep {
     fn compare(&mut self) -> Result<(), Diagnostic> {
         let started = Instant::now();
         let waiting = std::mem::take(&mut self.waiting);
-        let mut samples: Vec<Vec<u64>> = Vec::with_capacity(waiting.len());
         let (spec, map) = (&self.spec, &self.map);
-        let drive = |cycle: usize, values: &mut Vec<u64>| {
-            drive(spec, map, &waiting[cycle].0, values);
-            true
-        };
-        self.process.run(waiting.len(), drive, |values| samples.push(values.to_vec()))?;
+        let drive = |cycle: usize, values: &mut Vec<u64>| drive(spec, map, &waiting[cycle].0, values);
+        let samples = self.process.sampled(waiting.len(), drive)?;
         self.busy += started.elapsed();
         for ((_, outputs), rtl) in waiting.iter().zip(&samples) {
             let model = shown(outputs);

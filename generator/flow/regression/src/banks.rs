@@ -136,13 +136,9 @@ impl Bench {
 
     /// Runs cycles in both, and compares every output of every cycle.
     fn run(&mut self, cycles: &[BankInputs]) -> Result<(), Failure> {
-        let mut samples: Vec<Vec<u64>> = Vec::with_capacity(cycles.len());
-        let feed = |cycle: usize, values: &mut Vec<u64>| {
-            drive(&cycles[cycle], self.column, values);
-            true
-        };
-        let taken = self.process.run(cycles.len(), feed, |values| samples.push(values.to_vec()));
-        taken.map_err(|error| Failure::wrong(error.message()))?;
+        let column = self.column;
+        let samples = self.process.sampled(cycles.len(), |cycle, values| drive(&cycles[cycle], column, values));
+        let samples = samples.map_err(|error| Failure::wrong(error.message()))?;
         for (inputs, rtl) in cycles.iter().zip(&samples) {
             let model = shown(&self.model.outputs(inputs), rtl);
             if let Some(port) = (0..model.len()).find(|port| model[*port] != rtl[*port]) {

@@ -222,6 +222,24 @@ impl BlockProcess {
         Ok(())
     }
 
+    /// Runs a batch of cycles as [`BlockProcess::run`] does, with all assertions checked: the values of the outputs in each.
+    ///
+    /// # Errors
+    /// As [`BlockProcess::run`].
+    pub fn sampled(
+        &mut self,
+        cycles: usize,
+        drive: impl Fn(usize, &mut Vec<u64>) + Sync,
+    ) -> Result<Vec<Vec<u64>>, Diagnostic> {
+        let mut samples = Vec::with_capacity(cycles);
+        let drive = |cycle: usize, values: &mut Vec<u64>| {
+            drive(cycle, values);
+            true
+        };
+        self.run(cycles, drive, |values| samples.push(values.to_vec()))?;
+        Ok(samples)
+    }
+
     /// Ends the process, which completes its wave file.
     ///
     /// # Errors

@@ -108,14 +108,10 @@ impl Bench {
     /// The first difference, or why the RTL stopped.
     pub fn run(&mut self, cycles: &[Cycle]) -> Result<Vec<Vec<StreamOutputs>>, Failure> {
         let columns = self.spec.columns as usize;
-        let mut samples: Vec<Vec<u64>> = Vec::with_capacity(cycles.len());
+        let mut samples = Vec::new();
         if let Some(process) = &mut self.process {
-            let drive = |cycle: usize, values: &mut Vec<u64>| {
-                drive(&cycles[cycle], columns, values);
-                true
-            };
-            let sample = |values: &[u64]| samples.push(values.to_vec());
-            process.run(cycles.len(), drive, sample).map_err(|error| Failure::wrong(error.message()))?;
+            let found = process.sampled(cycles.len(), |cycle, values| drive(&cycles[cycle], columns, values));
+            samples = found.map_err(|error| Failure::wrong(error.message()))?;
         }
         let mut outputs = Vec::with_capacity(cycles.len());
         for (number, cycle) in cycles.iter().enumerate() {
