@@ -197,6 +197,3 @@ fn locate(finding: Finding, name: &str, text: &Arc<str>) -> Diagnostic {
         None => diagnostic,
     }
 }
-
-#[cfg(test)]
-mod tests;

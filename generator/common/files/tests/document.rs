@@ -1,10 +1,10 @@
+//! Documents of YAML: what is read, and where problems are.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use pushmem_files::{DEPTH_LIMIT, Diagnostic, Document, FieldPath};
 use serde::{Deserialize, Serialize};
-
-use super::Document;
-use crate::{DEPTH_LIMIT, Diagnostic, FieldPath};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
