@@ -19,8 +19,9 @@ use pushmem_technology::{Binding, ClockGate, Described};
 use pushmem_tile::{Mode, TileSpec};
 use serde::Serialize;
 
+use crate::application::arrays;
 use crate::application::program::{self, Reading};
-use crate::application::{arrays, tiles};
+use crate::application::tiles::{self, TILES};
 use crate::kinds::{self, FileKind};
 use crate::mutants::accelerators::AcceleratorList;
 use crate::mutants::choice::MutantFilter;
@@ -187,13 +188,13 @@ impl Check {
         let name = Configuration::tile_of(configuration)?;
         let beside = folder.join(format!("{name}.yaml"));
         // The configuration itself may bear the name of its tile.
-        if beside.is_file() && beside != Path::new(configuration.name()) && !tiles::in_project(&name) {
+        if beside.is_file() && beside != Path::new(configuration.name()) && !TILES.in_project(&name).is_file() {
             return TileSpec::read(&beside);
         }
         tiles::read_by_name(&name).map_err(|unknown| {
             let message = format!(
                 "the specification of the tile `{name}` is neither in {} nor {}",
-                tiles::FOLDER,
+                TILES.folder,
                 beside.display()
             );
             let problem = configuration.error(&FieldPath::root().key("tile"), message);

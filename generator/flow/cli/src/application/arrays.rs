@@ -13,7 +13,7 @@ use pushmem_resources::{ArrayMap, BankMap, Graph, bank_driver, memory_folder};
 use pushmem_systemverilog::files_of;
 
 use crate::application::pes::PES;
-use crate::application::tiles;
+use crate::application::tiles::{self, TILES};
 use crate::kinds::{self, FileKind};
 use crate::shipped::Shipped;
 
@@ -55,7 +55,7 @@ impl Blocks for BlocksOf<'_> {
     }
 
     fn tile(&self, name: &str) -> Result<Document, Diagnostic> {
-        self.found(name, tiles::document_by_name(name))
+        self.found(name, TILES.by_name(name))
     }
 }
 

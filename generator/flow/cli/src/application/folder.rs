@@ -140,7 +140,8 @@ fn unprintable(program: &Program, why: &Diagnostic) -> Diagnostic {
     refused(&format!("`{}` has no accelerator of these tiles", program.name), why, "program")
 }
 
-/// A refusal for a reason, whose advice it passes on. Without advice, the reason is a fault of pushmem, with which `input` is to be reported.
+/// A refusal for a reason, whose advice it passes on. Without advice, the reason is a fault of pushmem, with which `input` is to be
+/// reported.
 pub fn refused(what: &str, why: &Diagnostic, input: &str) -> Diagnostic {
     let refused = Diagnostic::new(format!("{what}: {why}"));
     match why.help() {

@@ -14,11 +14,8 @@ use crate::application::pes::PES;
 use crate::kinds::{self, FileKind};
 use crate::shipped::{Shipped, name};
 
-/// The folder of tiles in a project.
-pub const FOLDER: &str = TILES.folder;
-
 /// The tiles of `constraints/tiles`.
-const TILES: Shipped = Shipped { what: "tile", kind: FileKind::Specification, folder: "constraints/tiles" };
+pub const TILES: Shipped = Shipped { what: "tile", kind: FileKind::Specification, folder: "constraints/tiles" };
 
 /// The largest memories that are made for a program: of words, and of the entries of a table.
 const MEMORIES: Shipped = Shipped { what: "memory", kind: FileKind::Specification, folder: "constraints/memories" };
@@ -112,25 +109,12 @@ pub fn document_of_block(named: &Path) -> Result<Document, Diagnostic> {
     }
 }
 
-/// The document of a tile by its name.
-///
-/// # Errors
-/// When there is no such name.
-pub fn document_by_name(name: &str) -> Result<Document, Diagnostic> {
-    TILES.by_name(name)
-}
-
 /// The tiles of the project that memories can be made of.
 pub fn memories() -> Vec<TileSpec> {
     let specs = TILES.shipped().filter_map(|name| read_by_name(&name).ok());
     // The tiles of arrays are those without a mode.
     let is_alone = |spec: &TileSpec| spec.name != GLOBAL_BUFFER && !spec.rom_mode && !spec.has_modes();
     specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && is_alone(spec)).collect()
-}
-
-/// Whether there is a project with a tile of this name.
-pub fn in_project(name: &str) -> bool {
-    TILES.in_project(name).is_file()
 }
 
 /// Reads a specification by its name: the one of the project, or the one that is part of the program.
