@@ -2,7 +2,7 @@
 
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
-use pushmem_schedule::{Along, Collapse, ScheduleError, StageName};
+use pushmem_schedule::{Along, Collapse, ScheduleError, ScheduleFault, StageName};
 
 use crate::extract::Extraction;
 
@@ -10,8 +10,8 @@ use crate::extract::Extraction;
 /// at the other access or stage, if two are involved.
 pub fn diagnose(program: &Program, extraction: &Extraction, error: &ScheduleError) -> Diagnostic {
     let span = |stage: usize| extraction.span(program, stage);
-    let (place, other) = match error {
-        ScheduleError::Collapsed(collapse) => {
+    let (place, other) = match &error.fault {
+        ScheduleFault::Collapsed(collapse) => {
             let Collapse { here, elsewhere, .. } = &**collapse;
             let access = |along: &Along| extraction.access_span(program, along.stage.number, along.read);
             let other = elsewhere.as_ref().map(|along| {
@@ -22,10 +22,10 @@ pub fn diagnose(program: &Program, extraction: &Extraction, error: &ScheduleErro
         }
         _ => {
             let label = |other: &StageName| (span(other.number), "this is the other one".to_owned());
-            (span(error.stage().number), error.other().map(label))
+            (span(error.stage.number), error.other.as_ref().map(label))
         }
     };
-    let named = |stage: &StageName| match span(stage.number) == span(error.stage().number) {
+    let named = |stage: &StageName| match span(stage.number) == span(error.stage.number) {
         true => extraction.this(program, stage.number),
         false => extraction.statement(program, stage.number),
     };

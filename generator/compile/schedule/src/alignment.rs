@@ -4,7 +4,7 @@ use num_integer::gcd;
 
 use crate::collapse::collapsed;
 use crate::dependence_distance::Dependence;
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use pushmem_stages::{Pipeline, Subscript};
 
 /// The fused loop nest, and how each stage runs in it.
@@ -162,7 +162,7 @@ fn rates(
                     let stage = (0..pipeline.stages.len()).rev().find(|&stage| nodes.first[stage] <= other);
                     let stage = stage.expect("a node belongs to a stage");
                     let variable = pipeline.stages[stage].loops[other - nodes.first[stage]].name.clone();
-                    return Err(ScheduleError::Rates { stage: StageName::of(pipeline, stage), variable });
+                    return Err(ScheduleError::at(pipeline, stage, ScheduleFault::Rates(variable)));
                 }
             }
         }
@@ -172,8 +172,7 @@ fn rates(
         for level in 0..content.loops.len() {
             for other in 0..level {
                 if class[nodes.node(stage, level)] == class[nodes.node(stage, other)] {
-                    let collapse = collapsed(pipeline, dependences, nodes, &aligned);
-                    return Err(ScheduleError::Collapsed(Box::new(collapse)));
+                    return Err(collapsed(pipeline, dependences, nodes, &aligned).into());
                 }
             }
         }
@@ -210,7 +209,7 @@ fn dimensions_of(pipeline: &Pipeline, nodes: &Nodes, class: &[usize]) -> Result<
             for (inner, outer) in own.iter().zip(own.iter().skip(1)) {
                 dimension[*outer] = dimension[*outer].max(dimension[*inner] + 1);
                 if dimension[*outer] >= classes {
-                    return Err(ScheduleError::Order { stage: StageName::of(pipeline, stage) });
+                    return Err(ScheduleError::at(pipeline, stage, ScheduleFault::Order));
                 }
             }
         }

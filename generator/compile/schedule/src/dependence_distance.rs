@@ -1,7 +1,7 @@
 //! The dependence distance: by how much a consumer must be behind its producer (unified-buffer paper §V-B; dissertation
 //! §5.1.1).
 
-use crate::error::{Along, Collapse, Meets, ScheduleError, StageName};
+use crate::error::{Along, Collapse, Meets, ScheduleError, ScheduleFault, StageName};
 use crate::writers::Writers;
 use crate::written::{check_writers, covers, written};
 use pushmem_stages::{Access, Boundary, Pipeline, Stage, Subscript};
@@ -54,11 +54,9 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
     let mut found = Vec::new();
     for (consumer, reader) in pipeline.stages.iter().enumerate() {
         for (read, access) in reader.reads.iter().enumerate() {
-            let cycle = |writer: usize| ScheduleError::Cycle {
-                stage: StageName::of(pipeline, consumer),
-                writer: StageName::of(pipeline, writer),
-                array: pipeline.arrays[access.array].name.clone(),
-            };
+            let error =
+                |fault: ScheduleFault| ScheduleError::at(pipeline, consumer, fault).about(pipeline, access.array);
+            let cycle = |writer: usize| error(ScheduleFault::Cycle).with(pipeline, writer);
             let before = found.len();
             let writers = match written_by_several[access.array] || has_several(access) {
                 true => by_elements.all(access.array).to_vec(),
@@ -82,10 +80,7 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
                     return Err(cycle(producer));
                 }
                 if producer >= consumer && !has_plain_indices(access) {
-                    return Err(ScheduleError::Carried {
-                        stage: StageName::of(pipeline, consumer),
-                        array: pipeline.arrays[access.array].name.clone(),
-                    });
+                    return Err(error(ScheduleFault::Carried));
                 }
                 let repeats = repeats(&pipeline.stages[producer], reader, &dimensions);
                 found.push(Dependence { array: access.array, producer, consumer, read, dimensions, repeats });
@@ -130,7 +125,7 @@ pub(crate) fn carried(
 ) -> Result<Option<Dependence>, ScheduleError> {
     let reader = &pipeline.stages[consumer];
     let array = reader.reads[read].array;
-    let (stage, name) = (StageName::of(pipeline, consumer), pipeline.arrays[array].name.clone());
+    let error = |fault: ScheduleFault| ScheduleError::at(pipeline, consumer, fault).about(pipeline, array);
     let Some(dimensions) = relate(pipeline, producer, consumer, read)? else { return Ok(None) };
     let repeats = repeats(&pipeline.stages[producer], reader, &dimensions);
     let own = reader.loops.len() - depth;
@@ -141,14 +136,13 @@ pub(crate) fn carried(
     });
     if let Some(level) = around {
         let variable = reader.loops[level].name.clone();
-        return Err(ScheduleError::Around { stage, array: name, variable });
+        return Err(error(ScheduleFault::Around(variable)));
     }
-    let writer = StageName::of(pipeline, producer);
     if producer == consumer && is_written_later(pipeline, producer, consumer, &dimensions) {
-        return Err(ScheduleError::Cycle { stage, writer, array: name });
+        return Err(error(ScheduleFault::Cycle).with(pipeline, producer));
     }
     if !has_plain_indices(&reader.reads[read]) {
-        return Err(ScheduleError::Carried { stage, array: name });
+        return Err(error(ScheduleFault::Carried));
     }
     let dependence = Dependence { array, producer, consumer, read, dimensions, repeats };
     let dependence = of_last_write(dependence, &pipeline.stages[producer]);
@@ -161,7 +155,7 @@ pub(crate) fn carried(
     }
     match dependence.furthest(&steps, &steps) < 0 {
         true => Ok(Some(dependence)),
-        false => Err(ScheduleError::Chained { stage, writer, array: name }),
+        false => Err(error(ScheduleFault::Chained).with(pipeline, producer)),
     }
 }
 
@@ -255,8 +249,8 @@ fn relate(
     let mut collapsed = None;
     for (dimension, (target, source)) in writer.write.subscripts.iter().zip(&access.subscripts).enumerate() {
         let several = |stage: usize| {
-            let (stage, array) = (StageName::of(pipeline, stage), pipeline.arrays[access.array].name.clone());
-            move |_| ScheduleError::SeveralLoops { stage, array, dimension }
+            let error = ScheduleError::at(pipeline, stage, ScheduleFault::SeveralLoops(dimension));
+            move |_| error.about(pipeline, access.array)
         };
         let producer_loop = target.single_loop().map_err(several(producer))?;
         let consumer_loop = source.single_loop().map_err(several(consumer))?;
@@ -287,7 +281,7 @@ fn relate(
         relations.push(DimensionRelation { producer_loop, consumer_loop, samples });
     }
     match collapsed {
-        Some(collapse) => Err(ScheduleError::Collapsed(Box::new(collapse))),
+        Some(collapse) => Err(collapse.into()),
         None => Ok(Some(relations)),
     }
 }

@@ -65,260 +65,163 @@ pub enum Meets {
 
 /// Why stages cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScheduleError {
-    /// A subscript adds several loop indices, so that no dimension of the array belongs to one loop.
-    SeveralLoops {
-        /// The stage.
-        stage: StageName,
-        /// The array.
-        array: String,
-        /// Dimension of the array.
-        dimension: usize,
-    },
+pub struct ScheduleError {
+    /// The stage at which the error shows.
+    pub stage: StageName,
+    /// The other stage involved, if there is one: in errors about the order of elements, the one that writes.
+    pub other: Option<StageName>,
+    /// The array that the error is about, if it is about one.
+    pub array: Option<String>,
+    /// The fault.
+    pub fault: ScheduleFault,
+}
+
+/// What keeps stages from being scheduled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScheduleFault {
+    /// The subscript of this dimension adds several loop indices, so that the dimension belongs to no loop.
+    SeveralLoops(usize),
     /// A written subscript has a divisor or a boundary.
-    WriteDivides {
-        /// The stage.
-        stage: StageName,
-    },
+    WriteDivides,
     /// A stage reads elements that it or a later stage writes.
-    Cycle {
-        /// The stage that reads.
-        stage: StageName,
-        /// The stage that writes.
-        writer: StageName,
-        /// The array.
-        array: String,
-    },
+    Cycle,
     /// A stage takes results of earlier iterations at an index with a division, `clamp` or `mirror`.
-    Carried {
-        /// The stage.
-        stage: StageName,
-        /// The array.
-        array: String,
-    },
-    /// A stage takes results of earlier iterations of a loop that other stages are in, too.
-    Around {
-        /// The stage.
-        stage: StageName,
-        /// The array.
-        array: String,
-        /// The loop.
-        variable: String,
-    },
+    Carried,
+    /// A stage takes results of earlier iterations of this loop, which other stages are in, too.
+    Around(String),
     /// A stage takes, in an iteration, the word of another one that runs in the same cycles: copies of an unrolled recurrence.
-    Chained {
-        /// The stage that reads.
-        stage: StageName,
-        /// The stage that writes.
-        writer: StageName,
-        /// The array.
-        array: String,
-    },
+    Chained,
     /// Copies of one operation update the same elements one after the other.
-    Serial {
-        /// A copy.
-        stage: StageName,
-        /// Another one.
-        other: StageName,
-        /// The array.
-        array: String,
-    },
-    /// Elements are written twice: by two stages, or by one in several iterations.
-    Overwritten {
-        /// The stage that writes last.
-        stage: StageName,
-        /// The stage that wrote before.
-        first: StageName,
-        /// The array.
-        array: String,
-    },
-    /// A stage updates elements in several iterations.
-    Reduction {
-        /// The stage.
-        stage: StageName,
-        /// The loop.
-        variable: String,
-        /// The array.
-        array: String,
-    },
-    /// A stage would have to run at two rates.
-    Rates {
-        /// The stage.
-        stage: StageName,
-        /// The loop.
-        variable: String,
-    },
+    Serial,
+    /// Elements are written twice: by a stage and by the other one, which wrote before, or by one in several iterations.
+    Overwritten,
+    /// A stage updates elements in several iterations of this loop.
+    Reduction(String),
+    /// This loop of a stage would have to run at two rates.
+    Rates(String),
     /// Stages nest their loops in contradicting orders, as in a transposition.
-    Order {
-        /// A stage.
-        stage: StageName,
-    },
+    Order,
     /// Two loops of one stage would be the same dimension of the fused nest, or one loop two dimensions.
     Collapsed(Box<Collapse>),
-    /// A stage would run in the same cycles as another one that has its compute unit.
-    Unit {
-        /// The stage.
-        stage: StageName,
-        /// The other one.
-        other: StageName,
-        /// The unit.
-        unit: String,
-    },
+    /// A stage would run in the same cycles as another one that has its compute unit, this one.
+    Unit(String),
     /// Stages do not agree on the loops that they share.
-    Nesting {
-        /// The stage.
-        stage: StageName,
-    },
+    Nesting,
     /// Cycles of a stage, or of the loops around it, are too many to count.
-    TooLong {
-        /// The stage.
-        stage: StageName,
-    },
+    TooLong,
 }
 
 impl ScheduleError {
-    /// The stage at which the error shows.
-    pub fn stage(&self) -> &StageName {
-        match self {
-            ScheduleError::SeveralLoops { stage, .. }
-            | ScheduleError::WriteDivides { stage }
-            | ScheduleError::Cycle { stage, .. }
-            | ScheduleError::Carried { stage, .. }
-            | ScheduleError::Around { stage, .. }
-            | ScheduleError::Chained { stage, .. }
-            | ScheduleError::Serial { stage, .. }
-            | ScheduleError::Overwritten { stage, .. }
-            | ScheduleError::Reduction { stage, .. }
-            | ScheduleError::Rates { stage, .. }
-            | ScheduleError::Order { stage }
-            | ScheduleError::Unit { stage, .. }
-            | ScheduleError::Nesting { stage }
-            | ScheduleError::TooLong { stage } => stage,
-            ScheduleError::Collapsed(collapse) => &collapse.here.stage,
-        }
+    /// A fault that shows at a stage.
+    pub(crate) fn at(pipeline: &Pipeline, stage: usize, fault: ScheduleFault) -> Self {
+        ScheduleError { stage: StageName::of(pipeline, stage), other: None, array: None, fault }
     }
 
-    /// The other stage involved, if there is one.
-    pub fn other(&self) -> Option<&StageName> {
-        match self {
-            ScheduleError::Cycle { writer, .. } | ScheduleError::Chained { writer, .. } => Some(writer),
-            ScheduleError::Serial { other, .. } => Some(other),
-            ScheduleError::Overwritten { first, .. } => Some(first),
-            ScheduleError::Unit { other, .. } => Some(other),
-            _ => None,
-        }
+    /// The same about an array.
+    pub(crate) fn about(self, pipeline: &Pipeline, array: usize) -> Self {
+        ScheduleError { array: Some(pipeline.arrays[array].name.clone()), ..self }
+    }
+
+    /// The same with another stage involved.
+    pub(crate) fn with(self, pipeline: &Pipeline, other: usize) -> Self {
+        ScheduleError { other: Some(StageName::of(pipeline, other)), ..self }
     }
 
     /// The array of which elements are wanted in another order than loops give them.
     pub fn out_of_order(&self) -> Option<&str> {
-        match self {
-            ScheduleError::Cycle { array, .. }
-            | ScheduleError::Carried { array, .. }
-            | ScheduleError::Around { array, .. }
-            | ScheduleError::Overwritten { array, .. } => Some(array),
-            _ => None,
-        }
+        use ScheduleFault::{Around, Carried, Cycle, Overwritten};
+        let is_of_order = matches!(self.fault, Cycle | Carried | Around(_) | Overwritten);
+        self.array.as_deref().filter(|_| is_of_order)
     }
 
     /// Advice on the error.
     pub fn help(&self) -> &'static str {
-        match self {
-            ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",
-            ScheduleError::WriteDivides { .. } => "write at an affine function of the loop variables",
-            ScheduleError::Cycle { .. } => {
+        match &self.fault {
+            ScheduleFault::SeveralLoops(_) => "use one loop for each dimension, or unroll all of the others",
+            ScheduleFault::WriteDivides => "write at an affine function of the loop variables",
+            ScheduleFault::Cycle => {
                 "read elements of earlier iterations, or move what is written to an array of its own, above what reads it"
             }
-            ScheduleError::Carried { .. } => {
+            ScheduleFault::Carried => {
                 "read at sums of loop variables and constants, with `outside` where no element is, or write the first elements in \
                  a nest of their own"
             }
-            ScheduleError::Around { .. } => "give the statement a nest of its own, with all of its loops",
-            ScheduleError::Chained { .. } => "do not unroll the loop along which each iteration needs the one before",
-            ScheduleError::Serial { .. } => {
+            ScheduleFault::Around(_) => "give the statement a nest of its own, with all of its loops",
+            ScheduleFault::Chained => "do not unroll the loop along which each iteration needs the one before",
+            ScheduleFault::Serial => {
                 "do not unroll the loops that the target does not follow; only sums, written `+=`, add up copies at once"
             }
-            ScheduleError::Overwritten { .. } => {
-                "write each element once, or give the second value an array of its own"
-            }
-            ScheduleError::Reduction { .. } => {
+            ScheduleFault::Overwritten => "write each element once, or give the second value an array of its own",
+            ScheduleFault::Reduction(_) => {
                 "unroll the loop fully, so that one iteration adds everything, or choose the schedule `dnn`"
             }
-            ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
-            ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
-            ScheduleError::Collapsed(collapse) => match collapse.elsewhere {
+            ScheduleFault::Rates(_) => "index an array with one ratio of steps in all operations",
+            ScheduleFault::Order => "nest the loops in the order of the dimensions, as all other operations do",
+            ScheduleFault::Collapsed(collapse) => match collapse.elsewhere {
                 Some(_) => "exchange the indices, or the loops, so that all accesses agree",
                 None => "follow each dimension with a loop of its own",
             },
-            ScheduleError::Unit { .. } => {
+            ScheduleFault::Unit(_) => {
                 "give it a unit of its own, or choose the schedule `dnn`, which runs operations of a unit one after the other"
             }
-            ScheduleError::Nesting { .. } => "give operations in one loop the same bounds of this loop",
-            ScheduleError::TooLong { .. } => "split the work into tiles, and run the accelerator once for each",
+            ScheduleFault::Nesting => "give operations in one loop the same bounds of this loop",
+            ScheduleFault::TooLong => "split the work into tiles, and run the accelerator once for each",
+        }
+    }
+
+    /// The message, with stages as `named` calls them.
+    pub fn text(&self, named: impl Fn(&StageName) -> String) -> String {
+        let stage = named(&self.stage);
+        let other = self.other.as_ref().map(&named).unwrap_or_default();
+        let array = self.array.as_deref().unwrap_or_default();
+        match &self.fault {
+            ScheduleFault::SeveralLoops(dimension) => {
+                format!("dimension {dimension} of `{array}` is indexed by more than one loop in {stage}")
+            }
+            ScheduleFault::WriteDivides => format!("{stage} writes at an index that has a division or a boundary"),
+            ScheduleFault::Cycle if self.other.as_ref() == Some(&self.stage) => {
+                format!("{stage} reads elements of `{array}` that it writes only later")
+            }
+            ScheduleFault::Cycle => format!("{stage} reads `{array}`, which {other} writes only later"),
+            ScheduleFault::Carried => {
+                let index = "an index that has a division, `clamp` or `mirror`";
+                format!("{stage} reads elements of `{array}` of its earlier iterations at {index}")
+            }
+            ScheduleFault::Around(variable) => format!(
+                "{stage} takes elements of `{array}` from earlier iterations of `{variable}`, a loop around other statements"
+            ),
+            ScheduleFault::Chained if stage == other => {
+                format!("copies of {stage} need elements of `{array}` of each other, one after the other")
+            }
+            ScheduleFault::Chained => format!("{stage} and {other} wait for each other in one iteration, by `{array}`"),
+            ScheduleFault::Serial => format!("copies of {stage} update `{array}` one after the other, not at once"),
+            ScheduleFault::Overwritten if stage == other => {
+                format!("{stage} writes elements of `{array}` more than once")
+            }
+            ScheduleFault::Overwritten => format!("{stage} overwrites elements of `{array}` that {other} wrote"),
+            ScheduleFault::Reduction(variable) => {
+                format!("{stage} is a reduction: it updates `{array}` in every iteration of loop `{variable}`")
+            }
+            ScheduleFault::Rates(variable) => format!("loop `{variable}` of {stage} would have to run at two rates"),
+            ScheduleFault::Order => {
+                format!("{stage} nests its loops in another order than the statements it exchanges data with")
+            }
+            ScheduleFault::Collapsed(collapse) => collapse.text(named),
+            ScheduleFault::Unit(unit) => {
+                format!("{stage} finds no cycles of unit `{unit}` in which {other} does not run")
+            }
+            ScheduleFault::Nesting => {
+                format!("{stage} has other bounds for a loop than the statements it shares the loop with")
+            }
+            ScheduleFault::TooLong => format!("{stage} would run beyond 2^44 cycles"),
         }
     }
 }
 
-impl ScheduleError {
-    /// The message, with stages as `named` calls them.
-    pub fn text(&self, named: impl Fn(&StageName) -> String) -> String {
-        match self {
-            ScheduleError::SeveralLoops { stage, array, dimension } => {
-                format!("dimension {dimension} of `{array}` is indexed by more than one loop in {}", named(stage))
-            }
-            ScheduleError::WriteDivides { stage } => {
-                format!("{} writes at an index that has a division or a boundary", named(stage))
-            }
-            ScheduleError::Cycle { stage, writer, array } if stage == writer => {
-                format!("{} reads elements of `{array}` that it writes only later", named(stage))
-            }
-            ScheduleError::Cycle { stage, writer, array } => {
-                format!("{} reads `{array}`, which {} writes only later", named(stage), named(writer))
-            }
-            ScheduleError::Carried { stage, array } => {
-                let index = "an index that has a division, `clamp` or `mirror`";
-                format!("{} reads elements of `{array}` of its earlier iterations at {index}", named(stage))
-            }
-            ScheduleError::Around { stage, array, variable } => {
-                let stage = named(stage);
-                format!(
-                    "{stage} takes elements of `{array}` from earlier iterations of `{variable}`, a loop around other statements"
-                )
-            }
-            ScheduleError::Chained { stage, writer, array } if named(stage) == named(writer) => {
-                format!("copies of {} need elements of `{array}` of each other, one after the other", named(stage))
-            }
-            ScheduleError::Chained { stage, writer, array } => {
-                format!("{} and {} wait for each other in one iteration, by `{array}`", named(stage), named(writer))
-            }
-            ScheduleError::Serial { stage, array, .. } => {
-                format!("copies of {} update `{array}` one after the other, not at once", named(stage))
-            }
-            ScheduleError::Overwritten { stage, first, array } if named(stage) == named(first) => {
-                format!("{} writes elements of `{array}` more than once", named(stage))
-            }
-            ScheduleError::Overwritten { stage, first, array } => {
-                format!("{} overwrites elements of `{array}` that {} wrote", named(stage), named(first))
-            }
-            ScheduleError::Reduction { stage, variable, array } => {
-                let stage = named(stage);
-                format!("{stage} is a reduction: it updates `{array}` in every iteration of loop `{variable}`")
-            }
-            ScheduleError::Rates { stage, variable } => {
-                format!("loop `{variable}` of {} would have to run at two rates", named(stage))
-            }
-            ScheduleError::Order { stage } => {
-                let stage = named(stage);
-                format!("{stage} nests its loops in another order than the statements it exchanges data with")
-            }
-            ScheduleError::Collapsed(collapse) => collapse.text(named),
-            ScheduleError::Unit { stage, other, unit } => {
-                format!("{} finds no cycles of unit `{unit}` in which {} does not run", named(stage), named(other))
-            }
-            ScheduleError::Nesting { stage } => {
-                format!("{} has other bounds for a loop than the statements it shares the loop with", named(stage))
-            }
-            ScheduleError::TooLong { stage } => format!("{} would run beyond 2^44 cycles", named(stage)),
-        }
+impl From<Collapse> for ScheduleError {
+    fn from(collapse: Collapse) -> Self {
+        let stage = collapse.here.stage.clone();
+        ScheduleError { stage, other: None, array: None, fault: ScheduleFault::Collapsed(Box::new(collapse)) }
     }
 }
 

@@ -28,7 +28,7 @@ pub use coarse::{
 };
 pub use coincidence::{coincide, meet};
 pub use dependence_distance::{Dependence, dependences, takes_own_results};
-pub use error::{Along, Collapse, Meets, ScheduleError, StageName};
+pub use error::{Along, Collapse, Meets, ScheduleError, ScheduleFault, StageName};
 pub use pushmem_stages::{Access, Array, Boundary, Pipeline, Schedule, Stage, StageLoop, Subscript};
 pub use recurrence::{Circle, Recurrence, recurrence};
 pub use schedule::{Options, distances, lifetimes, stencil};

@@ -10,7 +10,7 @@ use pushmem_stages::Pipeline;
 
 use crate::alignment::Alignment;
 use crate::dependence_distance::{Dependence, dependences};
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use crate::line_buffers::{Apart, Constraint, solve};
 use crate::schedule::{Options, constraints, extent, first_times, groups, multiple, weights};
 
@@ -153,11 +153,8 @@ impl<'a> Scan<'a> {
         };
         let inside = || self.dependences.iter().filter(|dependence| of(dependence.producer) && of(dependence.consumer));
         let found = inside().find(carried).or_else(|| inside().next()).expect("a circle has dependences");
-        ScheduleError::Chained {
-            stage: StageName::of(self.pipeline, found.consumer),
-            writer: StageName::of(self.pipeline, found.producer),
-            array: self.pipeline.arrays[found.array].name.clone(),
-        }
+        let error = ScheduleError::at(self.pipeline, found.consumer, ScheduleFault::Chained);
+        error.with(self.pipeline, found.producer).about(self.pipeline, found.array)
     }
 }
 

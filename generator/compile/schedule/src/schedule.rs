@@ -9,7 +9,7 @@ use pushmem_stages::{Pipeline, Schedule, Stage};
 use crate::alignment::Alignment;
 use crate::coincidence::coincide;
 use crate::dependence_distance::{Dependence, dependences};
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use crate::line_buffers::{Apart, Constraint};
 use crate::recurrence::{Paced, Scan};
 use crate::transport::Transport;
@@ -88,10 +88,9 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
         let schedule = Schedule { stages };
         let Some(conflict) = conflict(pipeline, &schedule, &sharers, timing.row) else { return Ok(schedule) };
         let (first, second) = (groups[conflict.first], groups[conflict.second]);
-        let unit = || ScheduleError::Unit {
-            stage: StageName::of(pipeline, conflict.second),
-            other: StageName::of(pipeline, conflict.first),
-            unit: options.share[conflict.second].clone().unwrap_or_default(),
+        let unit = || {
+            let fault = ScheduleFault::Unit(options.share[conflict.second].clone().unwrap_or_default());
+            ScheduleError::at(pipeline, conflict.second, fault).with(pipeline, conflict.first)
         };
         let later = conflict.later.filter(|_| apart.len() < MOST_CONFLICTS).ok_or_else(unit)?;
         apart.push(Apart { first, second, least: delays[second] - delays[first] + later });

@@ -3,7 +3,7 @@
 use num_integer::gcd;
 
 use crate::coincidence::meet;
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use crate::writers::Writers;
 use pushmem_stages::{Boundary, Pipeline, Stage, Subscript};
 
@@ -116,16 +116,17 @@ impl Elements {
 /// Checks that all writes are affine, and that an element is written twice only to update it.
 pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<(), ScheduleError> {
     for (number, stage) in pipeline.stages.iter().enumerate() {
-        let name = || StageName::of(pipeline, number);
-        let array = || pipeline.arrays[stage.write.array].name.clone();
+        let error = |fault: ScheduleFault| ScheduleError::at(pipeline, number, fault);
+        let overwrites =
+            |first: usize| error(ScheduleFault::Overwritten).with(pipeline, first).about(pipeline, stage.write.array);
         if stage.write.subscripts.iter().any(|written| written.divisor != 1 || written.boundary != Boundary::None) {
-            return Err(ScheduleError::WriteDivides { stage: name() });
+            return Err(error(ScheduleFault::WriteDivides));
         }
         if let Some(level) = stage.loops_not_written().find(|&level| stage.loops[level].extent > 1) {
             let variable = stage.loops[level].name.clone();
             return Err(match stage.updates() {
-                true => ScheduleError::Reduction { stage: name(), variable, array: array() },
-                false => ScheduleError::Overwritten { stage: name(), first: name(), array: array() },
+                true => error(ScheduleFault::Reduction(variable)).about(pipeline, stage.write.array),
+                false => overwrites(number),
             });
         }
         // An update depends on those before by its reads.
@@ -134,8 +135,7 @@ pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<()
         }
         let mut before = writers.of_access(stage, &stage.write).into_iter().take_while(|&before| before < number);
         if let Some(first) = before.find(|&before| meets(pipeline, before, number)) {
-            let first = StageName::of(pipeline, first);
-            return Err(ScheduleError::Overwritten { stage: name(), first, array: array() });
+            return Err(overwrites(first));
         }
     }
     Ok(())

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use programs::Builder;
 use proptest::prelude::*;
 use pushmem_schedule::{
-    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, Subscript, Writers, coarse,
-    sequential, stencil, takes_own_results,
+    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, ScheduleFault, Stage, Subscript,
+    Writers, coarse, sequential, stencil, takes_own_results,
 };
 
 fn scheduled(pipeline: &Pipeline, options: &CoarseOptions) -> Coarse {
@@ -358,7 +358,10 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.join();
     program.pipeline.stages[1].latency = 2;
     program.pipeline.stages[2].latency = 2;
-    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Chained { .. })));
+    assert!(matches!(
+        coarse(&program.pipeline, &CoarseOptions::default()),
+        Err(ScheduleError { fault: ScheduleFault::Chained, .. })
+    ));
 
     // Copies of an unrolled loop, each of which needs the other's result for the same element.
     let mut program = Builder::default();
@@ -514,7 +517,10 @@ fn what_cannot_be_scheduled_is_refused() {
     let mut program = Builder::default();
     program.operation("early", "x:4", 0, &["late[x]"], "early[x]");
     program.operation("late", "x:4", 0, &[], "late[x]");
-    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
+    assert!(matches!(
+        coarse(&program.pipeline, &CoarseOptions::default()),
+        Err(ScheduleError { fault: ScheduleFault::Cycle, .. })
+    ));
 
     let mut program = Builder::default();
     program.operation("scan", "x:4", 0, &["sum[x+1]", "in[x]"], "sum[x]");
@@ -525,15 +531,21 @@ fn what_cannot_be_scheduled_is_refused() {
     program.operation("long", "z:1000000000 y:1000000000 x:1000000000", 0, &[], "a[x,y,z]");
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "long would run beyond 2^44 cycles");
-    assert_eq!(error.stage().number, 0);
+    assert_eq!(error.stage.number, 0);
     sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
     program.operation("one", "t:1000000000 x:1000000000", 0, &[], "a[x]");
     program.operation("two", "t:1000000000 x:100", 1, &["a[x]"], "b[x]");
-    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::TooLong { .. })));
+    assert!(matches!(
+        coarse(&program.pipeline, &CoarseOptions::default()),
+        Err(ScheduleError { fault: ScheduleFault::TooLong, .. })
+    ));
     program.pipeline.stages[1].shared = 3;
-    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Nesting { .. })));
+    assert!(matches!(
+        coarse(&program.pipeline, &CoarseOptions::default()),
+        Err(ScheduleError { fault: ScheduleFault::Nesting, .. })
+    ));
     sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
@@ -960,13 +972,13 @@ proptest! {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
             Err(error) => {
                 let comes_early = matches!(
-                    error,
-                    ScheduleError::Cycle { .. }
-                        | ScheduleError::Chained { .. }
-                        | ScheduleError::Around { .. }
-                        | ScheduleError::Carried { .. }
-                        | ScheduleError::SeveralLoops { .. }
-                        | ScheduleError::Collapsed { .. }
+                    error.fault,
+                    ScheduleFault::Cycle
+                        | ScheduleFault::Chained
+                        | ScheduleFault::Around(_)
+                        | ScheduleFault::Carried
+                        | ScheduleFault::SeveralLoops(_)
+                        | ScheduleFault::Collapsed(_)
                 );
                 prop_assert!(comes_early, "{}", error);
             }
@@ -996,13 +1008,13 @@ proptest! {
             // Nothing that is read was written.
             Err(error) => {
                 let comes_early = matches!(
-                    error,
-                    ScheduleError::Cycle { .. }
-                        | ScheduleError::Chained { .. }
-                        | ScheduleError::Around { .. }
-                        | ScheduleError::Carried { .. }
-                        | ScheduleError::SeveralLoops { .. }
-                        | ScheduleError::Collapsed { .. }
+                    error.fault,
+                    ScheduleFault::Cycle
+                        | ScheduleFault::Chained
+                        | ScheduleFault::Around(_)
+                        | ScheduleFault::Carried
+                        | ScheduleFault::SeveralLoops(_)
+                        | ScheduleFault::Collapsed(_)
                 );
                 prop_assert!(comes_early, "{}", error);
             }

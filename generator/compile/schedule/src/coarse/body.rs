@@ -17,7 +17,7 @@ use super::nest::{Nest, in_rows, nest};
 use super::rate_matching::{Demand, Pace, Rates};
 use super::tree::{Child, Tree};
 use super::{Bound, CoarseOptions, LIMIT, Resource};
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use clusters::Clusters;
 use double_buffering::{Renewals, Versions, renewals};
 use loop_flattening::Inner;
@@ -276,7 +276,7 @@ fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
     loop {
         match child {
             Child::Group(group) => {
-                return ScheduleError::TooLong { stage: StageName::of(pipeline, tree.groups[group].stages.start) };
+                return ScheduleError::at(pipeline, tree.groups[group].stages.start, ScheduleFault::TooLong);
             }
             Child::Loop(level) => child = tree.loops[level].children[0],
         }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::dependence_distance::carried;
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use crate::schedule::starting_at;
 use crate::transport::Transport;
 use body::{Bodies, Body};
@@ -253,7 +253,7 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
             subscript.divisor != 1 || subscript.boundary != pushmem_stages::Boundary::None
         };
         if stage.write.subscripts.iter().any(divides) {
-            return Err(ScheduleError::WriteDivides { stage: StageName::of(pipeline, number) });
+            return Err(ScheduleError::at(pipeline, number, ScheduleFault::WriteDivides));
         }
     }
     let tree = Tree::of(pipeline, options)?;
@@ -353,10 +353,8 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
             let stage = &pipeline.stages[consumer];
             for read in arrays::accesses(number, consumer, stage).take(stage.reads.len()) {
                 let (access, (_, read_number)) = (read.access, read.at);
-                let cycle = |writer: usize| ScheduleError::Cycle {
-                    stage: StageName::of(pipeline, consumer),
-                    writer: StageName::of(pipeline, writer),
-                    array: pipeline.arrays[access.array].name.clone(),
+                let error = |fault: ScheduleFault, writer: usize| {
+                    ScheduleError::at(pipeline, consumer, fault).with(pipeline, writer).about(pipeline, access.array)
                 };
                 let mut later = None;
                 let mut earlier = false;
@@ -366,11 +364,7 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                     // A copy of an unrolled loop that needs the result of another copy in the same iteration.
                     let own = &pipeline.stages[consumer].write;
                     if other == number && !updates && *access == *own && stage.write == *own {
-                        return Err(ScheduleError::Serial {
-                            stage: StageName::of(pipeline, consumer),
-                            other: StageName::of(pipeline, writer),
-                            array: pipeline.arrays[access.array].name.clone(),
-                        });
+                        return Err(error(ScheduleFault::Serial, writer));
                     }
                     // A group may take results of its own earlier iterations.
                     if other == number && !updates {
@@ -381,7 +375,7 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                     later = later.or((other >= number).then_some(writer));
                 }
                 if let (Some(writer), false) = (later, earlier) {
-                    return Err(cycle(writer));
+                    return Err(error(ScheduleFault::Cycle, writer));
                 }
             }
         }

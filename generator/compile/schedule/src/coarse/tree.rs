@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arrays::{Touch, accesses, may_meet, write_of};
 use super::{CoarseOptions, LIMIT};
-use crate::error::{ScheduleError, StageName};
+use crate::error::{ScheduleError, ScheduleFault};
 use crate::writers::Writers;
 use pushmem_stages::{Pipeline, Stage};
 
@@ -95,12 +95,12 @@ impl Tree {
             let depth = shared(number).max(shared(number + 1));
             for (member, stage) in members.iter().enumerate() {
                 if stage.loops.len() != count || depth > count {
-                    return Err(ScheduleError::Nesting { stage: StageName::of(pipeline, run.start + member) });
+                    return Err(ScheduleError::at(pipeline, run.start + member, ScheduleFault::Nesting));
                 }
                 let travel =
                     options.transport.longest(run.start + member..run.start + member + 1, 0..pipeline.stages.len());
                 if stage.latency.max(options.round_trip).max(travel) > LIMIT as u64 {
-                    return Err(ScheduleError::TooLong { stage: StageName::of(pipeline, run.start + member) });
+                    return Err(ScheduleError::at(pipeline, run.start + member, ScheduleFault::TooLong));
                 }
             }
             path.truncate(shared(number));
@@ -122,7 +122,7 @@ impl Tree {
                 for (member, stage) in members.iter().enumerate() {
                     let (same, shared) = (&stage.loops[count - 1 - outer], &mut tree.loops[level]);
                     if same.min != shared.min {
-                        return Err(ScheduleError::Nesting { stage: StageName::of(pipeline, run.start + member) });
+                        return Err(ScheduleError::at(pipeline, run.start + member, ScheduleFault::Nesting));
                     }
                     shared.extent = shared.extent.max(extent(pipeline, run.start + member, same.extent)?);
                 }
@@ -185,6 +185,6 @@ impl Tree {
 }
 
 fn extent(pipeline: &Pipeline, stage: usize, extent: u64) -> Result<i64, ScheduleError> {
-    let too_long = || ScheduleError::TooLong { stage: StageName::of(pipeline, stage) };
+    let too_long = || ScheduleError::at(pipeline, stage, ScheduleFault::TooLong);
     i64::try_from(extent).ok().filter(|extent| *extent <= LIMIT).ok_or_else(too_long)
 }
