@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers, meet};
+use pushmem_schedule::{Access, Pipeline, Schedule, Stage, Subscript, Writers, meet};
 
 /// The stage whose result a read takes in the same iteration: the only writer of the element, in the same loops; or in the
 /// iteration of the writer's innermost loops that writes the element, as of the last of a running sum. The element is still there,
@@ -45,11 +45,10 @@ fn iteration_of(writer: &Stage, reader: &Stage, read: &Access) -> Option<Vec<i64
     let mut indices = writer.loops[..more].iter().map(|level| (level.extent == 1).then_some(level.min)).collect_vec();
     for (target, wanted) in writer.write.subscripts.iter().zip(&read.subscripts) {
         let (inner, outer) = target.coefficients.split_at(more);
-        let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
         match inner.iter().positions(|step| *step != 0).collect_vec()[..] {
             [] if target.constant + target.offset == wanted.constant + wanted.offset => {}
             // One loop alone runs along the dimension, and the read stays in one place of it.
-            [level] if outer.iter().all(|step| *step == 0) && plain(target) && plain(wanted) => {
+            [level] if outer.iter().all(|step| *step == 0) && target.is_affine() && wanted.is_affine() => {
                 let from = wanted.constant + wanted.offset - target.constant - target.offset;
                 let (step, bounds) = (inner[level], &writer.loops[level]);
                 let index = from / step;
@@ -120,10 +119,11 @@ pub(crate) fn writes_once(stage: &Stage, levels: Range<usize>) -> bool {
 
 /// Whether two accesses never touch the same element, by one of their dimensions.
 pub(crate) fn apart((one, first): (&Stage, &Access), (other, second): (&Stage, &Access)) -> bool {
-    first.subscripts.iter().zip(&second.subscripts).any(|(a, b)| {
-        let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
-        plain(a) && plain(b) && !meet((one, a), (other, b))
-    })
+    first
+        .subscripts
+        .iter()
+        .zip(&second.subscripts)
+        .any(|(a, b)| a.is_affine() && b.is_affine() && !meet((one, a), (other, b)))
 }
 
 /// The least and the greatest value of a subscript without division and boundary.

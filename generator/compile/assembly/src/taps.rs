@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
-use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers, is_outside};
+use pushmem_schedule::{Access, Pipeline, Schedule, Stage, Subscript, Writers, is_outside};
 
 use pushmem_graph::Condition;
 
@@ -198,7 +198,7 @@ impl Finder<'_> {
                 let written = &self.pipeline.stages[self.producers[0]].write.subscripts[dimension];
                 let whole = self.written_loops[0][dimension]
                     .is_some_and(|of| subscript.coefficients[level] % written.coefficients[of] == 0);
-                subscript.divisor == 1 && subscript.boundary == Boundary::None && whole
+                subscript.is_affine() && whole
             })
     }
 

@@ -14,7 +14,7 @@ use itertools::Itertools;
 use pushmem_datapaths::Datapath;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_nest::{Policy, Program};
-use pushmem_schedule::{Access, Boundary, Stage, Subscript, Writers, is_outside};
+use pushmem_schedule::{Access, Stage, Subscript, Writers, is_outside};
 
 use crate::application::Delivery;
 
@@ -86,7 +86,7 @@ impl Waits {
                     _ if !is_scan && (producers.len() != 1 || producers.iter().any(is_kept)) => continue,
                     Place::Register => waits.registers.insert((stage, number)),
                     Place::RegisterEach => waits.each.insert((stage, number)),
-                    Place::Memory if (is_turned || are_lanes(writers.all(read.array))) && is_affine(read) => {
+                    Place::Memory if (is_turned || are_lanes(writers.all(read.array))) && read.is_affine() => {
                         if is_turned {
                             waits.turned.insert((stage, number));
                         }
@@ -147,13 +147,7 @@ fn is_kept_word(stage: &Stage, read: &Access) -> bool {
     let is_one_word = || (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !read.follows(level));
     let along_loops = || read.subscripts.iter().all(|subscript| subscript.single_loop().is_ok());
     let is_register = || matches!(place(stage, read), Some(Place::Register));
-    is_one_word() || (is_affine(read) && along_loops() && is_register())
-}
-
-/// Whether the addresses of an access are affine functions of the loops.
-fn is_affine(access: &Access) -> bool {
-    let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
-    access.subscripts.iter().all(plain)
+    is_one_word() || (read.is_affine() && along_loops() && is_register())
 }
 
 /// The loads of a hold register as the iterations of a stage: those of the stage that reads it in the loops that the read

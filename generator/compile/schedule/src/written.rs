@@ -119,7 +119,7 @@ pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<()
         let error = |fault: ScheduleFault| ScheduleError::at(pipeline, number, fault);
         let overwrites =
             |first: usize| error(ScheduleFault::Overwritten).with(pipeline, first).about(pipeline, stage.write.array);
-        if stage.write.subscripts.iter().any(|written| written.divisor != 1 || written.boundary != Boundary::None) {
+        if !stage.write.is_affine() {
             return Err(error(ScheduleFault::WriteDivides));
         }
         if let Some(level) = stage.loops_not_written().find(|&level| stage.loops[level].extent > 1) {

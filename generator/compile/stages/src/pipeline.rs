@@ -89,6 +89,11 @@ impl Subscript {
         Subscript { coefficients, constant, divisor: 1, boundary: Boundary::None, offset: 0 }
     }
 
+    /// Whether it is an affine function of the loops: without division and boundary.
+    pub fn is_affine(&self) -> bool {
+        self.divisor == 1 && self.boundary == Boundary::None
+    }
+
     /// The loop it depends on, or none if it is constant.
     ///
     /// # Errors
@@ -159,6 +164,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether the element is an affine function of the loops: all subscripts are.
+    pub fn is_affine(&self) -> bool {
+        self.subscripts.iter().all(Subscript::is_affine)
+    }
+
     /// Whether the element depends on a loop: a subscript has a coefficient for it.
     pub fn follows(&self, level: usize) -> bool {
         self.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)

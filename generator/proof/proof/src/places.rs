@@ -56,7 +56,7 @@ pub(crate) struct Places {
 impl Places {
     /// Those of an access of a stage.
     pub fn of_stage(stage: &Stage, access: &Access) -> Self {
-        let form = |subscript: &Subscript| match is_affine(subscript) {
+        let form = |subscript: &Subscript| match subscript.is_affine() {
             true => Form::Affine {
                 constant: subscript.constant + subscript.offset,
                 coefficients: subscript.coefficients.iter().rev().copied().collect(),
@@ -189,11 +189,6 @@ impl Linear {
     }
 }
 
-/// Whether an access is an affine function of the loops.
-pub(crate) fn is_affine_access(access: &Access) -> bool {
-    access.subscripts.iter().all(is_affine)
-}
-
 /// Whether the elements of an access are an affine function of the loops in those iterations in which it is within its array, and
 /// these are a box.
 pub(crate) fn is_affine_within(access: &Access) -> bool {
@@ -201,11 +196,7 @@ pub(crate) fn is_affine_within(access: &Access) -> bool {
         let limits = matches!(subscript.boundary, Boundary::Outside { .. });
         limits && subscript.divisor == 1 && subscript.single_loop().is_ok()
     };
-    access.subscripts.iter().all(|subscript| is_affine(subscript) || is_limited(subscript))
-}
-
-fn is_affine(subscript: &Subscript) -> bool {
-    subscript.divisor == 1 && subscript.boundary == Boundary::None
+    access.subscripts.iter().all(|subscript| subscript.is_affine() || is_limited(subscript))
 }
 
 /// The least and the greatest value of a subscript, or a little less and more.

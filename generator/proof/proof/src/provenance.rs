@@ -28,7 +28,7 @@ use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::{Content, Loads, Shown};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetHold, NetLane, NetOperand, View, direct};
-use crate::places::{Direction, Places, is_affine_access, is_affine_within};
+use crate::places::{Direction, Places, is_affine_within};
 use crate::stages::{ends, ends_of_loops};
 use crate::{holds, order, stored};
 
@@ -189,7 +189,7 @@ impl Prover<'_> {
     fn last_written(&self, stage: usize, load: usize, index: &[i64], element: &[i64]) -> Vec<Expected> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
-        if !self.is_stored() || !is_affine_access(read) {
+        if !self.is_stored() || !read.is_affine() {
             return Vec::new();
         }
         let places = Places::of_stage(content, read);
@@ -381,7 +381,7 @@ impl Prover<'_> {
             let along = content.loops.iter().zip(&subscript.coefficients);
             along.filter(|(level, step)| level.extent > 1 && **step != 0).count()
         };
-        let is_plain = is_affine_access(read) && read.subscripts.iter().all(|subscript| runs(subscript) <= 1);
+        let is_plain = read.is_affine() && read.subscripts.iter().all(|subscript| runs(subscript) <= 1);
         let first = content.loops.iter().map(|level| level.min).collect_vec();
         let extents = content.loops.iter().map(|level| level.extent as i64).collect_vec();
         let followed = loads.followed_by(times.value(&first), &times.stride, &extents);
@@ -506,7 +506,7 @@ impl Prover<'_> {
         // A memory keeps the elements of all writers.
         let kept = (self.is_stored() && !is_carried(content, read))
             || (!cases.is_empty() && cases.iter().all(|case| self.port(read.array, case.source).is_some()));
-        let affine = is_affine_access(read) && (kept || self.has_affine_times(read.array));
+        let affine = read.is_affine() && (kept || self.has_affine_times(read.array));
         let writers = match kept {
             true => Vec::new(),
             false => self.dependences.writers.of_access(read.array, &Places::of_stage(content, read)),
@@ -618,7 +618,7 @@ impl Prover<'_> {
         let copied = || {
             self.copies.get(writer).is_some_and(|copy| {
                 let read = &stage.reads[copy.load];
-                is_affine_access(read) && self.has_affine_times(read.array)
+                read.is_affine() && self.has_affine_times(read.array)
             })
         };
         // A constant is there at all times.
@@ -909,7 +909,7 @@ fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
 /// that is looked at: in each dimension both move alike along these loops, and the elements of the read along its other loops are
 /// among those of the writer.
 fn writes_all_of(writer: &Stage, reader: &Stage, read: &Access, shared: usize) -> bool {
-    is_affine_access(&writer.write)
+    writer.write.is_affine()
         && writer.write.subscripts.iter().zip(&read.subscripts).all(|(written, read)| {
             let inner = |stage: &Stage, subscript: &Subscript| {
                 let levels = stage.loops.iter().zip(&subscript.coefficients).take(stage.loops.len() - shared);

@@ -80,10 +80,7 @@ fn is_stream(program: &Program, array: usize, stage: &Stage) -> bool {
     declared.is_some_and(|declared| {
         let inside = |(dimension, subscript): (usize, &Subscript)| {
             let ends = ends(stage, subscript);
-            subscript.divisor == 1
-                && subscript.boundary == Boundary::None
-                && declared.min[dimension] <= ends.0
-                && ends.1 <= declared.max(dimension)
+            subscript.is_affine() && declared.min[dimension] <= ends.0 && ends.1 <= declared.max(dimension)
         };
         stage.write.array == array
             && (stage.reads.is_empty() && stage.latency == 0)

@@ -1,7 +1,7 @@
 //! Hold registers: words that wait for the reads of them.
 
 use pushmem_nest::{Policy, Word};
-use pushmem_schedule::{Boundary, Stage, Subscript};
+use pushmem_schedule::{Stage, Subscript};
 
 use super::plan::{HeldRead, HeldWord, Outcome, Place, at, least_gap};
 use super::{Builder, Timed};
@@ -197,10 +197,9 @@ fn iterations(
     read: &Subscript,
 ) -> Option<Condition> {
     let along = read.single_loop().ok()?.filter(|&along| reader.loops[along].extent > 1);
-    let plain = read.divisor == 1 && read.boundary == Boundary::None;
     let coefficient = written.coefficients[level];
     let step = along.map_or(0, |along| read.coefficients[along]);
-    if (along.is_some() && !plain) || step % coefficient != 0 {
+    if (along.is_some() && !read.is_affine()) || step % coefficient != 0 {
         return None;
     }
     let iteration = |index: &[i64]| {

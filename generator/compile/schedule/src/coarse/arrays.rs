@@ -122,13 +122,12 @@ pub(crate) fn may_meet(one: Touch<'_>, other: Touch<'_>) -> bool {
 /// Whether some dimension has only elements of other remainders: different lanes of an array.
 fn other_lane(one: Touch<'_>, other: Touch<'_>) -> bool {
     one.access.subscripts.iter().zip(&other.access.subscripts).any(|(first, second)| {
-        let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
         let both = || first.coefficients.iter().chain(&second.coefficients);
         let step = both().fold(0, |step, &coefficient| num_integer::gcd(step, coefficient.saturating_abs()));
         let apart = i128::from(first.constant) + i128::from(first.offset)
             - i128::from(second.constant)
             - i128::from(second.offset);
-        plain(first) && plain(second) && step > 1 && apart % i128::from(step) != 0
+        first.is_affine() && second.is_affine() && step > 1 && apart % i128::from(step) != 0
     })
 }
 
@@ -150,8 +149,7 @@ pub(crate) fn spacing(pipeline: &Pipeline, tree: &Tree, array: usize, level: usi
         let shared = |touch: &Touch<'_>| {
             let subscript = &touch.access.subscripts[dimension];
             let own = subscript.coefficients.len() - depth;
-            (subscript.divisor == 1 && subscript.boundary == Boundary::None)
-                .then(|| subscript.coefficients[own..].to_vec())
+            subscript.is_affine().then(|| subscript.coefficients[own..].to_vec())
         };
         let Some(coefficients) = shared(&all[0]) else { continue };
         if all.iter().any(|touch| shared(touch).as_ref() != Some(&coefficients)) {
@@ -219,7 +217,7 @@ struct Progression {
 
 /// The elements that a written subscript reaches over the innermost `loops`; nothing if they have gaps.
 fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Progression> {
-    if subscript.divisor != 1 || subscript.boundary != Boundary::None {
+    if !subscript.is_affine() {
         return None;
     }
     let (first, last) = range(stage, subscript, loops)?;
@@ -291,7 +289,7 @@ fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, arra
         let terms = around(first.stage, &first.access.subscripts[dimension]);
         let alike = writes.iter().all(|write| around(write.stage, &write.access.subscripts[dimension]) == terms);
         let moves = terms.iter().any(|&coefficient| coefficient != 0);
-        let bent = wanted.divisor != 1 || wanted.boundary != Boundary::None;
+        let bent = !wanted.is_affine();
         if !alike || around(read.stage, wanted) != terms || (moves && bent) {
             return false;
         }
@@ -413,7 +411,7 @@ fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strid
     for (target, wanted) in write.access.subscripts.iter().zip(&read.access.subscripts) {
         let plain = |subscript: &Subscript| {
             let mut terms = subscript.coefficients.iter().chain([&subscript.constant, &subscript.offset]);
-            subscript.divisor == 1 && subscript.boundary == Boundary::None && terms.all(|term| small(*term))
+            subscript.is_affine() && terms.all(|term| small(*term))
         };
         if !plain(target) || !plain(wanted) || target.coefficients[write_own..] != wanted.coefficients[read_own..] {
             return None;

@@ -8,7 +8,7 @@ use super::CoarseOptions;
 use super::arrays::{Touch, touches, writes_meeting};
 use super::nest::nest;
 use super::tree::{Group, Tree};
-use pushmem_stages::{Boundary, Pipeline, StageLoop, Subscript};
+use pushmem_stages::{Pipeline, StageLoop, Subscript};
 
 /// The pipeline with fewer loops shared; nothing if all stay.
 pub(crate) fn distributed(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Option<Pipeline> {
@@ -168,8 +168,7 @@ fn carried(early: Touch<'_>, late: Touch<'_>, loops: std::ops::Range<usize>) -> 
 /// Whether two subscripts may be equal, in iterations that agree on the loops around `differs`, of which the second has a
 /// greater index.
 fn meets(early: (&[StageLoop], &Subscript), late: (&[StageLoop], &Subscript), differs: usize) -> bool {
-    let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
-    if !plain(early.1) || !plain(late.1) {
+    if !early.1.is_affine() || !late.1.is_affine() {
         return true;
     }
     let number =

@@ -249,10 +249,7 @@ impl Coarse {
 /// cycles.
 pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, ScheduleError> {
     for (number, stage) in pipeline.stages.iter().enumerate() {
-        let divides = |subscript: &pushmem_stages::Subscript| {
-            subscript.divisor != 1 || subscript.boundary != pushmem_stages::Boundary::None
-        };
-        if stage.write.subscripts.iter().any(divides) {
+        if !stage.write.is_affine() {
             return Err(ScheduleError::at(pipeline, number, ScheduleFault::WriteDivides));
         }
     }

@@ -8,7 +8,7 @@ use super::tree::Group;
 use super::{CoarseOptions, LIMIT};
 use crate::dependence_distance::{Dependence, carried, takes_own_results};
 use crate::writers::Writers;
-use pushmem_stages::{Access, Boundary, Pipeline, Stage};
+use pushmem_stages::{Access, Pipeline, Stage};
 
 /// The times of a group's own loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -371,11 +371,7 @@ fn told_apart(group: &Group, accesses: &[&Access], loops: usize) -> Vec<bool> {
         let others = || accesses.iter().map(|access| access.subscripts.get(dimension));
         let alike = accesses.iter().all(|access| access.array == first.array)
             && others().all(|other| {
-                other.is_some_and(|other| {
-                    other.coefficients == subscript.coefficients
-                        && other.divisor == 1
-                        && other.boundary == Boundary::None
-                })
+                other.is_some_and(|other| other.coefficients == subscript.coefficients && other.is_affine())
             });
         if !alike {
             continue;

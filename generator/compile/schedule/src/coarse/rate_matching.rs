@@ -14,7 +14,7 @@ use super::modulo_scheduling::Use;
 use super::nest::{in_rows, reductions};
 use super::tree::{Child, Tree};
 use super::{CoarseOptions, LIMIT};
-use pushmem_stages::{Access, Boundary, Pipeline, Stage};
+use pushmem_stages::{Access, Pipeline, Stage};
 
 /// The rows of children of the root.
 #[derive(Clone, Debug, Default)]
@@ -307,7 +307,7 @@ fn ratio((write, written): (&Access, usize), (access, level): (&Access, usize)) 
     let mut moving =
         dimensions.filter(|(target, wanted)| target.coefficients[written] != 0 || wanted.coefficients[level] != 0);
     let (target, wanted) = moving.next()?;
-    let plain = [target, wanted].into_iter().all(|of| of.divisor == 1 && of.boundary == Boundary::None);
+    let plain = target.is_affine() && wanted.is_affine();
     let (target, wanted) = (target.coefficients[written], wanted.coefficients[level]);
     let alike = target != 0 && wanted != 0 && (target > 0) == (wanted > 0);
     let small = |step: i64| step.unsigned_abs() < 1 << 30;
