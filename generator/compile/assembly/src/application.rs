@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_datapaths::Datapath;
-use pushmem_extraction::{Extraction, Origin};
+use pushmem_extraction::Extraction;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span, Word};
 use pushmem_schedule::{Schedule, Stage, Writers, coincide};
@@ -109,7 +109,7 @@ pub fn application_graph(
     for (stage, reads) in reads.iter().enumerate() {
         if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
             builder.add_wireless(stage);
-        } else if matches!(extraction.origins[stage], Origin::Operation { .. }) && !carried.contains(&stage) {
+        } else if extraction.origins[stage].operation().is_some() && !carried.contains(&stage) {
             builder.add_kernel(stage, reads);
         }
     }
@@ -137,13 +137,15 @@ struct Builder<'a> {
     selections: Vec<(Vec<Choice>, WordId)>,
 }
 
-impl Scheduled<'_> {
+impl<'a> Scheduled<'a> {
     /// Cycles after the begin of an iteration in which a stage takes the word of one of its reads.
     fn arrival(self, stage: usize, read: usize) -> i64 {
-        match &self.extraction.origins[stage] {
-            Origin::Input { .. } => 0,
-            Origin::Operation { operation, .. } => self.datapaths[*operation].arrival(read) as i64,
-        }
+        self.datapath(stage).map_or(0, |datapath| datapath.arrival(read) as i64)
+    }
+
+    /// The datapath of a stage that is no input.
+    fn datapath(self, stage: usize) -> Option<&'a Datapath> {
+        self.extraction.origins[stage].operation().map(|operation| &self.datapaths[operation])
     }
 
     /// The words of the elements of an array.
@@ -159,24 +161,18 @@ impl Scheduled<'_> {
     /// Cycles after the begin of an iteration in which a stage gives the address of one of its reads of a random-access memory; nothing
     /// if its result does not depend on the read.
     fn address_stage(self, stage: usize, read: usize) -> Option<u64> {
-        let Origin::Operation { operation, .. } = &self.extraction.origins[stage] else { return None };
-        let reads = self.datapaths[*operation].memory_reads();
+        let reads = self.datapath(stage)?.memory_reads();
         reads.into_iter().find(|of| of.load == read).map(|of| of.stage)
     }
 
     /// Whether the result of a stage depends on one of its reads.
     fn uses(self, stage: usize, read: usize) -> bool {
-        match &self.extraction.origins[stage] {
-            Origin::Input { .. } => false,
-            Origin::Operation { operation, .. } => self.datapaths[*operation].uses(read),
-        }
+        self.datapath(stage).is_some_and(|datapath| datapath.uses(read))
     }
 
     /// Where the program has a read.
     fn span_of_read(self, stage: usize, read: usize) -> Span {
-        let Origin::Operation { operation, .. } = self.extraction.origins[stage] else {
-            unreachable!("inputs read nothing");
-        };
+        let operation = self.extraction.origins[stage].operation().expect("inputs read nothing");
         let (loops, content) = &self.operations[operation];
         content.load_of_read(loops, read).map_or(content.target.span, |load| load.access.span)
     }

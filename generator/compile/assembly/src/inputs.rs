@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_datapaths::Datapath;
-use pushmem_extraction::{Extraction, Origin};
+use pushmem_extraction::Extraction;
 use pushmem_graph::Target;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::Pipeline;
@@ -26,7 +26,7 @@ pub fn check_inputs(
 ) -> Result<(), Shortage> {
     let pipeline = &extraction.pipeline;
     for (update, stage) in pipeline.stages.iter().enumerate() {
-        let Origin::Operation { operation, .. } = extraction.origins[update] else { continue };
+        let Some(operation) = extraction.origins[update].operation() else { continue };
         let array = stage.write.array;
         let level = program.arrays[array].level.unwrap_or(Level::Memory);
         let tile = target.at(level).unwrap_or_else(|| target.memory());

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_datapaths::Datapath;
-use pushmem_extraction::{Extraction, Origin};
+use pushmem_extraction::Extraction;
 use pushmem_nest::{Policy, Program};
 use pushmem_schedule::{Access, Stage, Subscript, Writers, is_outside};
 
@@ -55,10 +55,7 @@ impl Waits {
         let is_scan = program.policy() == Policy::Stencil;
         let pipeline = &extraction.pipeline;
         let writers = Writers::of(pipeline);
-        let datapath = |stage: usize| match &extraction.origins[stage] {
-            Origin::Input { .. } => None,
-            Origin::Operation { operation, .. } => Some(&datapaths[*operation]),
-        };
+        let datapath = |stage: usize| extraction.origins[stage].operation().map(|operation| &datapaths[operation]);
         let are_lanes = |writers: &[usize]| writers.iter().map(|&stage| pipeline.stages[stage].group).all_equal();
         let is_constant = |&stage: &usize| datapath(stage).is_some_and(|datapath| datapath.constant().is_some());
         for (stage, content) in pipeline.stages.iter().enumerate() {

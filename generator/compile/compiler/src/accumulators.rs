@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use pushmem_extraction::Origin;
 use pushmem_nest::{ArrayKind, Level, Operation, Policy, Program};
 use pushmem_schedule::{Bound, CoarseOptions};
 
@@ -22,10 +21,8 @@ pub(crate) fn slow(form: &Program, stages: Option<&Stages>) -> BTreeSet<Place> {
     // Within a stage, and in a loop around several, whose iterations wait for the sums of one.
     let operations = program.operations();
     let stages = coarse.stages.iter().filter(|stage| stage.interval > 1);
-    let waits = stages.filter_map(|stage| match &extraction.origins[stage.stages.start] {
-        Origin::Operation { operation, .. } => Some(operations[*operation].1),
-        Origin::Input { .. } => None,
-    });
+    let waits = stages.filter_map(|stage| extraction.origins[stage.stages.start].operation());
+    let waits = waits.map(|operation| operations[operation].1);
     let arrays: BTreeSet<&String> = coarse.loops.iter().flat_map(|level| arrays_of(&level.bound)).collect();
     let in_loops = operations
         .iter()

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_extraction::Origin;
 use pushmem_files::counted;
 use pushmem_nest::{ArrayKind, Loop, Operation, Program};
 use serde::Serialize;
@@ -53,12 +52,12 @@ enum User {
 impl User {
     /// That of a stage, an iteration of which takes it.
     fn of(compiled: &Compiled, operations: &[(Vec<&Loop>, &Operation)], stage: usize) -> User {
-        match &compiled.extraction.origins[stage] {
-            Origin::Input { .. } => User::Input(compiled.extraction.pipeline.stages[stage].write.array),
-            Origin::Operation { operation, .. } => match operations[*operation].1.unit() {
-                Some(unit) => User::Unit(unit.to_owned()),
-                None => User::Operation(*operation),
-            },
+        let Some(operation) = compiled.extraction.origins[stage].operation() else {
+            return User::Input(compiled.extraction.pipeline.stages[stage].write.array);
+        };
+        match operations[operation].1.unit() {
+            Some(unit) => User::Unit(unit.to_owned()),
+            None => User::Operation(operation),
         }
     }
 
@@ -118,10 +117,7 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
     let mut of_operations: BTreeMap<(User, Option<usize>), Busy> = BTreeMap::new();
     for (number, origin) in compiled.extraction.origins.iter().enumerate() {
         let stage = &compiled.extraction.pipeline.stages[number];
-        let part = match origin {
-            Origin::Input { .. } => None,
-            Origin::Operation { operation, .. } => Some(*operation),
-        };
+        let part = origin.operation();
         let interval = interval(number);
         let comes_back = |operation: usize| recurrent.as_ref().is_some_and(|loads| !loads[operation].is_empty());
         // A random-access memory takes one element a cycle.
@@ -166,10 +162,8 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
     let datapaths = kernels.map(|(_, kernel)| &compiled.datapaths[kernel.operation]).collect_vec();
     let is_stream = |stage: &usize| {
         let written = program.arrays.get(compiled.extraction.pipeline.stages[*stage].write.array);
-        match &compiled.extraction.origins[*stage] {
-            Origin::Input { .. } => true,
-            Origin::Operation { .. } => written.is_some_and(|array| array.kind == ArrayKind::Output),
-        }
+        let is_input = compiled.extraction.origins[*stage].operation().is_none();
+        is_input || written.is_some_and(|array| array.kind == ArrayKind::Output)
     };
     let words = (0..compiled.extraction.origins.len()).filter(|stage| is_slow(&user_of(*stage)) && is_stream(stage));
     let cycles = graph.length.checked_sub(gained).filter(|_| gained > 0)?;

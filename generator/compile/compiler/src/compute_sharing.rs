@@ -10,10 +10,7 @@ use pushmem_nest::{Binary, Expression, ExpressionKind, Operation, Program, Share
 /// By stage, the name of the unit that its operation shares.
 pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<String>> {
     let operations = program.operations();
-    let unit = |origin: &Origin| match origin {
-        Origin::Input { .. } => None,
-        Origin::Operation { operation, .. } => operations[*operation].1.unit().map(str::to_owned),
-    };
+    let unit = |origin: &Origin| operations[origin.operation()?].1.unit().map(str::to_owned);
     extraction.origins.iter().map(unit).collect()
 }
 

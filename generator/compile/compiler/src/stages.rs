@@ -209,10 +209,7 @@ impl<'a> Stages<'a> {
     /// The stages that write an array, and whose kernels contain the way of their results.
     fn writers_with_ways(&self, array: usize) -> impl Iterator<Item = usize> {
         let stages = self.extraction.pipeline.stages.iter().zip(&self.extraction.origins).enumerate();
-        let has_way = |origin: &Origin| match origin {
-            Origin::Input { .. } => false,
-            Origin::Operation { operation, .. } => !self.recurrent[*operation].is_empty(),
-        };
+        let has_way = |origin: &Origin| origin.operation().is_some_and(|number| !self.recurrent[number].is_empty());
         stages
             .filter(move |(_, (stage, origin))| stage.write.array == array && has_way(origin))
             .map(|(number, _)| number)
@@ -224,9 +221,9 @@ impl<'a> Stages<'a> {
         let mut transport = Transport::uniform(distance);
         let operations = self.program.operations();
         for (stage, origin) in self.extraction.origins.iter().enumerate() {
-            let Origin::Operation { operation, .. } = origin else { continue };
+            let Some(operation) = origin.operation() else { continue };
             for (read, access) in self.extraction.pipeline.stages[stage].reads.iter().enumerate() {
-                let datapath = &self.datapaths[*operation];
+                let datapath = &self.datapaths[operation];
                 if datapath.operand_latency(read) > 0 {
                     transport.set_operand(stage, read, datapath.operand_latency(read));
                 }
@@ -234,8 +231,8 @@ impl<'a> Stages<'a> {
                     transport.set_arrival(stage, read, datapath.arrival(read));
                 }
                 // The kernels of results that come back have their ways already.
-                let loads = operations[*operation].1.loads.len().max(1);
-                if distance > 0 && self.recurrent[*operation].contains(&(read % loads)) {
+                let loads = operations[operation].1.loads.len().max(1);
+                if distance > 0 && self.recurrent[operation].contains(&(read % loads)) {
                     self.writers_with_ways(access.array).for_each(|producer| transport.set(producer, stage, 0));
                 }
             }

@@ -25,6 +25,16 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    /// The operation of which the stage is a copy; nothing for an input.
+    pub fn operation(&self) -> Option<usize> {
+        match self {
+            Origin::Input { .. } => None,
+            Origin::Operation { operation, .. } => Some(*operation),
+        }
+    }
+}
+
 /// The stages of a program, and the origin of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Staged<'a> {

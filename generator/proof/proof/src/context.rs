@@ -3,7 +3,7 @@
 use pushmem_datapaths::Datapath;
 use pushmem_graph::Counter;
 use pushmem_nest::{Program, Word};
-use pushmem_stages::{Origin, Schedule, Staged};
+use pushmem_stages::{Schedule, Staged};
 
 use crate::counters;
 use crate::sequence::Sequence;
@@ -22,10 +22,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     /// The datapath of a stage that is no input.
     pub fn datapath(self, stage: usize) -> Option<&'a Datapath> {
-        match self.staged.origins.get(stage)? {
-            Origin::Input { .. } => None,
-            Origin::Operation { operation, .. } => self.datapaths.get(*operation),
-        }
+        self.datapaths.get(self.staged.origins.get(stage)?.operation()?)
     }
 
     /// The name of a stage.

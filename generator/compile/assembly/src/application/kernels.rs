@@ -22,17 +22,14 @@ impl<'a> Builder<'a> {
     }
 
     fn datapath(&self, stage: usize) -> &'a Datapath {
-        &self.scheduled.datapaths[self.origin(stage).0]
+        self.scheduled.datapath(stage).expect("inputs have no kernel")
     }
 }
 
 impl Builder<'_> {
     /// Notes a stage that has no net of its own: its result is that of another one, or constant.
     pub(super) fn add_wireless(&mut self, stage: usize) {
-        let Origin::Operation { operation, .. } = self.scheduled.extraction.origins[stage] else {
-            unreachable!("an input has a result of its own");
-        };
-        match (self.scheduled.datapaths[operation].copied(), self.outcomes[stage]) {
+        match (self.datapath(stage).copied(), self.outcomes[stage]) {
             (Some(load), _) => self.graph.copies.push(CopyNode { stage, load, nets: Vec::new() }),
             (None, Outcome::Constant(number)) => {
                 let words = self.scheduled.words_of(stage).iter().rev();

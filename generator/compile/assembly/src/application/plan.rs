@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
-use pushmem_extraction::Origin;
 use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::Counter;
 use pushmem_nest::{Level, Policy};
@@ -324,12 +323,11 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
 /// The place of the result of each stage. A plain copy has no result of its own.
 pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
+    for stage in 0..reads.len() {
         let own = Outcome::At(Place { stage, delay: 0 });
-        let outcome = match origin {
-            Origin::Input { .. } => own,
-            Origin::Operation { operation, .. } => {
-                let datapath = &scheduled.datapaths[*operation];
+        let outcome = match scheduled.datapath(stage) {
+            None => own,
+            Some(datapath) => {
                 let copied = datapath.copied().and_then(|load| match &reads[stage][load] {
                     ReadSource::Taps(cases) => Some(cases.as_slice()),
                     ReadSource::Held(_) | ReadSource::HeldEach(_) | ReadSource::RandomAccess => None,
@@ -374,9 +372,7 @@ pub(super) fn carried(
                 Outcome::Constant(_) => None,
             });
             for producer in places.filter(|&producer| producer >= stage) {
-                if let Origin::Operation { operation, .. } = &scheduled.extraction.origins[producer]
-                    && scheduled.datapaths[*operation].copied().is_some()
-                {
+                if scheduled.datapath(producer).is_some_and(|datapath| datapath.copied().is_some()) {
                     let message = "this word comes back through a statement without a register";
                     let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
                     return Err(Unserved::from(diagnostic.as_fault("program")));
