@@ -77,7 +77,7 @@ pub fn configure(
 }
 
 /// The configurations of memory tiles: those of memories and predicates, whose controllers start as late as their lags say.
-pub fn memories(
+fn memories(
     netlist: &Netlist,
     spec: &ArraySpec,
     placement: &Placement,

@@ -5,7 +5,6 @@
 //! delay line. [`place_and_route`] goes from a netlist to routes, and tries other starts and other seeds when they do not fit;
 //! [`configure`] writes the result as a configuration, and [`check()`] holds what a bitstream decodes to against the netlist.
 
-mod check;
 mod configure;
 mod demands;
 mod distance;
@@ -17,7 +16,6 @@ mod search;
 mod text;
 mod wires;
 
-pub use check::{Difference, check};
 pub use configure::{ConfigureError, configure};
 pub use flow::{FlowError, Implementation, Options, Progress, place_and_route, route_placed};
 pub use more_tracks::enough_tracks;

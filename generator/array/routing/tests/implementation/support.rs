@@ -12,7 +12,9 @@ use pushmem_files::Document;
 use pushmem_netlist::{CellId, Core, Lane, Machine, Netlist, Run};
 use pushmem_pe::Numbers;
 use pushmem_resources::Graph;
-use pushmem_routing::{Fabric, FlowError, Implementation, Options, check, configure, place_and_route};
+use pushmem_routing::{Fabric, FlowError, Implementation, Options, configure, place_and_route};
+
+use crate::check::check;
 
 /// An array with what routers need.
 pub struct Array {

@@ -4,21 +4,14 @@ use std::collections::BTreeMap;
 use std::mem::discriminant;
 
 use pushmem_bitstream::{Configuration, Driver, Net, Netlist as Decoded, ProcessingElement, TileConfiguration};
-use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
-use pushmem_fabric::{ArraySpec, TileKind};
-use pushmem_netlist::{Core, Netlist};
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration, encode};
+use pushmem_fabric::{ArraySpec, Place, TileKind};
+use pushmem_netlist::{CellId, Core, Netlist, only_predicate};
 use pushmem_pe::{Mode, Operand, PeConfiguration};
 use pushmem_placement::Placement;
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{Graph, Node, NodeId, Resource};
 use pushmem_starts::{Lags, registers};
-
-use crate::configure::memories;
-
-/// A difference between a configuration and the netlist that it is to be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Difference(String);
 
 /// Checks that a decoded configuration is a netlist with these places and lags: each input takes its source with exactly the
 /// registers of its connection, operands that are late included; each core does what its cell says; nothing else is connected.
@@ -34,7 +27,7 @@ pub fn check(
     placement: &Placement,
     lags: &Lags,
     decoded: &Configuration,
-) -> Result<(), Difference> {
+) -> Result<(), String> {
     let mut nets: BTreeMap<NodeId, Net> =
         Decoded::of(decoded, graph).nets.into_iter().map(|net| (net.input, net)).collect();
     for connection in netlist.connections() {
@@ -42,23 +35,23 @@ pub fn check(
         let layer = connection.of.layer;
         let node = |cell, node| {
             let resource = Resource { place: placement.places[cell], layer, node };
-            graph.node(resource).ok_or_else(|| Difference(format!("{name}: the tile has no such port")))
+            graph.node(resource).ok_or_else(|| format!("{name}: the tile has no such port"))
         };
         let output = node(connection.of.source, Node::Output { port: connection.of.port })?;
         let input = node(connection.sink.cell, Node::Input { port: connection.sink.port })?;
-        let net = nets.remove(&input).ok_or_else(|| Difference(format!("{name}: the input takes no track")))?;
+        let net = nets.remove(&input).ok_or_else(|| format!("{name}: the input takes no track"))?;
         if net.source != Driver::Output(output) {
-            return Err(Difference(format!("{name}: the input takes {:?}", net.source)));
+            return Err(format!("{name}: the input takes {:?}", net.source));
         }
         let late = delay(decoded, graph, input);
         let wanted = registers(lags, &connection);
         if i64::from(net.registers + late) != wanted {
             let found = net.registers + late;
-            return Err(Difference(format!("{name}: there are {found} registers where {wanted} are needed")));
+            return Err(format!("{name}: there are {found} registers where {wanted} are needed"));
         }
     }
     if let Some(input) = nets.keys().next() {
-        return Err(Difference(format!("{} takes a track that no net has", graph.name(*input))));
+        return Err(format!("{} takes a track that no net has", graph.name(*input)));
     }
     cores(netlist, spec, graph, placement, lags, decoded)
 }
@@ -85,6 +78,37 @@ fn is_same_operation(found: &PeConfiguration, wanted: &PeConfiguration) -> bool 
         && found.bits.iter().map(meaning).eq(wanted.bits.iter().map(meaning))
 }
 
+/// The configurations that the cells of memories and predicates are to have: their controllers start as late as their lags say.
+fn memories(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    placement: &Placement,
+    lags: &Lags,
+) -> BTreeMap<Place, MemoryConfiguration> {
+    let late = |cell: CellId, controller: ControllerConfiguration| ControllerConfiguration {
+        cycle: controller.cycle.shifted(lags[cell]),
+        ..controller
+    };
+    let mut memories: BTreeMap<Place, MemoryConfiguration> = BTreeMap::new();
+    for (cell, content) in netlist.cells.iter_enumerated() {
+        let wanted = match (&content.core, &spec.memory) {
+            (Core::Memory(memory), _) => memory.clone(),
+            (Core::Predicate(schedule), Some(memory)) => only_predicate(schedule, &memory.tile),
+            _ => continue,
+        };
+        let controllers = wanted.controllers.into_iter().map(|(name, controller)| (name, late(cell, controller)));
+        let controllers = controllers.collect();
+        let known = memories.remove(&placement.places[cell]);
+        let mut both = MemoryConfiguration { controllers, ..wanted };
+        if let Some(other) = known {
+            both.contents = if both.contents.is_empty() { other.contents } else { both.contents };
+            both.controllers.extend(other.controllers);
+        }
+        memories.insert(placement.places[cell], both);
+    }
+    memories
+}
+
 /// Whether two configurations of a memory are the same registers. There are several ways to write one.
 fn is_same_memory(one: &MemoryConfiguration, other: &MemoryConfiguration, spec: &ArraySpec) -> bool {
     let Some(memory) = &spec.memory else { return false };
@@ -101,7 +125,7 @@ fn cores(
     placement: &Placement,
     lags: &Lags,
     decoded: &Configuration,
-) -> Result<(), Difference> {
+) -> Result<(), String> {
     let wanted = memories(netlist, spec, placement, lags);
     let mut busy = BTreeMap::new();
     for (cell, place) in placement.places.iter_enumerated() {
@@ -109,13 +133,13 @@ fn cores(
         let kind = graph.kind(*place);
         let name = &netlist.cells[cell].name;
         if kind != Some(core.kind()) {
-            return Err(Difference(format!("`{name}` is on a tile of another kind")));
+            return Err(format!("`{name}` is on a tile of another kind"));
         }
         let is_shared = |other: &Core| core.kind() != TileKind::Pe && discriminant(core) != discriminant(other);
         if let Some(other) = busy.insert(*place, core)
             && !is_shared(other)
         {
-            return Err(Difference(format!("`{name}` is on the tile of another cell, at {place}")));
+            return Err(format!("`{name}` is on the tile of another cell, at {place}"));
         }
         let tile = decoded.tiles.get(place);
         let layout = graph.layout(core.kind());
@@ -123,15 +147,15 @@ fn cores(
             Core::Pe(pe) => {
                 let idle = TileConfiguration::idle(layout);
                 let found = ProcessingElement::of(tile.unwrap_or(&idle), spec, layout).configuration();
-                let found = found.map_err(|undefined| Difference(format!("`{name}`: {undefined}")))?;
+                let found = found.map_err(|undefined| format!("`{name}`: {undefined}"))?;
                 if !is_same_operation(&found, pe) {
-                    return Err(Difference(format!("`{name}`: the tile at {place} is {found:?}, not {pe:?}")));
+                    return Err(format!("`{name}`: the tile at {place} is {found:?}, not {pe:?}"));
                 }
             }
             Core::Memory(_) | Core::Predicate(_) => {
                 let found = tile.and_then(|tile| tile.memory.as_ref());
                 if found.is_none_or(|found| !is_same_memory(found, &wanted[place], spec)) {
-                    return Err(Difference(format!("`{name}`: the memory has another configuration")));
+                    return Err(format!("`{name}`: the memory has another configuration"));
                 }
             }
             Core::Input | Core::Output => {}
