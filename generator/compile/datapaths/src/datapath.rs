@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Access, Operation, Program, Table, Type, Word};
+use pushmem_nest::{Access, Operation, Program, Type, Word};
 
 use crate::copies::Copies;
-use crate::evaluate::{OutsideTable, evaluate};
 use crate::node::{DatapathNode, NodeKind};
 use crate::operators::Operators;
 use crate::tables::{Fetch, MemoryRead, READ_LATENCY};
@@ -209,14 +208,5 @@ impl Datapath {
         }
         last[self.result] = last[self.result].max(self.latency);
         last
-    }
-
-    /// The result for these values of the loads, in the order of [`loads`](Datapath::loads), and of the loop variables in
-    /// the first copy, outermost first. The tables are those of the program. Values are of their types.
-    ///
-    /// # Errors
-    /// If the index of a table lies outside of it.
-    pub fn evaluate(&self, loads: &[i64], variables: &[i64], tables: &[Table]) -> Result<i64, OutsideTable> {
-        evaluate(self, loads, variables, tables)
     }
 }

@@ -1,55 +1,10 @@
 //! Evaluation of datapaths.
 
 use pushmem_nest::{Binary, Table, Type, Unary};
-use thiserror::Error;
 
 use crate::datapath::Datapath;
 use crate::node::NodeKind;
 use crate::tables::MemoryRead;
-
-/// The index of a table lies outside of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("entry {index} of table {table}, which has none such")]
-pub struct OutsideTable {
-    /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
-    pub table: usize,
-    /// The index.
-    pub index: i64,
-}
-
-pub(crate) fn evaluate(
-    datapath: &Datapath,
-    loads: &[i64],
-    variables: &[i64],
-    tables: &[Table],
-) -> Result<i64, OutsideTable> {
-    let mut values: Vec<i64> = Vec::with_capacity(datapath.nodes.len());
-    for node in &datapath.nodes {
-        values.push(match node.kind {
-            NodeKind::Constant(number) => number,
-            NodeKind::Load(load) | NodeKind::Read { load, .. } => loads[load],
-            NodeKind::Variable(variable) => variables[variable],
-            NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
-                let index = values[index];
-                let entry = usize::try_from(index).ok().and_then(|entry| tables[table].values.get(entry));
-                *entry.ok_or(OutsideTable { table, index })?
-            }
-            NodeKind::Unary { operator, operand } => operator.apply(datapath.nodes[operand].value, values[operand]),
-            NodeKind::Binary { operator, left, right } => {
-                operator.apply(datapath.nodes[left].value, values[left], values[right])
-            }
-            NodeKind::Select { condition, then, otherwise } => {
-                if values[condition] != 0 {
-                    values[then]
-                } else {
-                    values[otherwise]
-                }
-            }
-            NodeKind::Cast(operand) => node.value.wrap(values[operand]),
-        });
-    }
-    Ok(values[datapath.result])
-}
 
 /// An operand: a register, or a load or loop variable that has one.
 type Register = u32;
@@ -155,9 +110,11 @@ impl Evaluator {
         evaluator
     }
 
-    /// The result for these values of the loads and loop variables, as [`Datapath::evaluate`]; for indices outside of it, a
-    /// table gives the word of the hardware: one in logic 0, one in a memory the word at the low bits of the index,
-    /// which is 0 behind the table.
+    /// The result for these values of the loads, in the order of [`loads`](Datapath::loads), and of the loop variables in the
+    /// first copy, outermost first. Values are of their types.
+    ///
+    /// For indices outside of it, a table gives the word of the hardware: one in logic 0, one in a memory the word at the low
+    /// bits of the index, which is 0 behind the table.
     pub fn evaluate(&mut self, loads: &[i64], variables: &[i64]) -> i64 {
         for &(register, load) in &self.loads {
             self.registers[register as usize] = loads[load as usize];

@@ -15,7 +15,7 @@ mod tables;
 
 pub use copies::{Copies, Place};
 pub use datapath::Datapath;
-pub use evaluate::{Evaluator, OutsideTable};
+pub use evaluate::Evaluator;
 pub use module::{DIVIDER, FetchPorts, Ports};
 pub use node::{DatapathNode, NodeKind};
 pub use operators::{DedicatedOperators, Delay, Operator, Operators};

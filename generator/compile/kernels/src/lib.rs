@@ -6,6 +6,7 @@
 //! [`Datapath`]: pushmem_datapaths::Datapath
 //!
 //! ```
+//! use pushmem_datapaths::Evaluator;
 //! use pushmem_files::Document;
 //! use pushmem_kernels::DatapathGraph;
 //! use pushmem_nest::Program;
@@ -22,7 +23,7 @@
 //! let (_, operation) = program.operations()[0];
 //! let datapath = DatapathGraph::of(&program, operation).dedicated();
 //! assert_eq!((datapath.latency(), datapath.processing_elements()), (1, 2));
-//! assert_eq!(datapath.evaluate(&[1, 10, 7], &[0], &program.tables), Ok(7));
+//! assert_eq!(Evaluator::new(&datapath, &program.tables).evaluate(&[1, 10, 7], &[0]), 7);
 //! ```
 
 mod array_ranges;

@@ -1,6 +1,6 @@
 //! Shapes of datapaths after simplification.
 
-use pushmem_datapaths::{Datapath, DedicatedOperators, NodeKind, TableMemories};
+use pushmem_datapaths::{Datapath, DedicatedOperators, Evaluator, NodeKind, TableMemories};
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Binary, Language, Program, SourceText, Type};
 
@@ -156,7 +156,8 @@ nest:
     // Which of the iterations of x a copy executes is not known here, that of k is.
     assert_eq!(datapath.variables(), [0]);
     let expected = 3 * 10 + 5 * 20 + 7 * 30 + (1 + 2) + 3 * 9 + 1000;
-    assert_eq!(datapath.evaluate(&[10, 20, 30, 1000], &[9, 0], &program.tables), Ok(expected));
+    let mut evaluator = Evaluator::new(&datapath, &program.tables);
+    assert_eq!(evaluator.evaluate(&[10, 20, 30, 1000], &[9, 0]), expected);
     let ports = datapath.ports(&program, operation);
     assert_eq!(
         ports.loads,
