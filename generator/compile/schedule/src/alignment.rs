@@ -1,6 +1,7 @@
 //! Loop alignment: which loops of different stages run along the same dimension of the fused nest, and at which rate.
 
 use num_integer::gcd;
+use pushmem_affine::Fraction;
 
 use crate::collapse::collapsed;
 use crate::dependence_distance::Dependence;
@@ -47,27 +48,10 @@ pub(crate) struct Edge {
     pub producer: usize,
     /// The loop of the stage that reads.
     pub consumer: usize,
-    /// The rate of the second is the rate of the first times this.
+    /// The rate of the second is the rate of the first times this, a positive number.
     factor: Fraction,
     /// The number of the dependence, and the dimension of its array that both loops follow. Nothing within a group.
     pub access: Option<(usize, usize)>,
-}
-
-/// A positive fraction in lowest terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fraction(i64, i64);
-
-impl Fraction {
-    fn new(numerator: i64, denominator: i64) -> Self {
-        let divisor = gcd(numerator.abs(), denominator.abs()).max(1);
-        Fraction(numerator.abs() / divisor, denominator.abs() / divisor)
-    }
-
-    fn times(self, other: Fraction) -> Self {
-        // Cross-reducing first keeps the products small.
-        let (a, b) = (Fraction::new(self.0, other.1), Fraction::new(other.0, self.1));
-        Fraction::new(a.0 * b.0, a.1 * b.1)
-    }
 }
 
 impl Alignment {
@@ -102,7 +86,7 @@ fn edges(pipeline: &Pipeline, dependences: &[Dependence], nodes: &Nodes) -> Vec<
         if pair[0].group == pair[1].group {
             for level in 0..pair[0].loops.len().min(pair[1].loops.len()) {
                 let (producer, consumer) = (nodes.node(stage, level), nodes.node(stage + 1, level));
-                edges.push(Edge { producer, consumer, factor: Fraction(1, 1), access: None });
+                edges.push(Edge { producer, consumer, factor: Fraction::ONE, access: None });
             }
         }
     }
@@ -120,8 +104,8 @@ fn edges(pipeline: &Pipeline, dependences: &[Dependence], nodes: &Nodes) -> Vec<
                 consumer: nodes.node(dependence.consumer, consumer_loop),
                 // One iteration of the consumer moves by coefficient/divisor elements, one of the producer by its stride.
                 factor: Fraction::new(
-                    read.coefficients[consumer_loop],
-                    read.divisor * written.coefficients[producer_loop],
+                    read.coefficients[consumer_loop].abs(),
+                    read.divisor * written.coefficients[producer_loop].abs(),
                 ),
                 access: Some((number, dimension)),
             });
@@ -140,10 +124,10 @@ fn rates(
     let mut edges: Vec<Vec<(usize, Fraction)>> = vec![Vec::new(); nodes.count];
     for &Edge { producer, consumer, factor, .. } in &aligned {
         edges[producer].push((consumer, factor));
-        edges[consumer].push((producer, Fraction(factor.1, factor.0)));
+        edges[consumer].push((producer, Fraction::ONE.quotient(factor)));
     }
     let mut class = vec![usize::MAX; nodes.count];
-    let mut rate = vec![Fraction(1, 1); nodes.count];
+    let mut rate = vec![Fraction::ONE; nodes.count];
     let mut classes = 0;
     for root in 0..nodes.count {
         if class[root] != usize::MAX {
@@ -153,7 +137,9 @@ fn rates(
         let mut open = vec![root];
         while let Some(node) = open.pop() {
             for &(other, factor) in &edges[node] {
-                let expected = rate[node].times(factor);
+                // Fractions that are reduced crosswise first keep the products small.
+                let expected = Fraction::new(rate[node].numerator, factor.denominator)
+                    .product(Fraction::new(factor.numerator, rate[node].denominator));
                 if class[other] == usize::MAX {
                     class[other] = classes;
                     rate[other] = expected;
@@ -185,10 +171,10 @@ fn whole_rates(class: &[usize], rate: &[Fraction]) -> Vec<i64> {
     let classes = class.iter().copied().max().map_or(0, |highest| highest + 1);
     let mut multiple = vec![1_i64; classes];
     for (&class, rate) in class.iter().zip(rate) {
-        multiple[class] *= rate.1 / gcd(multiple[class], rate.1);
+        multiple[class] *= rate.denominator / gcd(multiple[class], rate.denominator);
     }
     let mut divisor = vec![0_i64; classes];
-    let whole = |class: usize, rate: &Fraction| multiple[class] / rate.1 * rate.0;
+    let whole = |class: usize, rate: &Fraction| multiple[class] / rate.denominator * rate.numerator;
     for (&class, rate) in class.iter().zip(rate) {
         divisor[class] = gcd(divisor[class], whole(class, rate));
     }

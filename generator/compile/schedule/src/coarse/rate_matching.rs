@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use itertools::Itertools;
-use num_integer::{gcd, lcm};
+use num_integer::lcm;
+use pushmem_affine::Fraction;
 
 use super::arrays::{Touch, accesses, writes_meeting};
 use super::modulo_scheduling::Use;
@@ -55,32 +56,12 @@ pub(crate) struct Demand {
     pub uses: Vec<Use>,
 }
 
-/// A positive fraction in lowest terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fraction {
-    over: i64,
-    under: i64,
-}
+/// Numerators and denominators of rates beyond this have no use.
+const LIMIT_OF_RATES: i64 = 1 << 12;
 
-impl Fraction {
-    const ONE: Fraction = Fraction { over: 1, under: 1 };
-    /// Rates beyond this have no use.
-    const LIMIT: i64 = 1 << 12;
-
-    /// Nothing where a number becomes too large.
-    fn of(over: i64, under: i64) -> Option<Fraction> {
-        let common = gcd(over, under);
-        let found = Fraction { over: over.checked_div(common)?, under: under.checked_div(common)? };
-        (found.over.max(found.under) <= Fraction::LIMIT).then_some(found)
-    }
-
-    fn times(self, other: Fraction) -> Option<Fraction> {
-        Fraction::of(self.over * other.over, self.under * other.under)
-    }
-
-    fn inverse(self) -> Fraction {
-        Fraction { over: self.under, under: self.over }
-    }
+/// Nothing where a number of the rate becomes too large.
+fn limited(rate: Fraction) -> Option<Fraction> {
+    (rate.numerator.max(rate.denominator) <= LIMIT_OF_RATES).then_some(rate)
 }
 
 impl Rates {
@@ -107,7 +88,7 @@ impl Rates {
                 for (other, level) in levels.iter().enumerate() {
                     let Some(level) = level.filter(|_| !rates.rows.contains_key(&other)) else { continue };
                     let link = links.between((one, from.level), (other, level));
-                    let Some(interval) = link.and_then(|link| from.interval.times(link)) else { continue };
+                    let Some(interval) = link.and_then(|link| limited(from.interval.product(link))) else { continue };
                     rates
                         .rows
                         .insert(other, Rows { child: tree.roots[other], level, interval, loads: loads[other], ..from });
@@ -139,15 +120,15 @@ impl Rates {
         for stream in streams {
             let members = || self.rows.values().filter(|rows| rows.stream == stream);
             // Intervals of the first child, in units in which those of all children are whole numbers of rows of memory.
-            let unit = members().fold(1, |unit, rows| lcm(unit, rows.interval.under));
+            let unit = members().fold(1, |unit, rows| lcm(unit, rows.interval.denominator));
             let unit = unit.checked_mul(options.row_multiple.max(1) as i64).filter(|unit| *unit <= LIMIT)?;
             let mut busy = vec![0_i128; ports.len()];
             let mut least = 1_i128;
             // Cycles of the first child in 1/`scale`.
-            let scale = members().fold(1, |scale, rows| lcm(scale, i128::from(rows.interval.over)));
+            let scale = members().fold(1, |scale, rows| lcm(scale, i128::from(rows.interval.numerator)));
             for rows in members() {
                 let demand = demand(rows.child);
-                let share = scale / i128::from(rows.interval.over) * i128::from(rows.interval.under);
+                let share = scale / i128::from(rows.interval.numerator) * i128::from(rows.interval.denominator);
                 least = least.max(i128::from(demand.interval) * share);
                 for taken in demand.uses {
                     let cycles = i128::from(taken.to - taken.from) * share;
@@ -162,7 +143,7 @@ impl Rates {
             let units = i64::try_from((least + scale * i128::from(unit) - 1) / (scale * i128::from(unit))).ok()?;
             let cycles = units.checked_mul(unit).filter(|cycles| *cycles <= LIMIT)?;
             for rows in self.rows.values_mut().filter(|rows| rows.stream == stream) {
-                let cycles = (cycles / rows.interval.under).checked_mul(rows.interval.over)?;
+                let cycles = (cycles / rows.interval.denominator).checked_mul(rows.interval.numerator)?;
                 let at_once = (pace.loads_at_once && rows.loads).then(|| demand(rows.child).interval);
                 rows.cycles = Some(at_once.map_or(cycles, |at_once| at_once.min(cycles)));
             }
@@ -270,7 +251,7 @@ impl Links<'_> {
         }
         match first == one {
             true => found,
-            false => found.map(Fraction::inverse),
+            false => found.map(|found| Fraction::ONE.quotient(found)),
         }
     }
 
@@ -314,5 +295,5 @@ fn ratio((write, written): (&Access, usize), (access, level): (&Access, usize)) 
     if moving.next().is_some() || !plain || !alike || !small(target) || !small(wanted) {
         return None;
     }
-    Fraction::of(wanted.abs(), target.abs())
+    limited(Fraction::new(wanted.abs(), target.abs()))
 }
