@@ -351,47 +351,28 @@ pub(crate) fn pointwise(
         })
 }
 
-/// How many cycles after its producer's first iteration a consumer may run its own first, so that it reads every element
-/// in the cycle of its write or later; nothing if this is not affine. Both are in the same iteration of the loops around
-/// them.
+/// How many cycles after the first iteration of a group another may run its own first, so that it reads every element in the cycle of
+/// its write or later, or writes every element that both write after the first group has; nothing if this is not affine. Both are in
+/// the same iteration of the loops around them. Transport between them is not counted.
 ///
 /// The iteration that writes an element is affine in the element where one loop runs along each dimension; the element
-/// is affine in the loops of the consumer. So is the difference of the times, and it is greatest in a corner.
+/// is affine in the loops of the other group. So is the difference of the times, and it is greatest in a corner.
 pub(crate) fn lead(
-    pipeline: &Pipeline,
-    tree: &Tree,
-    (producer, written): (usize, &Timing),
-    (consumer, wanted): (usize, &Timing),
-    array: usize,
-    transport: u64,
-) -> Option<i64> {
-    let mut greatest: Option<i128> = None;
-    for read in touches(pipeline, tree, consumer, array, false) {
-        for write in writes_meeting(pipeline, tree, producer, read) {
-            let found = furthest(write, &written.strides, read, &wanted.strides)?
-                + i128::from(write.stage.latency)
-                + i128::from(transport);
-            greatest = Some(greatest.map_or(found, |known| known.max(found)));
-        }
-    }
-    i64::try_from(greatest?).ok()
-}
-
-/// How many cycles after the first iteration of a group another may run its own first, so that it writes every element that both write
-/// after the first group has; nothing if this is not affine. See [`lead`].
-pub(crate) fn distance_of_writes(
     pipeline: &Pipeline,
     tree: &Tree,
     (before, first): (usize, &Timing),
     (after, second): (usize, &Timing),
     array: usize,
+    writes: bool,
 ) -> Option<i64> {
     let mut greatest: Option<i128> = None;
-    for other in touches(pipeline, tree, after, array, true) {
-        for one in writes_meeting(pipeline, tree, before, other) {
-            let latencies = i128::from(one.stage.latency) - i128::from(other.stage.latency);
-            let found = furthest(one, &first.strides, other, &second.strides)? + latencies + 1;
-            greatest = Some(greatest.map_or(found, |known| known.max(found)));
+    for other in touches(pipeline, tree, after, array, writes) {
+        // A write is done its latency after its iteration, and in a cycle of its own.
+        let own = if writes { 1 - i128::from(other.stage.latency) } else { 0 };
+        for write in writes_meeting(pipeline, tree, before, other) {
+            let found =
+                furthest(write, &first.strides, other, &second.strides)? + i128::from(write.stage.latency) + own;
+            greatest = greatest.max(Some(found));
         }
     }
     i64::try_from(greatest?).ok()

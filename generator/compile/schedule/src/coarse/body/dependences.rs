@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::arrays::{distance_of_writes, lead, pointwise, touches, update_spacing, writes_meeting};
+use super::super::arrays::{lead, pointwise, touches, update_spacing, writes_meeting};
 use super::super::modulo_scheduling::Edge;
 use super::super::tree::Child;
 use super::double_buffering::{FURTHEST, Room, Versions};
@@ -100,13 +100,11 @@ impl Context<'_> {
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.read, meet(true, false)) {
             let pair = ((first.group, nests.0), (second.group, nests.1));
             let fused = groups && pointwise(self.pipeline, self.tree, pair.0, pair.1, array);
-            let transport = self.transport(first.group, second.group);
-            let travel = transport as i64;
+            let travel = self.transport(first.group, second.group) as i64;
             let whole = end + round_trip + travel - start;
-            let early =
-                may_overlap.then(|| lead(self.pipeline, self.tree, timed.0, timed.1, array, transport)).flatten();
+            let early = may_overlap.then(|| lead(self.pipeline, self.tree, timed.0, timed.1, array, false)).flatten();
             let early = early.map(|lead| {
-                let between = lead.max(self.tree.groups[first.group].latency.0 + travel) + 1 + round_trip;
+                let between = lead.max(self.tree.groups[first.group].latency.0) + travel + 1 + round_trip;
                 timings.0.start + between - timings.1.start
             });
             let weight = early.map_or(whole, |early| early.min(whole));
@@ -121,8 +119,7 @@ impl Context<'_> {
             let members = self.tree.groups[second.group].members(self.pipeline);
             if !members.iter().all(|stage| stage.updates()) {
                 let early = self.options.match_rates && may_overlap;
-                let early =
-                    early.then(|| distance_of_writes(self.pipeline, self.tree, timed.0, timed.1, array)).flatten();
+                let early = early.then(|| lead(self.pipeline, self.tree, timed.0, timed.1, array, true)).flatten();
                 let early = early.map(|distance| timings.0.start + distance - timings.1.start);
                 let whole = end - start;
                 waits.push(Wait { edge: edge(early.map_or(whole, |early| early.min(whole))), fused: None });
