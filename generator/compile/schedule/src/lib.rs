@@ -31,7 +31,7 @@ pub use dependence_distance::{Dependence, dependences, takes_own_results};
 pub use error::{Along, Collapse, Meets, ScheduleError, ScheduleFault, StageName};
 pub use pushmem_stages::{Access, Array, Boundary, Pipeline, Schedule, Stage, StageLoop, Subscript};
 pub use recurrence::{Circle, Recurrence, recurrence};
-pub use schedule::{Options, distances, lifetimes, stencil};
+pub use schedule::{Options, distances, stencil};
 pub use sequential::sequential;
 pub use transport::Transport;
 pub use writers::{Writers, is_outside};

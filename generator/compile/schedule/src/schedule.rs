@@ -36,20 +36,6 @@ impl Default for Options {
     }
 }
 
-/// For each array, how many cycles the longest-lived element is kept: from its write to its last read. At one
-/// element a cycle, this is how many words are stored.
-///
-/// # Errors
-/// Those of [`dependences`].
-pub fn lifetimes(schedule: &Schedule, pipeline: &Pipeline) -> Result<Vec<i64>, ScheduleError> {
-    let mut lifetimes = vec![0; pipeline.arrays.len()];
-    for dependence in dependences(pipeline)? {
-        let lifetime = &mut lifetimes[dependence.array];
-        *lifetime = (*lifetime).max(distances(schedule, pipeline, &dependence).1);
-    }
-    Ok(lifetimes)
-}
-
 /// The shortest and the longest time from a write to the read of the same element. They are equal when the distance
 /// is constant, so that a delay line can carry the stream.
 pub fn distances(schedule: &Schedule, pipeline: &Pipeline, dependence: &Dependence) -> (i64, i64) {
