@@ -229,15 +229,10 @@ impl Compiled {
         }
     }
 
-    /// Whether the schedule is slower than one stage after the other.
-    fn is_slower_than_sequential(&self) -> bool {
-        self.graph.length > self.sequential_cycles()
-    }
-
     /// A warning where the schedule is slower than one stage after the other, with the reason.
     fn slower_than_sequential(&self) -> Option<Diagnostic> {
         let (cycles, sequential) = (self.graph.length, self.sequential_cycles());
-        if !self.is_slower_than_sequential() {
+        if cycles <= sequential {
             return None;
         }
         let name = &self.program.name;

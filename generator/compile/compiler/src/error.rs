@@ -46,16 +46,6 @@ impl CompileError {
         }
     }
 
-    /// The message, with the code that it has.
-    pub fn into_diagnostic(self) -> Diagnostic {
-        match self {
-            CompileError::Refused(diagnostic)
-            | CompileError::Unmapped { diagnostic, .. }
-            | CompileError::Unordered { diagnostic, .. }
-            | CompileError::Fault(diagnostic) => diagnostic,
-        }
-    }
-
     /// The same with another message.
     pub(crate) fn map(self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
         match self {
