@@ -7,7 +7,6 @@ use pushmem_tile::{Role, TileSpec};
 use crate::chaining;
 use crate::controllers::{configured, parameters};
 use crate::nest::Nest;
-use crate::storage_folding::written_until;
 
 /// Streams on one tile, or on the tiles of a chain.
 pub(crate) struct Attempt {
@@ -106,7 +105,7 @@ fn moving_ranges(kept: &[Kept], capacity: i64) -> Option<Vec<i64>> {
     let mut bases = vec![0; kept.len()];
     let mut used = 0;
     for (number, stream) in kept.iter().enumerate().filter(|(number, _)| *number != first) {
-        used += stream.needed + written_until(leader, rows[number].cycle.start);
+        used += stream.needed + leader.extent.points_until(&leader.cycle, rows[number].cycle.start) as i64;
         bases[number] = used;
     }
     (used + kept[first].needed <= capacity).then_some(bases)

@@ -5,14 +5,6 @@ use pushmem_configuration::Configuration;
 
 use crate::group::{Feed, Group, Stream, Write};
 use crate::live::delay;
-use crate::nest::Nest;
-
-/// The write again, so much later, with itself as the iterations it reads.
-fn delayed(write: &Nest, by: i64) -> Nest {
-    let mut nest = write.clone();
-    nest.cycle.start += by;
-    nest
-}
 
 /// Serves reads that are delays of the write by tiles one after the other: each takes the write or an output of a tile
 /// before. `attempt` maps a stream to a tile. Nothing when a read is no delay, or when a delay between two reads does not fit.
@@ -30,7 +22,7 @@ pub(crate) fn cascade(
     let mut feeds = vec![(0, *feed)];
     while let Some(&first) = rest.first() {
         let found = feeds.iter().find_map(|&(base, feed)| {
-            let write = delayed(write, base);
+            let write = write.shifted(base);
             (1..=outputs.min(rest.len())).rev().find_map(|count| {
                 let taken = rest[..count].iter().map(|&read| (Some(read), reads[read].nest.clone()));
                 let stream = Stream::of_iterations(feed, &write, taken);
@@ -51,9 +43,9 @@ pub(crate) fn cascade(
         }
         // As few tiles as can be on the way to the next read, with equal delays.
         let (base, feed) = feeds[0];
-        let from = delayed(write, base);
+        let from = write.shifted(base);
         let distance = delays[first] - base;
-        let step = |by: i64| Stream::of_iterations(feed, &from, [(None, delayed(write, base + by))]);
+        let step = |by: i64| Stream::of_iterations(feed, &from, [(None, write.shifted(base + by))]);
         let mut fit = |by: i64| attempt(&step(by));
         let (mut longest, mut limit) = (0, distance);
         while limit - longest > 1 {

@@ -34,6 +34,11 @@ impl Nest {
         self.extent.iterations()
     }
 
+    /// The same nest, so many cycles later.
+    pub fn shifted(&self, cycles: i64) -> Nest {
+        Nest { cycle: self.cycle.shifted(cycles), ..self.clone() }
+    }
+
     fn all_functions_mut(&mut self) -> impl Iterator<Item = &mut Affine> {
         self.functions.iter_mut().chain([&mut self.cycle])
     }

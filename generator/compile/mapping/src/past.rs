@@ -66,27 +66,18 @@ pub(crate) struct NeverWritten {
     pub element: Vec<i64>,
 }
 
-/// The same, with the number of the element.
-struct NumberNeverWritten {
-    read: usize,
-    cycle: i64,
-    number: i64,
-}
-
 impl Past {
     /// Follows writes and reads, whose functions are elements: a read takes the word last written before.
     pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
         let numbers = Numbers::of(&[reads, writes].concat());
         let whole = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
         // An error names the cycle of the whole run.
-        let past = Past::of_run(&cut(&whole.iter().collect_vec()), reads.len());
-        past.or_else(|_| Past::of_run(&whole, reads.len())).map_err(|NumberNeverWritten { read, cycle, number }| {
-            NeverWritten { read, cycle, element: numbers.element(number) }
-        })
+        let past = Past::of_run(&cut(&whole.iter().collect_vec()), reads.len(), &numbers);
+        past.or_else(|_| Past::of_run(&whole, reads.len(), &numbers))
     }
 
     /// Follows all iterations of nests, of which so many reads come first, with the number of the element as function.
-    fn of_run(nests: &[Nest], reads: usize) -> Result<Past, NumberNeverWritten> {
+    fn of_run(nests: &[Nest], reads: usize, numbers: &Numbers) -> Result<Past, NeverWritten> {
         let mut last = Last::of(nests);
         let (reads, writes) = nests.split_at(reads);
         let mut words = vec![Vec::new(); reads.len()];
@@ -94,7 +85,8 @@ impl Past {
         let mut number = 0;
         for Firing { cycle, nest, value } in firings(nests) {
             if nest < reads.len() {
-                let written = last.get(value).ok_or(NumberNeverWritten { read: nest, cycle, number: value })?;
+                let never = || NeverWritten { read: nest, cycle, element: numbers.element(value) };
+                let written = last.get(value).ok_or_else(never)?;
                 words[nest].push(written);
                 continue;
             }
@@ -122,7 +114,7 @@ impl Past {
         let numbers = Numbers::of(&nests.iter().collect_vec());
         let whole = nests.iter().map(|nest| numbers.of_nest(nest)).collect_vec();
         let nests = if short { cut(&whole.iter().collect_vec()) } else { whole };
-        Past::of_run(&nests, reads).map_err(drop)
+        Past::of_run(&nests, reads, &numbers).map_err(drop)
     }
 }
 
@@ -160,7 +152,7 @@ impl Last {
 /// Elements as numbers.
 struct Numbers {
     low: Vec<i64>,
-    size: Vec<i64>,
+    size: Domain,
 }
 
 impl Numbers {
@@ -168,7 +160,7 @@ impl Numbers {
         let ranges = ranges(nests);
         Numbers {
             low: ranges.iter().map(|range| range.0).collect(),
-            size: ranges.iter().map(|(low, high)| high - low + 1).collect(),
+            size: ranges.iter().map(|(low, high)| (high - low + 1) as u64).collect(),
         }
     }
 
@@ -178,22 +170,12 @@ impl Numbers {
         for (function, low) in nest.functions.iter_mut().zip(&self.low) {
             function.start -= low;
         }
-        let weights = self.size.iter().scan(1, |next, size| {
-            let weight = *next;
-            *next *= size;
-            Some(weight)
-        });
-        nest.weighted(&weights.collect_vec())
+        nest.weighted(&self.size.numbering())
     }
 
     fn element(&self, number: i64) -> Vec<i64> {
-        let mut rest = number;
-        let coordinate = |(low, size): (&i64, &i64)| {
-            let coordinate = low + rest % size;
-            rest /= size;
-            coordinate
-        };
-        self.low.iter().zip(&self.size).map(coordinate).collect()
+        let point = self.size.point(number as u64);
+        self.low.iter().zip(point).map(|(low, index)| low + index as i64).collect()
     }
 }
 

@@ -8,28 +8,10 @@ use crate::rounds::cut;
 /// Most fetches that are enumerated.
 const ENUMERATION_LIMIT: u64 = 1 << 18;
 
-/// How many rows are written until the end of a cycle.
-pub(crate) fn written_until(rows: &Nest, cycle: i64) -> i64 {
-    let mut rest = cycle - rows.cycle.start;
-    if rest < 0 {
-        return 0;
-    }
-    let mut number = 1;
-    for ((&weight, &count), stride) in rows.functions[0].stride.iter().zip(&rows.extent).zip(&rows.cycle.stride).rev() {
-        let index = (rest / stride).min(count as i64 - 1);
-        number += index * weight;
-        rest -= index * stride;
-    }
-    number
-}
-
-/// How many rows must be kept: from the row of a fetch to the last one written by then.
+/// How many rows must be kept: from the row of a fetch to the last one written by then. Rows are written in their order.
 pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset: i64) -> i64 {
-    let [fetches, rows] = [(fetches, offset), (rows, rows_offset)].map(|(nest, offset)| {
-        let mut nest = Nest { functions: vec![nest.functions[0].clone()], ..nest.clone() };
-        nest.cycle.start += offset;
-        nest
-    });
+    let [fetches, rows] = [(fetches, offset), (rows, rows_offset)]
+        .map(|(nest, offset)| Nest { functions: vec![nest.functions[0].clone()], ..nest.shifted(offset) });
     let [fetches, rows] = <[Nest; 2]>::try_from(cut(&[&fetches, &rows])).expect("each nest is cut");
     let (mut fetches, rows) = (fetches.merged(&[None]), rows.merged(&[None]));
     let total = rows.firings() as i64;
@@ -55,7 +37,7 @@ pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset:
     let mut needed = 1;
     for (cycle, row) in first.cycles().zip(first.extent.values(&first.functions[0])) {
         if (0..total).contains(&row) {
-            needed = needed.max(written_until(&rows, cycle) - row);
+            needed = needed.max(rows.extent.points_until(&rows.cycle, cycle) as i64 - row);
         }
     }
     needed

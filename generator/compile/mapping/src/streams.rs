@@ -11,7 +11,7 @@ use crate::dependence::dependence;
 use crate::group::{Feed, Read, Space, Stream, Write};
 use crate::known::{Alike, Known};
 use crate::nest::Nest;
-use crate::past::{Followed, Past, ranges};
+use crate::past::{Followed, NeverWritten, Past, ranges};
 
 /// Most elements of a buffer whose writes are followed one by one, untouched elements included.
 const ELEMENT_LIMIT: i128 = 1 << 40;
@@ -112,17 +112,13 @@ fn past(writes: &[Nest], reads: &[Nest]) -> Result<Past, Unfollowed> {
         return Err(Unfollowed::TooMany(elements));
     }
     let (writes, reads) = (writes.iter().collect_vec(), reads.iter().collect_vec());
-    Past::of(&writes, &reads).map_err(|never| Unfollowed::NeverWritten {
-        read: never.read,
-        cycle: never.cycle,
-        element: never.element.iter().join(", "),
-    })
+    Past::of(&writes, &reads).map_err(Unfollowed::NeverWritten)
 }
 
 /// Why the run was not followed.
 enum Unfollowed {
     TooMany(i128),
-    NeverWritten { read: usize, cycle: i64, element: String },
+    NeverWritten(NeverWritten),
 }
 
 impl Component {
@@ -160,8 +156,8 @@ impl Component {
         let past = self.past.map_or_else(|| past(&writes, &reads).map(Rc::new), Ok);
         let past = past.map_err(|reason| match reason {
             Unfollowed::TooMany(elements) => format!("words in place: a space of {elements} elements is too large"),
-            Unfollowed::NeverWritten { read, cycle, element } => {
-                let name = &buffer.ports[self.reads[read]].name;
+            Unfollowed::NeverWritten(NeverWritten { read, cycle, element }) => {
+                let (name, element) = (&buffer.ports[self.reads[read]].name, element.iter().join(", "));
                 format!("{name}: it reads element ({element}) in cycle {cycle}, and it is not written by then")
             }
         })?;

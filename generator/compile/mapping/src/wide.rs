@@ -226,12 +226,12 @@ impl<'a> Layout<'a> {
         let (write_offsets, fetch_offsets) = offsets.split_at(self.storage().fillings.len());
         let mut running = Vec::new();
         for (port, (filling, &offset)) in (self.first_input..).zip(self.storage().fillings.iter().zip(write_offsets)) {
-            let (words, rows) = (filling.words.clone(), moved(&filling.rows, offset));
+            let (words, rows) = (filling.words.clone(), filling.rows.shifted(offset));
             running.push(Running { role: Role::In2Agg, port, stream, nest: words, main: None });
             running.push(Running { role: Role::Agg2Sram, port, stream, nest: rows, main: Some(1) });
         }
         for (port, (choice, &offset)) in (self.first_output..).zip(choices.iter().zip(fetch_offsets)) {
-            let fetches = moved(&choice.fetch.fetches, offset);
+            let fetches = choice.fetch.fetches.shifted(offset);
             running.push(Running { role: Role::Sram2Tb, port, stream, nest: fetches, main: Some(0) });
             running.push(Running { role: Role::Tb2Out, port, stream, nest: choice.fetch.reads.clone(), main: None });
         }
@@ -311,7 +311,7 @@ fn with_choice(
                 let needed =
                     |(choice, &offset): (&&Choice, &i64)| rows_needed(&choice.fetch.fetches, offset, space, offsets[0]);
                 let needed = own.iter().zip(&offsets[1..]).map(needed).max().unwrap_or(1);
-                (moved(space, offsets[0]), true, needed)
+                (space.shifted(offsets[0]), true, needed)
             }
         });
     }
@@ -417,10 +417,4 @@ impl Placing<'_> {
             *comparisons == 0 || !*known.entry((next.id, other.id, offset - at)).or_insert_with(meets_never)
         })
     }
-}
-
-fn moved(nest: &Nest, offset: i64) -> Nest {
-    let mut nest = nest.clone();
-    nest.cycle.start += offset;
-    nest
 }
