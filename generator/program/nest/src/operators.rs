@@ -128,6 +128,29 @@ impl Unary {
 }
 
 impl Binary {
+    /// All but those of numbers with a fraction.
+    pub const OF_INTEGERS: [Binary; 19] = [
+        Binary::Add,
+        Binary::Subtract,
+        Binary::Multiply,
+        Binary::Divide,
+        Binary::Modulo,
+        Binary::ShiftLeft,
+        Binary::ShiftRight,
+        Binary::And,
+        Binary::Or,
+        Binary::Xor,
+        Binary::Equal,
+        Binary::NotEqual,
+        Binary::Less,
+        Binary::LessEqual,
+        Binary::Greater,
+        Binary::GreaterEqual,
+        Binary::Minimum,
+        Binary::Maximum,
+        Binary::AbsoluteDifference,
+    ];
+
     /// The number that leaves any other of the type as it is, if operands may be joined in any order: in sums and products of integers,
     /// which wrap, and of bits and extremes.
     pub fn identity(self, operands: Type) -> Option<i64> {

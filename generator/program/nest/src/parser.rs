@@ -390,24 +390,6 @@ impl<'a> Parser<'a> {
 type OfTwo = fn(Binary, Box<Syntax>, Box<Syntax>) -> Kind;
 
 fn binary(symbol: &str) -> Option<(Binary, u8)> {
-    const OPERATORS: [Binary; 16] = [
-        Binary::Add,
-        Binary::Subtract,
-        Binary::Multiply,
-        Binary::Divide,
-        Binary::Modulo,
-        Binary::ShiftLeft,
-        Binary::ShiftRight,
-        Binary::And,
-        Binary::Or,
-        Binary::Xor,
-        Binary::Equal,
-        Binary::NotEqual,
-        Binary::Less,
-        Binary::LessEqual,
-        Binary::Greater,
-        Binary::GreaterEqual,
-    ];
-    let operator = OPERATORS.into_iter().find(|operator| operator.symbol() == symbol)?;
+    let operator = Binary::OF_INTEGERS.into_iter().find(|operator| operator.symbol() == symbol)?;
     Some((operator, operator.precedence()?))
 }

@@ -11,28 +11,6 @@ use crate::code::{Code, Kind, Step};
 use crate::evaluate::{Columns, evaluate};
 use crate::terms::{Atom, Bounds, Function, Term, Terms};
 
-const BINARY: [Binary; 19] = [
-    Binary::Add,
-    Binary::Subtract,
-    Binary::Multiply,
-    Binary::Divide,
-    Binary::Modulo,
-    Binary::ShiftLeft,
-    Binary::ShiftRight,
-    Binary::And,
-    Binary::Or,
-    Binary::Xor,
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
-    Binary::Minimum,
-    Binary::Maximum,
-    Binary::AbsoluteDifference,
-];
-
 const INTEGERS: [Type; 6] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32];
 
 /// The value of a term for these values of the loads, if it has less than 127 bits.
@@ -144,7 +122,7 @@ fn operators_with_constants() {
         let constants = [of.min(), of.min() + 1, of.max(), of.max() - 1, of.max() / 3];
         let constants = (of.min().max(-40)..=40).chain([63, 64, 96, 100, 120]).chain(constants);
         for constant in constants.filter(|constant| of.holds(*constant)) {
-            for operator in BINARY {
+            for operator in Binary::OF_INTEGERS {
                 for swapped in [false, true] {
                     let mut code = Code::default();
                     let (load, constant) = (code.load(0, of), code.constant(constant, of));
@@ -200,7 +178,7 @@ fn random_code(random: &mut ChaCha8Rng) -> Code {
                 code.lookup(0, any, Type::U8);
             }
             choice => {
-                let operator = *BINARY.choose(random).unwrap();
+                let operator = *Binary::OF_INTEGERS.choose(random).unwrap();
                 if of == Type::Bool && !operator.takes_bool() {
                     continue;
                 }
