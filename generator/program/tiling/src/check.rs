@@ -103,19 +103,6 @@ pub fn compare(
     Ok(())
 }
 
-/// Compares an image that `run` computes tile by tile with what the program of the whole image computes.
-///
-/// # Errors
-/// As [`run_tiles`] and [`compare`].
-pub fn check(
-    program: &Program,
-    tiling: &Tiling,
-    inputs: &BTreeMap<String, Image>,
-    run: impl FnMut(&BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic>,
-) -> Result<(), Diagnostic> {
-    compare(program, tiling, inputs, &run_tiles(program, tiling, inputs, run)?)
-}
-
 fn wrong(program: &Program, name: &str, place: usize) -> Diagnostic {
     let message = format!("element {place} of `{name}` is not the same in tiles and in the whole image");
     Diagnostic::new(message).as_fault(&program.name)

@@ -29,6 +29,6 @@ mod check;
 mod motion;
 mod tiling;
 
-pub use check::{check, compare, resized, run_tiles};
+pub use check::{compare, resized, run_tiles};
 pub use motion::Motion;
 pub use tiling::{Axis, Tile, TiledImage, Tiling};

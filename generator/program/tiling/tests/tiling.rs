@@ -7,7 +7,7 @@ use pushmem_files::{Diagnostic, Document};
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_programs::{random_network, random_program, random_program_with_parameters};
-use pushmem_tiling::{Tiling, check, resized};
+use pushmem_tiling::{Tiling, compare, resized, run_tiles};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -32,7 +32,8 @@ fn is_exact(program: &Program, size: &[i64]) -> Tiling {
     let tiling = Tiling::of(program, size).unwrap_or_else(|error| panic!("{}: {error}", program.name));
     let whole = resized(program, &tiling);
     let inputs: BTreeMap<String, Image> = whole.random_inputs(&mut ChaCha8Rng::seed_from_u64(1)).into_iter().collect();
-    check(program, &tiling, &inputs, |inputs| program.run(inputs))
+    run_tiles(program, &tiling, &inputs, |inputs| program.run(inputs))
+        .and_then(|found| compare(program, &tiling, &inputs, &found))
         .unwrap_or_else(|error| panic!("{error}: {size:?}\n{program}"));
     tiling
 }
