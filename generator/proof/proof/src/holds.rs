@@ -23,7 +23,7 @@ pub(crate) struct Shown {
 pub(crate) enum Content {
     /// The result of a stage in a cycle.
     Result { stage: usize, cycle: i64 },
-    /// Always the same.
+    /// Always this word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),
 }
 

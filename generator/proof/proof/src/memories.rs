@@ -100,13 +100,7 @@ fn ports_of_streams(memory: &DelayMemory) -> Vec<usize> {
 fn is_delay(stream: &Delayed, ports: &[Port]) -> bool {
     let (write, rest) = (&ports[0], &ports[1..]);
     let reads = &rest[..rest.iter().take_while(|port| port.direction == Direction::Read).count()];
-    let mut elements = 1;
-    let strides = write.domain.iter().map(|level| {
-        let stride = elements;
-        elements *= level.extent as i64;
-        stride
-    });
-    let numbered = Affine { start: 0, stride: strides.collect() };
+    let numbered = Affine { start: 0, stride: write.extents().numbering() };
     let right = match write.access.as_slice() {
         // The other indices are constant: they tell streams from each other.
         [number, others @ ..] => {

@@ -74,7 +74,7 @@ fn walk(
     let elements = vec![Last { written: None, read: i64::MIN }; size];
     let numbered = |stage: usize| Numbered::of_stage(pipeline, kept, stage, &box_of_elements);
     let numbers = (0..pipeline.stages.len()).map(numbered).collect();
-    let mut walk = Walk { pipeline, schedule, kept, numbers, elements, outer: vec![0; kept.versions] };
+    let mut walk = Walk { pipeline, schedule, kept, numbers, elements };
     if staged.is_input(kept.array) {
         return walk.input(&stages);
     }
@@ -82,7 +82,8 @@ fn walk(
     if skips_repeats {
         steps.iter_mut().for_each(|step| walk.skip_repeats(step, kept.versions));
     }
-    steps.iter().try_for_each(|step| walk.step(step))
+    let mut visit = |stage: usize, outer: &[i64]| walk.iteration(stage, outer);
+    steps.iter().try_for_each(|step| step.each_iteration(&mut vec![0; kept.versions], &mut visit))
 }
 
 /// The accesses of an array by a stage that the memory takes part in: reads, then the write.
@@ -151,20 +152,7 @@ pub(crate) type Visit<'a> = dyn FnMut(usize, &[i64]) -> Result<(), PartError> + 
 /// # Errors
 /// The first that is given.
 pub(crate) fn each_in_order(sequence: &Sequence, stages: &[usize], visit: &mut Visit) -> Result<(), PartError> {
-    fn walk(step: &Step, outer: &mut Vec<i64>, visit: &mut Visit) -> Result<(), PartError> {
-        match step {
-            Step::Stage(stage) => visit(*stage, outer),
-            Step::Loop { walked, lanes } => {
-                for index in walked {
-                    outer.push(*index as i64);
-                    lanes.iter().flatten().try_for_each(|step| walk(step, outer, visit))?;
-                    outer.pop();
-                }
-                Ok(())
-            }
-        }
-    }
-    steps(sequence, stages, 0).iter().try_for_each(|step| walk(step, &mut Vec::new(), visit))
+    steps(sequence, stages, 0).iter().try_for_each(|step| step.each_iteration(&mut Vec::new(), visit))
 }
 
 /// The order of these stages, which have the first loops in common.
@@ -247,8 +235,6 @@ struct Walk<'a> {
     /// By stage, its accesses of the memory: the reads, then the write.
     numbers: Vec<Vec<Numbered>>,
     elements: Vec<Last>,
-    /// The iteration of the loops around, counted from 0, outermost first.
-    outer: Vec<i64>,
 }
 
 impl Step {
@@ -257,6 +243,25 @@ impl Step {
         match self {
             Step::Stage(stage) => vec![*stage],
             Step::Loop { lanes, .. } => lanes.iter().flatten().flat_map(Step::stages).collect(),
+        }
+    }
+
+    /// Calls with each iteration of its stages, in their order; `outer` are the counts of the loops around, outermost first.
+    fn each_iteration(
+        &self,
+        outer: &mut Vec<i64>,
+        visit: &mut (impl FnMut(usize, &[i64]) -> Result<(), PartError> + ?Sized),
+    ) -> Result<(), PartError> {
+        match self {
+            Step::Stage(stage) => visit(*stage, outer),
+            Step::Loop { walked, lanes } => {
+                for index in walked {
+                    outer.push(*index as i64);
+                    lanes.iter().flatten().try_for_each(|step| step.each_iteration(outer, visit))?;
+                    outer.pop();
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -276,20 +281,6 @@ impl Walk<'_> {
         if !stages.iter().any(|&stage| follows(stage)) && stages.iter().map(|&stage| stride(stage)).all_equal() {
             let last = walked.len().saturating_sub(1) as u64;
             walked.retain(|index| *index < 2 || *index == last);
-        }
-    }
-
-    fn step(&mut self, step: &Step) -> Result<(), PartError> {
-        match step {
-            Step::Stage(stage) => self.iteration(*stage),
-            Step::Loop { walked, lanes } => {
-                for index in walked {
-                    self.outer.push(*index as i64);
-                    lanes.iter().flatten().try_for_each(|step| self.step(step))?;
-                    self.outer.pop();
-                }
-                Ok(())
-            }
         }
     }
 
@@ -344,9 +335,9 @@ impl Walk<'_> {
         }
     }
 
-    /// One iteration of a stage.
-    fn iteration(&mut self, number: usize) -> Result<(), PartError> {
-        let Walk { pipeline, schedule, kept, numbers, elements, outer } = self;
+    /// One iteration of a stage, with the counts of its loops from 0, outermost first.
+    fn iteration(&mut self, number: usize, outer: &[i64]) -> Result<(), PartError> {
+        let Walk { pipeline, schedule, kept, numbers, elements } = self;
         let (stage, times) = (&pipeline.stages[number], &schedule.stages[number]);
         // There are as many iterations as products: none of them collects its index.
         let index = outer.iter().rev().zip(&stage.loops).map(|(count, level)| level.min + count);

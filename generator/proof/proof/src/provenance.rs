@@ -186,7 +186,7 @@ impl Prover<'_> {
     /// The result that a read takes in another iteration than its own, as the last one of a running sum: of the only stage that writes
     /// the element, in the one iteration that does. Either nothing writes an element of the array twice, or it is the iteration
     /// in the loops around both: the writer stands above the reader, and ends all its loops within before the reader begins.
-    fn last_written(&self, stage: usize, load: usize, index: &[i64], element: &[i64]) -> Vec<Expected> {
+    fn last_written(&self, stage: usize, load: usize, index: &[i64], element: &[i64]) -> Vec<Content> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
         if !self.is_stored() || !read.is_affine() {
@@ -265,10 +265,10 @@ impl Prover<'_> {
     }
 
     /// Whether a source has a result in a cycle.
-    fn carries(&self, source: Edge, now: i64, expected: &Expected) -> bool {
+    fn carries(&self, source: Edge, now: i64, expected: &Content) -> bool {
         match (expected, self.past(source)) {
-            (Expected::Result { stage, cycle }, Some((of, ago))) => of == *stage && now - ago == *cycle,
-            (Expected::Constant(word), None) => self.always_carries(source, *word),
+            (Content::Result { stage, cycle }, Some((of, ago))) => of == *stage && now - ago == *cycle,
+            (Content::Constant(word), None) => self.always_carries(source, *word),
             _ => false,
         }
     }
@@ -423,24 +423,18 @@ impl Prover<'_> {
     }
 
     /// The results any of which is the element that a load takes at an iteration.
-    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Vec<Expected> {
+    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Vec<Content> {
         let read = &self.staged.pipeline.stages[stage].reads[load];
         match element(read, index) {
             Some(element) if self.is_stored() => self.produced_once(read.array, &element),
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect(),
-            None => vec![Expected::Constant(self.outside(stage, load))],
+            None => vec![Content::Constant(self.outside(stage, load))],
         }
     }
 
     /// Whether a word is the element that a load takes at an iteration.
     fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Content) -> bool {
-        self.expected(stage, load, index).into_iter().any(|expected| match (word, expected) {
-            (Content::Result { stage, cycle }, Expected::Result { stage: wanted, cycle: at }) => {
-                (stage, cycle) == (wanted, at)
-            }
-            (Content::Constant(word), Expected::Constant(wanted)) => word == wanted,
-            _ => false,
-        })
+        self.expected(stage, load, index).contains(&word)
     }
 
     fn wrong_hold(
@@ -479,10 +473,10 @@ impl Prover<'_> {
             let reader = (copy.stage, index);
             let produced = element(read, index).and_then(|element| self.produced(read.array, &element, reader));
             let past = produced.map(|produced| match produced {
-                Expected::Result { stage, cycle } => {
+                Content::Result { stage, cycle } => {
                     (Some(stage), self.schedule.stages[copy.stage].value(index) - cycle)
                 }
-                Expected::Constant(word) => (None, i64::from(word)),
+                Content::Constant(word) => (None, i64::from(word)),
             });
             let same = past.is_some() && *first.get_or_insert(past) == past;
             require(same, || content.name.clone(), "it passes on results of several stages, or with several delays")
@@ -657,7 +651,7 @@ impl Prover<'_> {
             Some(element) if self.is_stored() => {
                 let producers = self.producers(stage, load);
                 let carried = is_carried(content, read);
-                let is_there = |own: &Expected| carried || matches!(own, Expected::Constant(_));
+                let is_there = |own: &Content| carried || matches!(own, Content::Constant(_));
                 let own = self.produced_once(read.array, &element).into_iter().filter(is_there);
                 let last = match producers.is_empty() {
                     true => self.last_written(stage, load, index, &element),
@@ -671,11 +665,11 @@ impl Prover<'_> {
                     .collect()
             }
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
-            None => vec![Expected::Constant(self.outside(stage, load))],
+            None => vec![Content::Constant(self.outside(stage, load))],
         };
         let right = expected.iter().any(|expected| match (expected, source) {
-            (Expected::Constant(word), Some(Edge::Constant(constant))) => *word == constant,
-            (Expected::Result { .. }, Some(source @ Edge::Net { .. })) => self.carries(source, cycle, expected),
+            (Content::Constant(word), Some(Edge::Constant(constant))) => *word == constant,
+            (Content::Result { .. }, Some(source @ Edge::Net { .. })) => self.carries(source, cycle, expected),
             _ => false,
         });
         if right { Ok(()) } else { Err(error(self.describe_expected(expected.first()))) }
@@ -710,13 +704,13 @@ impl Prover<'_> {
 
     /// The value of a stage in an iteration, followed through plain copies that take it iteration by iteration: of an input
     /// each of the lanes that bring it.
-    fn results(&self, stage: usize, index: &[i64]) -> Vec<Expected> {
+    fn results(&self, stage: usize, index: &[i64]) -> Vec<Content> {
         if self.owners.contains(&stage) {
             let cycle = self.schedule.stages[stage].value(index) + self.staged.pipeline.stages[stage].latency as i64;
-            return vec![Expected::Result { stage: self.carrier(stage), cycle }];
+            return vec![Content::Result { stage: self.carrier(stage), cycle }];
         }
         if let Some(&word) = self.constants.get(&stage) {
-            return vec![Expected::Constant(word)];
+            return vec![Content::Constant(word)];
         }
         let Some(copy) = self.copies.get(&stage) else { return Vec::new() };
         let producers = self.producers(stage, copy.load);
@@ -798,7 +792,7 @@ impl Prover<'_> {
 
     /// Which stage's result an element is for an iteration of a stage, and from which cycle on, or which constant, followed through
     /// plain copies: that of the last statement before in the order of the program that writes it.
-    fn produced(&self, array: usize, element: &[i64], reader: (usize, &[i64])) -> Option<Expected> {
+    fn produced(&self, array: usize, element: &[i64], reader: (usize, &[i64])) -> Option<Content> {
         let stages = &self.staged.pipeline.stages;
         let writers = self.dependences.writers.of_element(array, element).into_iter().rev();
         let mut writes = writers.filter_map(|stage| Some((stage, iteration(&stages[stage], element)?)));
@@ -808,14 +802,14 @@ impl Prover<'_> {
     }
 
     /// Which stage's result, or which constant, the element is that a stage writes in an iteration.
-    fn produced_by(&self, stage: usize, index: &[i64]) -> Option<Expected> {
+    fn produced_by(&self, stage: usize, index: &[i64]) -> Option<Content> {
         let content = &self.staged.pipeline.stages[stage];
         if self.owners.contains(&stage) {
             let cycle = self.schedule.stages[stage].value(index) + content.latency as i64;
-            return Some(Expected::Result { stage, cycle });
+            return Some(Content::Result { stage, cycle });
         }
         if let Some(&word) = self.constants.get(&stage) {
-            return Some(Expected::Constant(word));
+            return Some(Content::Constant(word));
         }
         let read = &content.reads[self.copies.get(&stage)?.load];
         self.produced(read.array, &element(read, index)?, (stage, index))
@@ -823,7 +817,7 @@ impl Prover<'_> {
 
     /// As [`Prover::produced`], of an element that is written once in the whole program, so that it is there for all readers: of an input
     /// each of the lanes that bring it.
-    fn produced_once(&self, array: usize, element: &[i64]) -> Vec<Expected> {
+    fn produced_once(&self, array: usize, element: &[i64]) -> Vec<Content> {
         let stages = &self.staged.pipeline.stages;
         let writers = self.dependences.writers.of_element(array, element).into_iter();
         let writes = writers.filter_map(|stage| Some((stage, iteration(&stages[stage], element)?)));
@@ -846,12 +840,12 @@ impl Prover<'_> {
         self.view.word(array).of(outside)
     }
 
-    fn describe_expected(&self, expected: Option<&Expected>) -> String {
+    fn describe_expected(&self, expected: Option<&Content>) -> String {
         match expected {
-            Some(Expected::Result { stage, cycle }) => {
+            Some(Content::Result { stage, cycle }) => {
                 format!("the result of {} in cycle {cycle}", self.staged.pipeline.stages[*stage].name)
             }
-            Some(Expected::Constant(word)) => format!("the constant {word}"),
+            Some(Content::Constant(word)) => format!("the constant {word}"),
             None => "an element that no stage produces".to_owned(),
         }
     }
@@ -874,14 +868,6 @@ impl Prover<'_> {
             None => "nothing".to_owned(),
         }
     }
-}
-
-/// Expected value of an operand.
-enum Expected {
-    /// The result of a stage in a cycle.
-    Result { stage: usize, cycle: i64 },
-    /// This word: a load outside of its array, or the result of a stage that is always the same.
-    Constant(u16),
 }
 
 /// Whether a read may take what its own stage wrote in earlier iterations.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
 use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, KernelId, UnitNode, WordDriver};
 
 use crate::context::Context;
@@ -98,11 +99,7 @@ fn takes_turns(graph: &ApplicationGraph, unit: &UnitNode, load: usize) -> bool {
 /// The cycle of each iteration of a stage.
 fn cycles(context: Context, stage: usize) -> Vec<i64> {
     let (stage, schedule) = (&context.staged.pipeline.stages[stage], &context.schedule.stages[stage]);
-    let mut cycles = vec![stage.first_cycle(schedule)];
-    for (level, stride) in stage.loops.iter().zip(&schedule.stride) {
-        let inner = cycles.clone();
-        let steps = 1..level.extent as i64;
-        cycles.extend(steps.flat_map(|step| inner.iter().map(move |cycle| cycle + step * stride)));
-    }
-    cycles
+    let extents: Domain = stage.loops.iter().map(|level| level.extent).collect();
+    let from_first = Affine { start: stage.first_cycle(schedule), stride: schedule.stride.clone() };
+    extents.values(&from_first).collect()
 }
