@@ -323,12 +323,12 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
 /// The place of the result of each stage. A plain copy has no result of its own.
 pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for stage in 0..reads.len() {
+    for (stage, loads) in reads.iter().enumerate() {
         let own = Outcome::At(Place { stage, delay: 0 });
         let outcome = match scheduled.datapath(stage) {
             None => own,
             Some(datapath) => {
-                let copied = datapath.copied().and_then(|load| match &reads[stage][load] {
+                let copied = datapath.copied().and_then(|load| match &loads[load] {
                     ReadSource::Taps(cases) => Some(cases.as_slice()),
                     ReadSource::Held(_) | ReadSource::HeldEach(_) | ReadSource::RandomAccess => None,
                 });
