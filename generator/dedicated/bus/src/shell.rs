@@ -95,6 +95,11 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Whether a stream comes in: a program may make its words of loop indices alone.
+    fn takes_words(&self) -> bool {
+        self.streams.iter().any(|stream| !stream.output)
+    }
+
     /// Veryl of the library, the control, and the shell.
     pub fn sources(&self) -> Vec<SourceFile> {
         let programmed = self.programmed();

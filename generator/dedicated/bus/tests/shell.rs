@@ -76,6 +76,15 @@ fn a_shell_has_a_stream_for_each_of_the_accelerators() {
 }
 
 #[test]
+fn an_accelerator_without_inputs_has_a_shell() {
+    let input = "input  logic in_valid_i,\n    output logic in_ready_o,\n    input  logic [47:0] in_data_i,\n    ";
+    let rtl = files(module(9, "").replace(input, ""));
+    let shell = axis(&Accelerator { inputs: Vec::new(), ..accelerator(&rtl) }).unwrap();
+    let ports = ports_of("blur_axis", text(&shell.files, "rtl/blur_axis.sv")).unwrap();
+    assert!(!ports.iter().any(|port| port.name.starts_with("s_axis")));
+}
+
+#[test]
 fn the_same_accelerator_has_the_same_shell() {
     let rtl = files(module(9, ""));
     assert_eq!(axis(&accelerator(&rtl)).unwrap().files, axis(&accelerator(&rtl)).unwrap().files);
