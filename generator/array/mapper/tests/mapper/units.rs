@@ -46,7 +46,8 @@ fn check(seeds: std::ops::Range<u64>) {
         let program = program.unwrap_or_else(|error| panic!("{seed}: {error:?}\n{text}")).program;
         let (compiled, mapped) = match mapped(&program, &target) {
             Ok(found) => found,
-            Err(error) if error.to_string().contains("IO tiles for inputs") => {
+            // The schedule that finds no cycles of a unit may be refused first.
+            Err(error) if format!("{error:?}").contains("IO tiles for inputs") => {
                 refused += 1;
                 continue;
             }
