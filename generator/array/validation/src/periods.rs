@@ -47,13 +47,17 @@ impl Moved {
         Moved { elements, rows, wraps: self.wraps }
     }
 
-    /// That of a period, if all accesses of a memory move alike, and none moves back in an array; `none` is that of no cycles.
+    /// That of a period, if all accesses of a memory move alike, and none moves back in an array or waits there; `none` is that of no cycles.
     fn of(walks: &[&Walk], begin: i64, cycles: i64, none: &Moved) -> Option<Self> {
         let mut found: BTreeMap<Memory, i64> = BTreeMap::new();
         for (memory, moved) in walks.iter().flat_map(|walk| walk.moved(begin, cycles)) {
             if moved < 0 || *found.entry(memory).or_insert(moved) != moved {
                 return None;
             }
+        }
+        let moves = |memory: Memory| matches!(memory, Memory::Array(_)) && found.get(&memory).is_some_and(|by| *by > 0);
+        if walks.iter().flat_map(|walk| walk.waits(begin, cycles)).any(moves) {
+            return None;
         }
         let mut of_memories = none.clone();
         for (memory, moved) in found {

@@ -92,6 +92,12 @@ impl Walk {
             return 0;
         }
         let last = (level + 1..inside.len()).take_while(|outer| self.goes_on(level, *outer)).last().unwrap_or(level);
+        // A loop around would come back to elements that were moved on.
+        let comes_back = self.extent[last + 1..].iter().any(|extent| *extent > 1);
+        let leaves = |of: &Function| matches!(of.memory, Some(Memory::Array(_))) && moved(&of.strides) != 0;
+        if comes_back && self.functions.iter().any(leaves) {
+            return 0;
+        }
         let points = inside[last] * self.extent[last];
         let periods = (points - 1 - before % points) / iterations;
         let index = (before / inside[level] % self.extent[level]) as i64;
@@ -123,6 +129,13 @@ impl Walk {
             let moved = self.extent.value_at(&place, next) - self.extent.value_at(&place, first);
             Some(((*memory)?, modulus.map_or(moved, |modulus| moved.rem_euclid(modulus))))
         })
+    }
+
+    /// The memories that it does not access in a period, but later.
+    pub fn waits(&self, begin: i64, cycles: i64) -> impl Iterator<Item = Memory> {
+        let before = self.before(begin + cycles);
+        let waits = before == self.before(begin) && u128::from(before) < self.extent.iterations();
+        self.functions.iter().filter(move |_| waits).filter_map(|of| of.memory)
     }
 
     /// After how many periods of so many cycles values that wrap are the same again.
