@@ -140,6 +140,26 @@ def functions(network: Network) -> list[int]:
     return [1, 3, 8, 8]
 
 
+def moves(network: Network) -> list[int]:
+    """Borders, parts, orders, repeated elements, and tensors of several scales that are joined along each dimension."""
+    integers = lambda *values: network.constant(np.array(values, np.int64))
+    pads = integers(0, 0, 1, 2, 0, 0, 0, 1)
+    x = network.convolution(INPUT, 3, 3, 1, relu=False)
+    x = network.convolution(network.add("Pad", x, pads), 3, 6, 3, pads=[0, 0, 0, 0])
+    beside = network.convolution(x, 6, 4, 1, relu=False)
+    x = network.add("Concat", x, beside, network.add("Sigmoid", beside), axis=1)
+    part = network.add("Slice", x, integers(1, -6), integers(9, 1 << 40), integers(1, 3))
+    network.nodes.append(helper.make_node("Split", [part, integers(2, 4)], ["upper", "lower"], name="split", axis=2))
+    x = network.add("Concat", network.convolution("lower", 8, 8, 1), "upper", axis=-2)
+    x = network.add("Concat", x, network.add("Transpose", x, perm=[0, 1, 3, 2]), axis=3)
+    scales = network.constant(np.array([1, 1, 3, 2], np.float32))
+    x = network.add("Resize", x, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    x = network.convolution(x, 8, 3, 3, (2, 3))
+    x = network.add("Transpose", x, perm=[0, 2, 3, 1])
+    network.dense(network.add("Flatten", x), 3 * 9 * 8, 10, name=OUTPUT)
+    return [1, 3, 7, 6]
+
+
 def residual(network: Network) -> list[int]:
     """A small network with all kinds of layers."""
     x = network.add("MaxPool", network.convolution(INPUT, 3, 8, 3), kernel_shape=[2, 2], strides=[2, 2])
@@ -151,7 +171,7 @@ def residual(network: Network) -> list[int]:
     return [1, 3, 16, 16]
 
 
-NETWORKS = {build.__name__: build for build in [residual, edges, functions, lenet, autoencoder, ds_cnn, resnet8, mobilenet]}
+NETWORKS = {build.__name__: build for build in [residual, edges, functions, moves, lenet, autoencoder, ds_cnn, resnet8, mobilenet]}
 # Types of activations.
 TYPES = {"u8": QuantType.QUInt8, "i8": QuantType.QInt8}
 

@@ -38,6 +38,22 @@ impl<'a> Attributes<'a> {
         self.find(name).map_or(default, |attribute| attribute.real)
     }
 
+    /// A text, or this one where there is none.
+    pub fn text(&self, name: &str, default: &str) -> String {
+        self.find(name).map_or_else(|| default.to_owned(), |each| String::from_utf8_lossy(&each.text).into_owned())
+    }
+
+    /// Refuses another text than this, which is the one where there is none.
+    ///
+    /// # Errors
+    /// Names the attribute and its value.
+    pub fn expect_text(&self, name: &str, only: &str) -> Result<()> {
+        match self.text(name, only) {
+            text if text == only => Ok(()),
+            text => Err(self.refuse(name, text).with_help(format!("{name} is {only}"))),
+        }
+    }
+
     /// Integers, if there are some.
     pub fn integers(&self, name: &str) -> Option<&'a [i64]> {
         self.find(name).map(|attribute| attribute.integers.as_slice())

@@ -10,7 +10,7 @@ use pushmem_nest::{ArrayKind, Checked, LoopBuilder, OperationBuilder, Policy, Pr
 use crate::expressions::{Expression, Values, rounded, sum};
 use crate::lanes::{Allocation, Lanes};
 use crate::names::{IMAGE, Names};
-use crate::network::{Convolution, Layer, LayerOperation, Network, Window};
+use crate::network::{Convolution, Layer, LayerOperation, Move, Network, Window};
 use crate::requantization::Requantization;
 
 /// A loop: its variable, its iterations, and how many of them run at once.
@@ -115,7 +115,7 @@ impl Emitter<'_> {
                 for (row, column) in taps {
                     let offsets = [column, row].map(|tap| tap.to_string());
                     let at = element(pixel[0], window, &pixel, [&offsets[0], &offsets[1]]);
-                    load(operation, &kept, &at, window);
+                    load(operation, &kept, &at, window.outside());
                 }
                 operation.add_store(&output.name, &pixel);
             }
@@ -125,6 +125,7 @@ impl Emitter<'_> {
                 let operation = self.operation(&layer.name, &loops, &["a", "b"], sum);
                 operation.add_load(&one, &pixel).add_load(&other, &pixel).add_store(&output.name, &pixel);
             }
+            LayerOperation::Moves(moves) => moves.iter().for_each(|part| self.moved(layer, part)),
             LayerOperation::Function { input, results } => {
                 let (table, kept) = (self.names.take(&format!("{}_table", layer.name)), self.kept(*input));
                 self.program.add_table(&table, output.element, results);
@@ -134,6 +135,29 @@ impl Emitter<'_> {
                 operation.add_load(&kept, &pixel).add_store(&output.name, &pixel);
             }
         }
+    }
+
+    /// A copy of a part of a tensor.
+    fn moved(&mut self, layer: &Layer, part: &Move) {
+        let input = &self.network.tensors[part.input];
+        let (loops, pixel) = pixels(part.extent, self.lanes.keeping_up(part.extent));
+        let [row, column, channel] = loops;
+        let [of_channel, of_column, of_row] = ["q", "u", "v"];
+        let copies = [part.copies[2], part.copies[1], part.copies[0]];
+        let inner = [(of_row, copies[0], 1), (of_column, copies[1], 1), (of_channel, copies[2], 1)];
+        let loops = [row, inner[0], column, inner[1], channel, inner[2]];
+        let (mut from, mut to) = ([const { String::new() }; 3], [const { String::new() }; 3]);
+        for (dimension, copy) in [of_channel, of_column, of_row].into_iter().enumerate() {
+            let copy = if part.copies[dimension] > 1 { copy } else { "0" };
+            from[part.axes[dimension]] = affine(&[(part.step[dimension], pixel[dimension])], part.from[dimension]);
+            to[dimension] = affine(&[(part.copies[dimension], pixel[dimension]), (1, copy)], part.to[dimension]);
+        }
+        let outside = part.leaves(input.shape).then_some(part.outside);
+        let (kept, output) = (self.kept(part.input), self.network.tensors[layer.output].name.clone());
+        let name = self.names.take(&format!("{}_move", layer.name));
+        let operation = self.operation(&name, &loops, &["a"], Expression::of("a"));
+        load(operation, &kept, &from, outside);
+        operation.add_store(&output, &to.each_ref().map(String::as_str));
     }
 
     /// The sums of a convolution, which begin with its bias: the array that they are in.
@@ -153,7 +177,7 @@ impl Emitter<'_> {
         let operation = self.operation(&sums, &axes.loops(shape, lanes), &["a", "b"], product);
         operation.add_load(&weights, &axes.of_weights().iter().map(Axis::index).collect_vec());
         let offsets = [axes.column.index(), axes.row.index()];
-        load(operation, &kept, &element(&axes.channel_of_input(), window, &pixel, offsets), window);
+        load(operation, &kept, &element(&axes.channel_of_input(), window, &pixel, offsets), window.outside());
         operation.add_reduction(&sums, &[&axes.channel_of_result(), pixel[1], pixel[2]]);
         sums
     }
@@ -337,11 +361,11 @@ fn affine(terms: &[(i64, &str)], constant: i64) -> String {
     }
 }
 
-/// Adds a load of an element of a window.
-fn load(operation: &mut OperationBuilder, array: &str, indices: &[String; 3], window: &Window) {
+/// Adds a load of an element, which may be this one outside of the array.
+fn load(operation: &mut OperationBuilder, array: &str, indices: &[String; 3], outside: Option<i64>) {
     let indices = indices.each_ref().map(String::as_str);
-    match window.leaves() {
-        true => operation.add_load_or(array, &indices, window.outside),
-        false => operation.add_load(array, &indices),
+    match outside {
+        Some(outside) => operation.add_load_or(array, &indices, outside),
+        None => operation.add_load(array, &indices),
     };
 }

@@ -5,7 +5,7 @@
 //! | Module | From | To |
 //! |---|---|---|
 //! | `model`, `constant` | bytes | the messages of the file |
-//! | `recognize`, `interface`, `products`, `nodes`, `integer_nodes`, `attributes`, `values` | nodes | a `network` of integers, without the real numbers around |
+//! | `recognize`, `interface`, `products`, `nodes`, `moves`, `integer_nodes`, `attributes`, `values` | nodes | a `network` of integers, without the real numbers around |
 //! | `requantization`, `addition` | what floating point computes of integers | the same function in integers |
 //! | `lanes` | a network, a number of multipliers | how many elements each nest computes at once |
 //! | `emit`, `expressions`, `names` | a network with its lanes | a program, and the images of its constants |
@@ -23,6 +23,7 @@ mod integer_nodes;
 mod interface;
 mod lanes;
 mod model;
+mod moves;
 mod names;
 mod network;
 mod nodes;

@@ -53,8 +53,46 @@ pub(crate) enum LayerOperation {
     Maximum(Window),
     /// The sum of two tensors, element by element.
     Addition { operands: [usize; 2], addition: Addition },
+    /// Copies of parts of tensors, each to a place of its own.
+    Moves(Vec<Move>),
     /// A function of each element: the results for all integers of its type, the least first.
     Function { input: usize, results: Vec<i64> },
+}
+
+/// A copy of a part of a tensor. Along each dimension of the result, it has an element of the input, so often, and then the next one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Move {
+    pub input: usize,
+    /// Elements of the input along each dimension of the result.
+    pub extent: [i64; 3],
+    /// How often each of them is there, one behind the other.
+    pub copies: [i64; 3],
+    /// The first place in the result.
+    pub to: [i64; 3],
+    /// The dimension of the input for each of the result.
+    pub axes: [usize; 3],
+    /// The first place in the input, by dimension of the result; before its start where it is below 0.
+    pub from: [i64; 3],
+    /// From an element of the input to the next, by dimension of the result.
+    pub step: [i64; 3],
+    /// The element outside of the input.
+    pub outside: i64,
+}
+
+impl Move {
+    /// The whole of a tensor of this shape.
+    pub fn of(input: usize, extent: [i64; 3]) -> Move {
+        let (ones, zeros) = ([1; 3], [0; 3]);
+        Move { input, extent, copies: ones, to: zeros, axes: [0, 1, 2], from: zeros, step: ones, outside: 0 }
+    }
+
+    /// Whether it has elements outside of an input of this shape.
+    pub fn leaves(&self, shape: [i64; 3]) -> bool {
+        (0..3).any(|dimension| {
+            let last = self.from[dimension] + self.step[dimension] * (self.extent[dimension] - 1);
+            self.from[dimension] < 0 || last >= shape[self.axes[dimension]]
+        })
+    }
 }
 
 /// A convolution, with or without a window.
@@ -108,8 +146,8 @@ impl Window {
         Some([along(0)?, along(1)?])
     }
 
-    /// Whether some window goes beyond the tensor.
-    pub fn leaves(&self) -> bool {
-        self.before != [0, 0] || self.after != [0, 0]
+    /// The element outside of the tensor, if some window goes beyond it.
+    pub fn outside(&self) -> Option<i64> {
+        (self.before != [0, 0] || self.after != [0, 0]).then_some(self.outside)
     }
 }

@@ -67,10 +67,7 @@ impl Recognizer {
         let known = ["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"];
         let attributes = Attributes::of(node, &known)?;
         attributes.expect("ceil_mode", 0)?;
-        let (view, of) = match self.operand(node, 0)? {
-            Value::Integers(view) => (view.clone(), None),
-            _ => self.reals(node, 0).map(|(view, of)| (view.clone(), Some(of)))?,
-        };
+        let (view, of) = self.held(node)?;
         let Tensor { element, shape: extents, .. } = *self.image(&view, node)?;
         let window = attributes.window(view.tensor, extents, None, element.min())?;
         let [columns, rows] = window.extent;

@@ -13,6 +13,7 @@ use crate::attributes::Attributes;
 use crate::constant::Constant;
 use crate::fault::{Fault, Result};
 use crate::model::{Graph, Model, Node, elements};
+use crate::moves;
 use crate::names::Names;
 use crate::network::{Layer, LayerOperation, Network, Tensor, Window};
 use crate::products;
@@ -23,15 +24,17 @@ use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
 
 /// Operators of real numbers and of shapes that are read, for messages.
-const OF_REALS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, Relu, Clip, LeakyRelu, Sigmoid, \
-    HardSigmoid, HardSwish, Tanh, MaxPool, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Constant";
+const OF_REALS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, Relu, Clip, LeakyRelu, \
+    Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, Concat, Pad, Resize, Slice, Split, Transpose, Flatten, Reshape, \
+    Squeeze, Unsqueeze, Identity, Dropout, Constant";
 
 /// Operators whose operands are integers, each with a scale and a zero point: of the standard, and of onnxruntime.
-const OF_INTEGERS: [&str; 7] = [
+const OF_INTEGERS: [&str; 8] = [
     "QLinearConv",
     "QLinearMatMul",
     "QGemm",
     "QLinearAdd",
+    "QLinearConcat",
     "QLinearGlobalAveragePool",
     "QLinearSigmoid",
     "QLinearLeakyRelu",
@@ -122,6 +125,10 @@ impl Recognizer {
             let message = format!("`{operator}` of `{}` is not read", node.domain);
             return Err(Fault::new(message).with_help(operators()));
         }
+        if moves::OF_ONE.contains(&operator) {
+            let values = self.moved(node)?;
+            return node.outputs.iter().zip(values).try_for_each(|(name, value)| self.give(name, value));
+        }
         let value = match operator {
             "Constant" => {
                 let tensor = node.attributes.iter().find(|attribute| attribute.name == "value");
@@ -150,6 +157,11 @@ impl Recognizer {
                 let operands = [0, 1].map(|number| self.reals(node, number));
                 let [one, other] = operands.map(|operand| operand.map(|(view, of)| (view.clone(), of)));
                 Value::Pending(self.sum(&[one?, other?])?)
+            }
+            "Concat" => {
+                let parts = (0..node.inputs.len()).map(|number| self.reals(node, number));
+                let parts: Vec<_> = parts.map_ok(|(view, of)| (view.clone(), of)).try_collect()?;
+                Value::Pending(self.joined(node, &parts)?)
             }
             "Relu" => self.clipped(node, (0.0, f32::INFINITY))?,
             "Clip" => self.clip(node)?,
@@ -182,9 +194,14 @@ impl Recognizer {
             }
             other => return Err(Fault::new(format!("`{other}` is not read")).with_help(operators())),
         };
-        match self.values.insert(output(node)?.to_owned(), value) {
+        self.give(output(node)?, value)
+    }
+
+    /// Gives a name its value.
+    fn give(&mut self, name: &str, value: Value) -> Result<()> {
+        match self.values.insert(name.to_owned(), value) {
             None => Ok(()),
-            Some(_) => Err(Fault::new(format!("`{}` has two values", output(node)?))),
+            Some(_) => Err(Fault::new(format!("`{name}` has two values"))),
         }
     }
 
@@ -365,6 +382,7 @@ impl Recognizer {
                 }
                 (extents, LayerOperation::Maximum(window))
             }
+            Operation::Join { parts, dimension } => self.join((parts, dimension), (to, ends), name)?,
             Operation::Addition([(one, of_one), (other, of_other)]) => {
                 let sum = RealSum { operands: [of_one, of_other], result: to, ends, is_double: one == other };
                 let addition = sum.in_integers().map_err(|pairs| {
@@ -416,6 +434,7 @@ impl Operation {
             Operation::Mean { input, .. }
             | Operation::Function { input, .. }
             | Operation::Addition([(input, _), _]) => *input,
+            Operation::Join { parts, .. } => parts[0].0,
         }
     }
 }

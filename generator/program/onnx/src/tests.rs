@@ -6,7 +6,7 @@ use prost::Message;
 use pushmem_images::{Element, Image};
 use pushmem_nest::ArrayKind;
 
-use crate::model::{Attribute, Dimension, Graph, Model, Node};
+use crate::model::{Attribute, Dimension, Graph, Model, Node, Tensor};
 use crate::{Choices, import};
 
 /// A network with all kinds of layers, as onnxruntime quantized it.
@@ -178,6 +178,59 @@ fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
     }
 }
 
+/// The pooling becomes another operator, with constants of integers behind its first operand; none where one is empty.
+fn replaced(graph: &mut Graph, operator: &str, constants: &[&[i64]], attributes: &[(&str, i64, &[i64])]) {
+    let node = node(graph, "MaxPool");
+    operator.clone_into(&mut node.operator);
+    let attribute = |&(name, integer, integers): &(&str, i64, &[i64])| Attribute {
+        name: name.to_owned(),
+        integer,
+        integers: integers.to_vec(),
+        ..Attribute::default()
+    };
+    node.attributes = attributes.iter().map(attribute).collect();
+    let names = (0..constants.len()).map(|number| format!("given_{number}")).collect_vec();
+    let given = names.iter().zip(constants).map(|(name, values)| if values.is_empty() { "" } else { name }.to_owned());
+    node.inputs.extend(given);
+    for (name, values) in names.into_iter().zip(constants) {
+        let (shape, integers) = (vec![values.len() as i64], values.to_vec());
+        graph.initializers.push(Tensor { name, shape, integers, element: 7, ..Tensor::default() });
+    }
+}
+
+#[test]
+fn moves_that_hardware_does_not_have_are_refused_at_their_node() {
+    type Change = fn(&mut Graph);
+    let cases: [(Change, &str); 11] = [
+        (|graph| replaced(graph, "Concat", &[], &[]), "Concat along dimension 0 of 4 is not read"),
+        (|graph| replaced(graph, "Split", &[], &[("axis", 7, &[])]), "Split along dimension 7 of 4 is not read"),
+        (|graph| replaced(graph, "Split", &[&[3]], &[("axis", 1, &[])]), "Split of 8 elements into 1 tensors of [3]"),
+        (|graph| replaced(graph, "Slice", &[&[0], &[1], &[2], &[-1]], &[]), "Slice with the step -1 is not read"),
+        (|graph| replaced(graph, "Slice", &[&[9], &[3], &[2]], &[]), "Slice from 9 to 3 of 16 elements is empty"),
+        (|graph| replaced(graph, "Slice", &[&[0], &[1]], &[]), "Slice along dimension 0 of 4 is not read"),
+        (
+            |graph| replaced(graph, "Transpose", &[], &[("perm", 0, &[1, 0, 2, 3])]),
+            "Transpose with perm = [1, 0, 2, 3] is not read",
+        ),
+        (|graph| replaced(graph, "Pad", &[&[0, -1]], &[]), "Pad with pads = [0, -1] is not read"),
+        (|graph| replaced(graph, "Pad", &[&[1, 0, 0, 0, 0, 0, 0, 0]], &[]), "Pad along dimension 0 of 4 is not read"),
+        (
+            |graph| replaced(graph, "Resize", &[&[], &[], &[1, 8, 24, 16]], &[]),
+            "Resize by [1.0, 1.0, 1.5, 1.0] is not read",
+        ),
+        (
+            |graph| {
+                replaced(graph, "Resize", &[&[], &[], &[1, 8, 32, 16]], &[("mode", 0, &[])]);
+                node(graph, "Resize").attributes[0].text = b"linear".to_vec();
+            },
+            "Resize with mode = \"linear\" is not read",
+        ),
+    ];
+    for (change, message) in cases {
+        assert_eq!(refusal(change), (message.to_owned(), "maxpool_2".to_owned()));
+    }
+}
+
 fn set(graph: &mut Graph, name: &str, bytes: &[u8]) {
     graph.initializers.iter_mut().find(|tensor| tensor.name == name).unwrap().bytes = bytes.to_vec();
 }
@@ -232,4 +285,25 @@ proptest! {
         bytes.truncate(end.max(RESIDUAL.len() / 8));
         let _ = import("residual.onnx", &bytes, with(16));
     }
+
+    /// Whatever the operands and attributes of a node that moves elements are, it is read or refused.
+    #[test]
+    fn nodes_with_any_operands_are_read_or_refused(
+        operator in prop::sample::select(vec!["Concat", "Pad", "Resize", "Slice", "Split", "Transpose"]),
+        constants in prop::collection::vec(prop::collection::vec(any_integer(), 0..9), 0..5),
+        axis in any_integer(), order in prop::collection::vec(-1_i64..5, 0..5),
+    ) {
+        let attributes: &[(&str, i64, &[i64])] = match operator {
+            "Concat" | "Split" => &[("axis", axis, &[])],
+            "Transpose" => &[("perm", 0, &order)],
+            _ => &[],
+        };
+        let constants = constants.iter().map(Vec::as_slice).collect_vec();
+        let _ = import("residual.onnx", &changed(|graph| replaced(graph, operator, &constants, attributes)), with(16));
+    }
+}
+
+/// Mostly small integers, and the ends of their type.
+fn any_integer() -> impl Strategy<Value = i64> {
+    prop_oneof![8 => -3_i64..20, 1 => Just(i64::MIN), 1 => Just(i64::MAX)]
 }

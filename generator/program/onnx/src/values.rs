@@ -103,6 +103,11 @@ pub(crate) enum Operation {
         window: Window,
         of: Quantization,
     },
+    /// Tensors that are joined along a dimension of theirs.
+    Join {
+        parts: Vec<(usize, Quantization)>,
+        dimension: usize,
+    },
     Addition([(usize, Quantization); 2]),
     /// A function of each element: its values for all integers of the type, the least first.
     Function {
