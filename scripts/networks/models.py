@@ -160,6 +160,20 @@ def moves(network: Network) -> list[int]:
     return [1, 3, 7, 6]
 
 
+def pairs(network: Network) -> list[int]:
+    """Products and differences, of channels and a number for each, and of equal scales."""
+    x = network.convolution(INPUT, 3, 8, 3)
+    gate = network.add("GlobalAveragePool", x)
+    gate = network.convolution(network.convolution(gate, 8, 4, 1), 4, 8, 1, relu=False)
+    x = network.add("Mul", x, network.add("Sigmoid", gate))
+    x = network.add("Sub", x, network.convolution(x, 8, 8, 3, groups=8, relu=False))
+    x = network.add("Mul", network.add("Sigmoid", x), x)
+    x = network.add("Sub", gate, network.add("Mul", x, x))
+    x = network.add("Flatten", network.add("Add", x, gate))
+    network.dense(x, 8 * 9 * 7, 10, name=OUTPUT)
+    return [1, 3, 9, 7]
+
+
 def residual(network: Network) -> list[int]:
     """A small network with all kinds of layers."""
     x = network.add("MaxPool", network.convolution(INPUT, 3, 8, 3), kernel_shape=[2, 2], strides=[2, 2])
@@ -171,7 +185,7 @@ def residual(network: Network) -> list[int]:
     return [1, 3, 16, 16]
 
 
-NETWORKS = {build.__name__: build for build in [residual, edges, functions, moves, lenet, autoencoder, ds_cnn, resnet8, mobilenet]}
+NETWORKS = {build.__name__: build for build in [residual, edges, functions, moves, pairs, lenet, autoencoder, ds_cnn, resnet8, mobilenet]}
 # Types of activations.
 TYPES = {"u8": QuantType.QUInt8, "i8": QuantType.QInt8}
 

@@ -40,6 +40,8 @@ pub(crate) struct RealSum {
     pub operands: [Quantization; 2],
     pub result: Quantization,
     pub ends: (f32, f32),
+    /// Whether the second number is taken from the first.
+    pub is_difference: bool,
     /// Whether both operands are one tensor.
     pub is_double: bool,
 }
@@ -47,13 +49,16 @@ pub(crate) struct RealSum {
 impl RealSum {
     /// Whether onnxruntime makes one operator of the sum and what is around it: of integers of one type, nothing in between.
     fn is_fused(&self) -> bool {
-        self.ends == ALL && self.operands.iter().all(|operand| operand.element == self.result.element)
+        !self.is_difference
+            && self.ends == ALL
+            && self.operands.iter().all(|operand| operand.element == self.result.element)
     }
 
     /// The result for two integers.
     fn of(&self, integers: [i64; 2]) -> i64 {
         if !self.is_fused() {
             let [one, other] = [0, 1].map(|number| self.operands[number].real(integers[number]));
+            let other = if self.is_difference { -other } else { other };
             return self.result.integer((one + other).clamp(self.ends.0, self.ends.1));
         }
         // The operator has integers without sign, and adds the zero point before it rounds; each step is a product and a sum, rounded once.
@@ -76,18 +81,19 @@ impl RealSum {
         let most = (FACTOR_BITS - 1 - ratios[0].max(ratios[1]).log2().floor() as i32).min(LARGEST_SHIFT);
         let shifts = (1.max(most - 6)..=most).rev();
         let range = (self.result.integer(self.ends.0), self.result.integer(self.ends.1));
-        let to_odd = self.is_fused() && self.result.zero_point & 1 == 1;
+        let zero_point = if self.is_fused() { self.result.zero_point } else { 0 };
         let [one, other] = self.operands.map(|operand| operand.element.min()..=operand.element.max());
         let pairs = iproduct!(one, other).map(|(one, other)| [one, other]);
         let pairs: Vec<[i64; 2]> = pairs.filter(|[one, other]| !self.is_double || one == other).collect();
         let results: Vec<i64> = pairs.iter().map(|pair| self.of(*pair)).collect();
+        let signed = [ratios[0], if self.is_difference { -ratios[1] } else { ratios[1] }];
         let mut least = pairs.len();
         for (shift, bits) in iproduct!(shifts, [None].into_iter().chain(BITS_OF_TIES.map(Some))) {
             let mut form = Addition {
                 zero_points: self.operands.map(|operand| operand.zero_point),
-                factors: ratios.map(|ratio| (ratio * f64::from(1 << shift)).round() as i64),
+                factors: signed.map(|ratio| (ratio * f64::from(1 << shift)).round() as i64),
                 shift: shift as u32,
-                ties: bits.map(|bits| Ties { to_odd, ..Ties::near(bits, shift as u32) }),
+                ties: bits.map(|bits| Ties { zero_point, ..Ties::near(bits, shift as u32) }),
                 range,
                 zero_point: self.result.zero_point,
                 exceptions: Vec::new(),
@@ -131,13 +137,13 @@ mod tests {
         #[test]
         fn sums_have_forms_in_integers(
             scales in prop::array::uniform3(0.01_f32..0.04), zeros in prop::array::uniform3(-128_i64..128),
-            is_dyadic: bool, is_fused: bool,
+            is_dyadic: bool, is_fused: bool, is_difference: bool,
         ) {
             // Of scales that are simple fractions of each other, every second sum is between two integers; rounding decides without fusion.
-            let scales = if is_dyadic && is_fused { [scales[0], scales[0], 2.0 * scales[0]] } else { scales };
+            let scales = if is_dyadic && is_fused && !is_difference { [scales[0], scales[0], 2.0 * scales[0]] } else { scales };
             let of = |number: usize| Quantization { element: Type::I8, scale: scales[number], zero_point: zeros[number] };
             let ends = if is_fused { ALL } else { (0.0, f32::INFINITY) };
-            let sum = RealSum { operands: [of(0), of(1)], result: of(2), ends, is_double: false };
+            let sum = RealSum { operands: [of(0), of(1)], result: of(2), ends, is_difference, is_double: false };
             prop_assert!(sum.in_integers().is_ok());
         }
     }

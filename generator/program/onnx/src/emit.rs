@@ -120,10 +120,14 @@ impl Emitter<'_> {
                 operation.add_store(&output.name, &pixel);
             }
             LayerOperation::Addition { operands, addition } => {
-                let [one, other] = operands.map(|operand| self.kept(operand));
                 let sum = sum(addition, output.element, Values::new(&self.names));
-                let operation = self.operation(&layer.name, &loops, &["a", "b"], sum);
-                operation.add_load(&one, &pixel).add_load(&other, &pixel).add_store(&output.name, &pixel);
+                self.paired(&layer.name, *operands, (&output.name, output.shape), sum);
+            }
+            LayerOperation::Product { operands, zero_points, requantization } => {
+                let product = format!("((a as i32) - {}) * ((b as i32) - {})", zero_points[0], zero_points[1]);
+                let sums = self.sums(layer);
+                self.paired(&sums, *operands, (&sums, output.shape), Expression::of(product));
+                self.requantized(layer, &sums, requantization);
             }
             LayerOperation::Moves(moves) => moves.iter().for_each(|part| self.moved(layer, part)),
             LayerOperation::Function { input, results } => {
@@ -137,26 +141,31 @@ impl Emitter<'_> {
         }
     }
 
+    /// An operation of two tensors, element by element, whose results this array of a shape gets.
+    fn paired(&mut self, name: &str, operands: [usize; 2], (to, shape): (&str, [i64; 3]), number: Expression) {
+        let (loops, pixel) = pixels(shape, self.lanes.keeping_up(shape));
+        // An operand of extent 1 along a dimension has the same element everywhere.
+        let [one, other] = operands.map(|input| (self.kept(input), pixels(self.network.tensors[input].shape, 1).1));
+        let operation = self.operation(name, &loops, &["a", "b"], number);
+        operation.add_load(&one.0, &one.1).add_load(&other.0, &other.1).add_store(to, &pixel);
+    }
+
     /// A copy of a part of a tensor.
     fn moved(&mut self, layer: &Layer, part: &Move) {
-        let input = &self.network.tensors[part.input];
         let (loops, pixel) = pixels(part.extent, self.lanes.keeping_up(part.extent));
-        let [row, column, channel] = loops;
-        let [of_channel, of_column, of_row] = ["q", "u", "v"];
-        let copies = [part.copies[2], part.copies[1], part.copies[0]];
-        let inner = [(of_row, copies[0], 1), (of_column, copies[1], 1), (of_channel, copies[2], 1)];
-        let loops = [row, inner[0], column, inner[1], channel, inner[2]];
+        let names = ["q", "u", "v"];
+        let copy = |dimension: usize| (names[dimension], part.copies[dimension], 1);
+        let loops = [loops[0], copy(2), loops[1], copy(1), loops[2], copy(0)];
         let (mut from, mut to) = ([const { String::new() }; 3], [const { String::new() }; 3]);
-        for (dimension, copy) in [of_channel, of_column, of_row].into_iter().enumerate() {
+        for (dimension, copy) in names.into_iter().enumerate() {
             let copy = if part.copies[dimension] > 1 { copy } else { "0" };
             from[part.axes[dimension]] = affine(&[(part.step[dimension], pixel[dimension])], part.from[dimension]);
             to[dimension] = affine(&[(part.copies[dimension], pixel[dimension]), (1, copy)], part.to[dimension]);
         }
-        let outside = part.leaves(input.shape).then_some(part.outside);
         let (kept, output) = (self.kept(part.input), self.network.tensors[layer.output].name.clone());
         let name = self.names.take(&format!("{}_move", layer.name));
         let operation = self.operation(&name, &loops, &["a"], Expression::of("a"));
-        load(operation, &kept, &from, outside);
+        load(operation, &kept, &from, part.outside);
         operation.add_store(&output, &to.each_ref().map(String::as_str));
     }
 

@@ -7,7 +7,7 @@ use crate::addition::Addition;
 use crate::names::Names;
 use crate::requantization::{Requantization, Ties};
 
-/// The most named values of a statement: a sum, a product for each part of a factor, and four for ties.
+/// The most named values of a statement: a sum, a product for each part of a factor, and five for ties.
 const MOST: usize = 64;
 
 /// A function of loads.
@@ -45,6 +45,8 @@ impl Values {
 
     /// The offset of [`Ties`] for a product above an integer.
     fn tie(&mut self, ties: &Ties, integer: &str) -> String {
+        let zero = ties.zero_point;
+        let integer = if zero == 0 { integer.to_owned() } else { self.add(format!("{integer} + {zero}")) };
         let size = self.add(format!("max({integer}, -1 - {integer})"));
         let distance = ties.distances.iter().rev().fold(String::new(), |rest, (least, distance)| match rest.as_str() {
             "" => distance.to_string(),
@@ -52,7 +54,7 @@ impl Values {
         });
         // The type of numbers alone is that of what they are used with.
         let distance = self.add(format!("({distance}) as i32"));
-        format!("sel(({integer} & 1) == {}, {distance} + 1, -{distance})", i64::from(!ties.to_odd))
+        format!("sel(({integer} & 1) == 1, {distance} + 1, -{distance})")
     }
 }
 

@@ -28,10 +28,11 @@ impl Recognizer {
     pub fn of_integers(&mut self, node: &Node) -> Result<Value> {
         // The number of the operand from which on the result is quantized.
         let (pending, result) = match node.operator.as_str() {
-            "QLinearAdd" => (self.sum(&[self.integers(node, 0)?, self.integers(node, 3)?])?, 6),
+            "QLinearAdd" | "QLinearMul" => (self.pair(node, &[self.integers(node, 0)?, self.integers(node, 3)?])?, 6),
             "QLinearConcat" => {
                 let parts = (2..node.inputs.len()).step_by(3).map(|number| self.integers(node, number));
-                (self.joined(node, &parts.collect::<Result<Vec<_>>>()?)?, 0)
+                let parts = parts.collect::<Result<Vec<_>>>()?;
+                (self.joined(node, &parts.iter().map(|(view, of)| (view, *of)).collect::<Vec<_>>())?, 0)
             }
             "QLinearGlobalAveragePool" => {
                 Attributes::of(node, &["channels_last"])?.expect("channels_last", 0)?;

@@ -3,11 +3,13 @@
 use itertools::Itertools;
 
 use crate::attributes::Attributes;
+use crate::constant::{Constant, Values};
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{LayerOperation, Move};
+use crate::nodes::of_each;
 use crate::recognize::{Recognizer, natural};
-use crate::values::{ALL, Operation, Pending, Quantization, Value, View, integers};
+use crate::values::{ALL, Operation, Pending, Quantization, Value, View};
 
 /// Operators of one tensor that move its elements.
 pub(crate) const OF_ONE: [&str; 5] = ["Pad", "Resize", "Slice", "Split", "Transpose"];
@@ -18,18 +20,9 @@ const DIMENSIONS: [usize; 4] = [0, 0, 2, 1];
 /// The largest pad, step and factor along a dimension.
 const LARGEST: i64 = 1 << 16;
 
-/// Which nearest element of nodes `Resize` is the one at the place that is divided by the factor.
-const NEAREST: [(&str, &str); 5] = [
-    ("asymmetric", "floor"),
-    ("half_pixel", "round_prefer_floor"),
-    ("half_pixel", "round_prefer_ceil"),
-    ("pytorch_half_pixel", "round_prefer_floor"),
-    ("pytorch_half_pixel", "round_prefer_ceil"),
-];
-
 impl Recognizer {
-    /// The values of a node that moves elements of one tensor, for each of its results.
-    pub fn moved(&mut self, node: &Node) -> Result<Vec<Value>> {
+    /// Reads a node that moves elements of one tensor, to one result or several.
+    pub fn moved(&mut self, node: &Node) -> Result<()> {
         let (view, of) = self.held(node)?;
         let (rank, whole) = (view.shape.len(), Move::of(view.tensor, self.extents(&view, node)?));
         let moves = match node.operator.as_str() {
@@ -39,24 +32,20 @@ impl Recognizer {
             "Split" => self.split(node, rank, &whole)?,
             _ => vec![transposed(node, rank, whole)?],
         };
-        let mut values = Vec::new();
         for (name, part) in node.outputs.iter().zip(moves) {
-            let view = match part == whole {
-                true => view.clone(),
-                false => {
-                    let extents = [0, 1, 2].map(|dimension| part.extent[dimension] * part.copies[dimension]);
-                    let element = self.tensor_of(&view).element;
-                    let layer = (extents, LayerOperation::Moves(vec![part]));
-                    self.added(name, element, layer, in_file(extents, rank))?
-                }
-            };
-            values.push(of.map_or_else(|| Value::Integers(view.clone()), |of| Value::Reals(view.clone(), of)));
+            let mut view = view.clone();
+            if part != whole {
+                let extents = [0, 1, 2].map(|dimension| part.extent[dimension] * part.copies[dimension]);
+                let (element, layer) = (self.tensor_of(&view).element, LayerOperation::Moves(vec![part]));
+                view = self.added(name, element, (extents, layer), in_file(extents, rank))?;
+            }
+            self.give(name, if let Some(of) = of { Value::Reals(view, of) } else { Value::Integers(view) })?;
         }
-        Ok(values)
+        Ok(())
     }
 
     /// Tensors that are joined along a dimension.
-    pub fn joined(&self, node: &Node, parts: &[(View, Quantization)]) -> Result<Pending> {
+    pub fn joined(&self, node: &Node, parts: &[(&View, Quantization)]) -> Result<Pending> {
         let Some((first, _)) = parts.first() else { return Err(Fault::new("Concat of no tensors")) };
         let rank = first.shape.len();
         let mut extents = self.extents(first, node)?;
@@ -65,14 +54,12 @@ impl Recognizer {
         for (view, _) in &parts[1..] {
             let own = self.extents(view, node)?;
             if view.shape.len() != rank || (0..3).any(|other| other != dimension && own[other] != extents[other]) {
-                let shapes = (&first.shape, &view.shape);
-                return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", shapes.0, shapes.1)));
+                return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", first.shape, view.shape)));
             }
             extents[dimension] += own[dimension];
         }
         let parts = parts.iter().map(|(view, of)| (view.tensor, *of)).collect();
-        let ends = ALL;
-        Ok(Pending { operation: Operation::Join { parts, dimension }, shape: in_file(extents, rank), ends })
+        Ok(Pending { operation: Operation::Join(parts, dimension), shape: in_file(extents, rank), ends: ALL })
     }
 
     /// The layer that joins tensors, once their integers are those of the result, between ends.
@@ -82,23 +69,21 @@ impl Recognizer {
         (to, ends): (Quantization, (f32, f32)),
         name: &str,
     ) -> Result<([i64; 3], LayerOperation)> {
-        let mut moves: Vec<Move> = Vec::new();
+        let (mut moves, mut end) = (Vec::new(), 0);
         for (number, (input, of)) in parts.into_iter().enumerate() {
             let shape = self.network.tensors[input].shape;
-            let input = if of == to && ends == ALL {
-                input
-            } else {
-                let values = integers(of.element).map(|integer| of.real(integer)).collect();
-                let operation = Operation::Function { input, values };
-                let pending = Pending { operation, shape: in_file(shape, 4), ends };
-                self.quantized(Value::Pending(pending), to, &format!("{name}_{number}"))?.tensor
-            };
             let mut part = Move::of(input, shape);
-            part.to[dimension] = moves.last().map_or(0, |last| last.to[dimension] + last.extent[dimension]);
+            if of != to || ends != ALL {
+                let pending = of_each(&View { tensor: input, shape: in_file(shape, 4) }, of, &|real| real);
+                let pending = Value::Pending(Pending { ends, ..pending });
+                part.input = self.quantized(pending, to, &format!("{name}_{number}"))?.tensor;
+            }
+            part.to[dimension] = end;
+            end += shape[dimension];
             moves.push(part);
         }
         let mut extents = moves[0].extent;
-        extents[dimension] = moves.iter().map(|part| part.extent[dimension]).sum();
+        extents[dimension] = end;
         Ok((extents, LayerOperation::Moves(moves)))
     }
 
@@ -120,7 +105,7 @@ impl Recognizer {
 
     /// Integers of a constant operand, or of the attribute in its place; nothing where there are none.
     fn listed<'a>(&'a self, node: &'a Node, number: usize, attribute: &str) -> Result<Option<&'a [i64]>> {
-        if node.inputs.get(number).is_none_or(String::is_empty) {
+        if !is_given(node, number) {
             let found = node.attributes.iter().find(|each| each.name == attribute);
             return Ok(found.map(|each| each.integers.as_slice()));
         }
@@ -143,28 +128,21 @@ impl Recognizer {
                 part.extent[dimension] += before + after;
             }
         }
-        let value =
-            if node.inputs.get(2).is_some_and(|name| !name.is_empty()) { Some(self.operand(node, 2)?) } else { None };
+        // Integers without a scale stand for themselves.
         let element = self.network.tensors[part.input].element;
-        let refused = |value: &dyn std::fmt::Display| {
-            let fault = Fault::new(format!("Pad with the constant {value} is not read"));
-            fault.with_help("the constant is 0, or a number that has an integer of the input")
+        let of = of.unwrap_or(Quantization { element, scale: 1.0, zero_point: 0 });
+        let real = match self.operand(node, 2) {
+            _ if !is_given(node, 2) => attributes.real("value", 0.0),
+            Ok(Value::Weights(own)) if own.integers.len() == 1 => own.centered()[0] as f32 * own.scales[0],
+            Ok(Value::Constant(Constant { values: Values::Integers(own), .. })) if own.len() == 1 => own[0] as f32,
+            _ => self.real(node, 2)?,
         };
-        let Some(of) = of else {
-            let integer = value.map(|_| self.constant(node, 2)).transpose()?.map_or(Some(&[0][..]), |it| it.integers());
-            let held = integer.filter(|integers| integers.len() == 1 && element.holds(integers[0]));
-            part.outside = held.ok_or_else(|| refused(&node.inputs[2]))?[0];
-            return Ok(part);
-        };
-        let real = match value {
-            None => attributes.real("value", 0.0),
-            Some(Value::Weights(weights)) if weights.integers.len() == 1 => {
-                weights.centered()[0] as f32 * weights.scales[0]
-            }
-            Some(_) => self.real(node, 2)?,
-        };
-        part.outside = of.integer(real);
-        if of.real(part.outside) == real { Ok(part) } else { Err(refused(&real)) }
+        part.outside = Some(of.integer(real));
+        if part.outside.map(|integer| of.real(integer)) != Some(real) {
+            let fault = Fault::new(format!("Pad with the constant {real} is not read"));
+            return Err(fault.with_help("the constant is 0, or a number that has an integer of the input"));
+        }
+        Ok(part)
     }
 
     fn resized(&self, node: &Node, view: &View, mut part: Move) -> Result<Move> {
@@ -175,18 +153,18 @@ impl Recognizer {
         if node.inputs.len() > 2 {
             let places = attributes.text(known[0], "half_pixel");
             let rounding = attributes.text("nearest_mode", "round_prefer_floor");
-            if !NEAREST.contains(&(&places, &rounding)) {
-                let help = NEAREST.iter().map(|(places, rounding)| format!("{places} with {rounding}")).join(", ");
-                return Err(attributes.refuse(known[0], (places, rounding)).with_help(format!("{help} are read")));
+            let is_half = places.ends_with("half_pixel") && rounding.starts_with("round_prefer");
+            if !is_half && (places.as_str(), rounding.as_str()) != ("asymmetric", "floor") {
+                let help = "`half_pixel` with `round_prefer_floor` and `asymmetric` with `floor` are read";
+                return Err(attributes.refuse(known[0], (places, rounding)).with_help(help));
             }
         }
-        let scales = if node.inputs.len() > 2 { 2 } else { 1 };
-        let has_sizes = node.inputs.get(3).is_some_and(|name| !name.is_empty());
-        let factors: Vec<f64> = if has_sizes {
-            let sizes = self.listed(node, 3, "")?.unwrap_or_default();
-            sizes.iter().zip(&view.shape).map(|(size, extent)| *size as f64 / *extent as f64).collect()
-        } else {
-            self.constant(node, scales)?.reals().unwrap_or_default().iter().map(|scale| f64::from(*scale)).collect()
+        let factors: Vec<f64> = match self.listed(node, 3, "")? {
+            Some(sizes) => sizes.iter().zip(&view.shape).map(|(size, extent)| *size as f64 / *extent as f64).collect(),
+            None => {
+                let scales = self.constant(node, node.inputs.len().min(3) - 1)?.reals().unwrap_or_default();
+                scales.iter().map(|scale| f64::from(*scale)).collect()
+            }
         };
         let is_read = |factor: &f64| factor.fract() == 0.0 && (1.0..=LARGEST as f64).contains(factor);
         if factors.len() != view.shape.len() || factors[0] != 1.0 || !factors.iter().all(is_read) {
@@ -212,8 +190,9 @@ impl Recognizer {
             let dimension = dimension(node, rank, *axis)?;
             let (extent, step) = (part.extent[dimension], steps[number]);
             if !(1..=LARGEST).contains(&step) {
-                let message = format!("Slice with the step {step} is not read");
-                return Err(Fault::new(message).with_help("steps are 1 or more"));
+                return Err(
+                    Fault::new(format!("Slice with the step {step} is not read")).with_help("steps are 1 or more")
+                );
             }
             let at = |place: i64| (if place < 0 { place + extent } else { place }).clamp(0, extent);
             let (first, end) = (at(starts[number]), at(ends[number]));
@@ -235,8 +214,8 @@ impl Recognizer {
         let each = (extent + count - 1) / count.max(1);
         let equal = || (0..count).map(|number| (extent - number * each).min(each)).collect();
         let sizes = self.listed(node, 1, "split")?.map_or_else(equal, <[i64]>::to_vec);
-        let sum = sizes.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size));
-        if sizes.len() as i64 != count || sizes.iter().any(|size| *size < 1) || sum != Some(extent) {
+        let fits = sizes.iter().all(|size| (1..=extent).contains(size)) && sizes.iter().sum::<i64>() == extent;
+        if sizes.len() as i64 != count || !fits {
             return Err(Fault::new(format!("Split of {extent} elements into {count} tensors of {sizes:?}")));
         }
         let firsts = sizes.iter().scan(0, |sum, size| Some(std::mem::replace(sum, *sum + size)));
@@ -272,6 +251,11 @@ fn dimension(node: &Node, rank: usize, axis: i64) -> Result<usize> {
         _ => Err(Fault::new(format!("{} along dimension {axis} of {rank} is not read", node.operator))
             .with_help(format!("dimensions 1 to {} are read; the first, 0, is that of images", rank - 1))),
     }
+}
+
+/// Whether a node has an optional operand.
+fn is_given(node: &Node, number: usize) -> bool {
+    node.inputs.get(number).is_some_and(|name| !name.is_empty())
 }
 
 /// The shape in the file of a tensor.

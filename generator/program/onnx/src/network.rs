@@ -51,7 +51,9 @@ pub(crate) enum LayerOperation {
     Mean { input: usize, requantization: Requantization, bias: i64 },
     /// The greatest element of a window.
     Maximum(Window),
-    /// The sum of two tensors, element by element.
+    /// The product of two tensors, element by element, without their zero points.
+    Product { operands: [usize; 2], zero_points: [i64; 2], requantization: Requantization },
+    /// The sum of two tensors, or their difference, element by element.
     Addition { operands: [usize; 2], addition: Addition },
     /// Copies of parts of tensors, each to a place of its own.
     Moves(Vec<Move>),
@@ -75,23 +77,15 @@ pub(crate) struct Move {
     pub from: [i64; 3],
     /// From an element of the input to the next, by dimension of the result.
     pub step: [i64; 3],
-    /// The element outside of the input.
-    pub outside: i64,
+    /// The element outside of the input, if it has some.
+    pub outside: Option<i64>,
 }
 
 impl Move {
     /// The whole of a tensor of this shape.
     pub fn of(input: usize, extent: [i64; 3]) -> Move {
         let (ones, zeros) = ([1; 3], [0; 3]);
-        Move { input, extent, copies: ones, to: zeros, axes: [0, 1, 2], from: zeros, step: ones, outside: 0 }
-    }
-
-    /// Whether it has elements outside of an input of this shape.
-    pub fn leaves(&self, shape: [i64; 3]) -> bool {
-        (0..3).any(|dimension| {
-            let last = self.from[dimension] + self.step[dimension] * (self.extent[dimension] - 1);
-            self.from[dimension] < 0 || last >= shape[self.axes[dimension]]
-        })
+        Move { input, extent, copies: ones, to: zeros, axes: [0, 1, 2], from: zeros, step: ones, outside: None }
     }
 }
 

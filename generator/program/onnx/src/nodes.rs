@@ -1,26 +1,61 @@
 //! Nodes that sum no products.
 
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
+use crate::addition::RealSum;
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
 use crate::network::{LayerOperation, Tensor};
-use crate::recognize::{QUANTIZE, Recognizer, output, windows};
-use crate::values::{ALL, Operation, Pending, Quantization, Value, View, integers};
+use crate::products;
+use crate::recognize::{QUANTIZE, Recognizer, natural, output, windows};
+use crate::values::{ALL, Operation, Pairing, Pending, Quantization, Value, View, integers};
 
 /// The most elements of a window whose greatest is taken.
 const LARGEST_WINDOW: i64 = 256;
 
 impl Recognizer {
-    /// The sum of two tensors.
-    pub fn sum(&self, operands: &[(View, Quantization); 2]) -> Result<Pending> {
-        let [(one, of_one), (other, of_other)] = operands;
-        if one.shape != other.shape || self.tensor_of(one).shape != self.tensor_of(other).shape {
+    /// A number of two tensors, element by element.
+    pub fn pair(&self, node: &Node, operands: &[(impl Borrow<View>, Quantization); 2]) -> Result<Pending> {
+        let [(one, of_one), (other, of_other)] = operands.each_ref().map(|(view, of)| (view.borrow(), *of));
+        let extents = [one, other].map(|view| self.tensor_of(view).shape);
+        let is_image = [one, other].iter().zip(extents).all(|(view, extents)| natural(&view.shape) == Some(extents));
+        let fits = |(one, other): (&i64, &i64)| one == other || [one, other].contains(&&1);
+        let is_repeated =
+            is_image && one.shape.len() == other.shape.len() && one.shape.iter().zip(&other.shape).all(fits);
+        if !is_repeated && (one.shape != other.shape || extents[0] != extents[1]) {
             return Err(Fault::new(format!("operands of the shapes {:?} and {:?}", one.shape, other.shape)));
         }
-        let operation = Operation::Addition([(one.tensor, *of_one), (other.tensor, *of_other)]);
-        Ok(Pending { operation, shape: one.shape.clone(), ends: ALL })
+        let shape = one.shape.iter().zip(&other.shape).map(|(one, other)| *one.max(other)).collect();
+        let pairing = match node.operator.as_str() {
+            "Add" | "QLinearAdd" => Pairing::Sum,
+            "Sub" => Pairing::Difference,
+            _ => Pairing::Product,
+        };
+        let operation = Operation::Pair([(one.tensor, of_one), (other.tensor, of_other)], pairing);
+        Ok(Pending { operation, shape, ends: ALL })
+    }
+
+    /// The layer of a number of two tensors.
+    pub fn paired(
+        &self,
+        operands: [(usize, Quantization); 2],
+        pairing: Pairing,
+        (to, ends): (Quantization, (f32, f32)),
+    ) -> Result<LayerOperation> {
+        if pairing == Pairing::Product {
+            return products::of_pair(operands, to, ends);
+        }
+        let ([one, other], of) = (operands.map(|(input, _)| input), operands.map(|(_, of)| of));
+        let is_difference = pairing == Pairing::Difference;
+        let sum = RealSum { operands: of, result: to, ends, is_difference, is_double: one == other };
+        let addition = sum.in_integers().map_err(|pairs| {
+            Fault::new(format!(
+                "the sum differs from any form in integers for {pairs} pairs of operands; at most 8 may"
+            ))
+        })?;
+        Ok(LayerOperation::Addition { operands: [one, other], addition })
     }
 
     /// Numbers between the ends of a node.

@@ -1,12 +1,12 @@
 //! Nodes that sum products with constants.
 
-use itertools::Itertools;
+use itertools::{Itertools, iproduct};
 use pushmem_nest::Type;
 
 use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
 use crate::model::Node;
-use crate::network::{Convolution, Tensor, Window};
+use crate::network::{Convolution, LayerOperation, Tensor, Window};
 use crate::recognize::{QUANTIZE, Recognizer, windows};
 use crate::requantization::{Requantization, Rounding};
 use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View, Weights};
@@ -191,8 +191,12 @@ pub(crate) fn with_integers(products: Products, of: Type, to: Quantization, rang
         (bias + above * least + below * most, bias + above * most + below * least)
     };
     let sums: Vec<(i64, i64)> = weights.chunks(each).zip(&bias).map(ends).collect();
-    let rounding =
-        Rounding { scales: scales.iter().map(|scale| scale / to.scale).collect(), range, zero_point: to.zero_point };
+    let rounding = Rounding {
+        scales: scales.iter().map(|scale| scale / to.scale).collect(),
+        range,
+        zero_point: to.zero_point,
+        adds_first: false,
+    };
     let requantization = requantized(&rounding, &sums)?;
     let all = weights.chunks(each).map(|weights| zero_point * weights.iter().sum::<i64>());
     let bias = bias.iter().zip(all).map(|(bias, all)| bias - all).collect_vec();
@@ -200,6 +204,27 @@ pub(crate) fn with_integers(products: Products, of: Type, to: Quantization, rang
         return Err(Fault::new(format!("the bias {bias}, with the zero point of the input, leaves 32 bits")));
     }
     Ok(Convolution { window, groups, channels, weights, bias, requantization })
+}
+
+/// The layer that multiplies two tensors. onnxruntime makes one operator of the product of integers of one type, nothing in between.
+pub(crate) fn of_pair(
+    operands: [(usize, Quantization); 2],
+    to: Quantization,
+    ends: (f32, f32),
+) -> Result<LayerOperation> {
+    let [(_, one), (_, other)] = operands;
+    if ends != ALL || [one.element, other.element] != [to.element; 2] {
+        let help = "quantize the product itself, to the type of its operands, which have one type";
+        return Err(Fault::new("a product with another function or type before it is quantized").with_help(help));
+    }
+    let centered = |of: Quantization| [of.element.min() - of.zero_point, of.element.max() - of.zero_point];
+    let corners = iproduct!(centered(one), centered(other)).map(|(one, other)| one * other);
+    let sums = corners.minmax().into_option().unwrap_or_default();
+    let (scales, range) = (vec![one.scale * other.scale / to.scale], (to.element.min(), to.element.max()));
+    let requantization =
+        requantized(&Rounding { scales, range, zero_point: to.zero_point, adds_first: true }, &[sums])?;
+    let zero_points = [one.zero_point, other.zero_point];
+    Ok(LayerOperation::Product { operands: operands.map(|(input, _)| input), zero_points, requantization })
 }
 
 /// A rounding of sums in integers.

@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use itertools::Itertools;
 use pushmem_nest::{LARGEST_ARRAY, Type};
 
-use crate::addition::RealSum;
 use crate::attributes::Attributes;
 use crate::constant::Constant;
 use crate::fault::{Fault, Result};
@@ -24,16 +23,17 @@ use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
 
 /// Operators of real numbers and of shapes that are read, for messages.
-const OF_REALS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, GlobalAveragePool, Relu, Clip, LeakyRelu, \
-    Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, Concat, Pad, Resize, Slice, Split, Transpose, Flatten, Reshape, \
+const OF_REALS: &str = "QuantizeLinear, DequantizeLinear, Conv, Gemm, MatMul, Add, Sub, Mul, GlobalAveragePool, Relu, Clip, \
+    LeakyRelu, Sigmoid, HardSigmoid, HardSwish, Tanh, MaxPool, Concat, Pad, Resize, Slice, Split, Transpose, Flatten, Reshape, \
     Squeeze, Unsqueeze, Identity, Dropout, Constant";
 
 /// Operators whose operands are integers, each with a scale and a zero point: of the standard, and of onnxruntime.
-const OF_INTEGERS: [&str; 8] = [
+const OF_INTEGERS: [&str; 9] = [
     "QLinearConv",
     "QLinearMatMul",
     "QGemm",
     "QLinearAdd",
+    "QLinearMul",
     "QLinearConcat",
     "QLinearGlobalAveragePool",
     "QLinearSigmoid",
@@ -126,8 +126,7 @@ impl Recognizer {
             return Err(Fault::new(message).with_help(operators()));
         }
         if moves::OF_ONE.contains(&operator) {
-            let values = self.moved(node)?;
-            return node.outputs.iter().zip(values).try_for_each(|(name, value)| self.give(name, value));
+            return self.moved(node);
         }
         let value = match operator {
             "Constant" => {
@@ -153,14 +152,12 @@ impl Recognizer {
             "Conv" => Value::Pending(products::convolution(self, node)?),
             "Gemm" | "MatMul" => Value::Pending(products::matrix(self, node)?),
             operator if OF_INTEGERS.contains(&operator) => self.of_integers(node)?,
-            "Add" => {
-                let operands = [0, 1].map(|number| self.reals(node, number));
-                let [one, other] = operands.map(|operand| operand.map(|(view, of)| (view.clone(), of)));
-                Value::Pending(self.sum(&[one?, other?])?)
+            "Add" | "Mul" | "Sub" => {
+                let [one, other] = [0, 1].map(|number| self.reals(node, number));
+                Value::Pending(self.pair(node, &[one?, other?])?)
             }
             "Concat" => {
-                let parts = (0..node.inputs.len()).map(|number| self.reals(node, number));
-                let parts: Vec<_> = parts.map_ok(|(view, of)| (view.clone(), of)).try_collect()?;
+                let parts: Vec<_> = (0..node.inputs.len()).map(|number| self.reals(node, number)).try_collect()?;
                 Value::Pending(self.joined(node, &parts)?)
             }
             "Relu" => self.clipped(node, (0.0, f32::INFINITY))?,
@@ -185,6 +182,10 @@ impl Recognizer {
             }
             "Identity" | "Dropout" => self.operand(node, 0)?.clone(),
             "Flatten" | "Reshape" | "Squeeze" | "Unsqueeze" => self.reshaped(node)?,
+            "AveragePool" => {
+                let help = "the order of onnxruntime's sums matters for its words; a `Conv` with groups and equal weights is read";
+                return Err(Fault::new("`AveragePool` is not read").with_help(help));
+            }
             "Softmax" | "LogSoftmax" | "ArgMax" => {
                 let help = format!(
                     "let the graph end at `{}`, and the host compute it",
@@ -198,7 +199,7 @@ impl Recognizer {
     }
 
     /// Gives a name its value.
-    fn give(&mut self, name: &str, value: Value) -> Result<()> {
+    pub fn give(&mut self, name: &str, value: Value) -> Result<()> {
         match self.values.insert(name.to_owned(), value) {
             None => Ok(()),
             Some(_) => Err(Fault::new(format!("`{name}` has two values"))),
@@ -365,7 +366,7 @@ impl Recognizer {
                 let pixels = width * height;
                 let scale = of.scale / (to.scale * pixels as f32);
                 let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
-                let rounding = Rounding { scales: vec![scale], range, zero_point: to.zero_point };
+                let rounding = Rounding { scales: vec![scale], range, zero_point: to.zero_point, adds_first: false };
                 let requantization = products::requantized(&rounding, &[sums])?;
                 let bias = -pixels * of.zero_point;
                 ([channels, 1, 1], LayerOperation::Mean { input, requantization, bias })
@@ -382,15 +383,11 @@ impl Recognizer {
                 }
                 (extents, LayerOperation::Maximum(window))
             }
-            Operation::Join { parts, dimension } => self.join((parts, dimension), (to, ends), name)?,
-            Operation::Addition([(one, of_one), (other, of_other)]) => {
-                let sum = RealSum { operands: [of_one, of_other], result: to, ends, is_double: one == other };
-                let addition = sum.in_integers().map_err(|pairs| {
-                    Fault::new(format!(
-                        "the sum differs from any form in integers for {pairs} pairs of operands; at most 8 may"
-                    ))
-                })?;
-                ([channels, width, height], LayerOperation::Addition { operands: [one, other], addition })
+            Operation::Join(parts, dimension) => self.join((parts, dimension), (to, ends), name)?,
+            Operation::Pair(operands, pairing) => {
+                let [one, other] = operands.map(|(input, _)| self.network.tensors[input].shape);
+                let extents = [0, 1, 2].map(|dimension| one[dimension].max(other[dimension]));
+                (extents, self.paired(operands, pairing, (to, ends))?)
             }
             Operation::Function { input, values } => {
                 let results = values.iter().map(|value| to.integer(value.clamp(ends.0, ends.1))).collect();
@@ -431,10 +428,10 @@ impl Operation {
     fn input(&self) -> usize {
         match self {
             Operation::Convolution(Products { window, .. }) | Operation::Maximum { window, .. } => window.input,
-            Operation::Mean { input, .. }
-            | Operation::Function { input, .. }
-            | Operation::Addition([(input, _), _]) => *input,
-            Operation::Join { parts, .. } => parts[0].0,
+            Operation::Mean { input, .. } | Operation::Function { input, .. } | Operation::Pair([(input, _), _], _) => {
+                *input
+            }
+            Operation::Join(parts, _) => parts[0].0,
         }
     }
 }

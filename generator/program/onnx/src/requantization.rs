@@ -49,28 +49,29 @@ pub(crate) struct Requantization {
 pub(crate) struct Ties {
     /// The least size, and the distance from it on, in units of the product's last bit; the greatest size first, and 0 last.
     pub distances: Vec<(i64, i64)>,
-    /// Whether they go to the odd integer: an odd zero point is added before a result is rounded.
-    pub to_odd: bool,
+    /// The zero point, where it is added before a result is rounded: sizes, and what is even, are those of the integer with it.
+    pub zero_point: i64,
 }
 
 impl Ties {
     /// The same for integers of all sizes: so many bits behind the point of a product that is shifted so many bits.
     pub fn near(bits: u32, shift: u32) -> Ties {
-        Ties { distances: vec![(0, if bits < shift { 1 << (shift - bits) } else { 0 })], to_odd: false }
+        Ties { distances: vec![(0, if bits < shift { 1 << (shift - bits) } else { 0 })], zero_point: 0 }
     }
 
     /// As numbers of 24 bits have them, for a product that is shifted so many bits, if the sizes below this power of two are one.
     fn of_floats(shift: u32, least: u32) -> Ties {
         let exact = |power: u32| (shift + power).checked_sub(f32::MANTISSA_DIGITS).map_or(0, |bits| 1 << bits);
         let above = (least + 1..=LARGEST_POWER).rev().map(|power| (1 << power, exact(power)));
-        Ties { distances: above.chain([(0, exact(least))]).collect(), to_odd: false }
+        Ties { distances: above.chain([(0, exact(least))]).collect(), zero_point: 0 }
     }
 
     /// The offset beside [`middle`] for a product between this integer and the next one.
     pub fn offset(&self, integer: i64) -> i64 {
+        let integer = integer + self.zero_point;
         let size = integer.max(-1 - integer);
         let distance = self.distances.iter().find(|(least, _)| size >= *least).map_or(0, |(_, distance)| *distance);
-        if (integer & 1 == 1) != self.to_odd { distance + 1 } else { -distance }
+        if integer & 1 == 1 { distance + 1 } else { -distance }
     }
 }
 
@@ -82,6 +83,8 @@ pub(crate) struct Rounding {
     /// The ends of the result, with the zero point.
     pub range: (i64, i64),
     pub zero_point: i64,
+    /// Whether the zero point is added before a result is rounded to an integer.
+    pub adds_first: bool,
 }
 
 impl Rounding {
@@ -89,7 +92,9 @@ impl Rounding {
     fn of(&self, channel: usize, sum: i64) -> i64 {
         let scale = self.scales[channel.min(self.scales.len() - 1)];
         let (least, most) = self.ends();
-        (sum as f32 * scale).clamp(least as f32, most as f32).round_ties_even() as i64
+        let first = if self.adds_first { self.zero_point } else { 0 };
+        let real = (sum as f32 * scale + first as f32).round_ties_even();
+        (real as i64).saturating_sub(first).clamp(least, most)
     }
 
     /// The ends of the result, without the zero point.
@@ -138,7 +143,8 @@ impl Rounding {
         let widest = channels.iter().enumerate().max_by_key(|(_, channel)| channel.sums.1 - channel.sums.0);
         let mut found = widest.map_or((0, 0), |(number, channel)| (number, channel.sums.1));
         for ((ends, form), shift) in iproduct!(iproduct!(narrow.into_iter().chain([wide]), forms), 1..=LARGEST_SHIFT) {
-            let ties = form.map(|sizes| sizes.ties(shift));
+            let zero_point = if self.adds_first { self.zero_point } else { 0 };
+            let ties = form.map(|sizes| Ties { zero_point, ..sizes.ties(shift) });
             let factor = |(number, channel): (usize, &Channel)| {
                 channel.factor(shift, ties.as_ref(), ends).or_else(|| exact_factor(self.scales[number], shift))
             };
@@ -334,13 +340,16 @@ mod tests {
     #[test]
     fn powers_of_two_round_to_even() {
         for scale in [0.5, 0.25, 0.125, 0.375, 1.0 / 256.0, 0.08928572, 1.0 / 49.0, 0.1, 1.0 / 6.0] {
-            check(&Rounding { scales: vec![scale], range: (-128, 127), zero_point: 3 }, &[(-5000, 5000), (-9, 1)]);
+            check(
+                &Rounding { scales: vec![scale], range: (-128, 127), zero_point: 3, adds_first: false },
+                &[(-5000, 5000), (-9, 1)],
+            );
         }
     }
 
     #[test]
     fn channels_that_are_always_an_end_of_the_range_cost_nothing() {
-        let rounding = |scales: Vec<f32>| Rounding { scales, range: (-128, 127), zero_point: 0 };
+        let rounding = |scales: Vec<f32>| Rounding { scales, range: (-128, 127), zero_point: 0, adds_first: false };
         let own = rounding(vec![0.003]).in_integers(&[(-80_000, 80_000)]).unwrap();
         // The weights of a channel are nearly 0, and its bias is not.
         for sums in [(-1 << 30, -1 << 29), (1 << 29, 1 << 30)] {
@@ -355,11 +364,12 @@ mod tests {
         #[test]
         fn sums_are_those_of_floating_point(
             channels in prop::collection::vec((0.0003_f32..2.5, -100_000_i64..100_000, 0_i64..100_000), 1..4),
-            zero_point in -128_i64..128, is_rectified: bool,
+            zero_point in -128_i64..128, is_rectified: bool, adds_first: bool,
         ) {
             let range = (if is_rectified { zero_point } else { -128 }, 127);
             let sums: Vec<(i64, i64)> = channels.iter().map(|(_, least, extent)| (*least, least + extent)).collect();
-            check(&Rounding { scales: channels.iter().map(|(scale, ..)| *scale).collect(), range, zero_point }, &sums);
+            let scales = channels.iter().map(|(scale, ..)| *scale).collect();
+            check(&Rounding { scales, range, zero_point, adds_first }, &sums);
         }
     }
 }

@@ -114,7 +114,7 @@ fn refusal(change: impl FnOnce(&mut Graph)) -> (String, String) {
 #[test]
 fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
     type Change = fn(&mut Graph);
-    let cases: [(Change, &str, &str); 17] = [
+    let cases: [(Change, &str, &str); 18] = [
         (
             |graph| integers(graph, "MaxPool", "kernel_shape", &[17, 16]),
             "MaxPool with kernel_shape = [17, 16] is not read",
@@ -134,6 +134,7 @@ fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
             "image_QuantizeLinear",
         ),
         (|graph| node(graph, "MaxPool").operator = "LpPool".to_owned(), "`LpPool` is not read", "maxpool_2"),
+        (|graph| node(graph, "MaxPool").operator = "AveragePool".to_owned(), "`AveragePool` is not read", "maxpool_2"),
         (|graph| node(graph, "Flatten").operator = "Softmax".to_owned(), "`Softmax` is not read", "flatten_11"),
         (|graph| node(graph, "Add").domain = "mine".to_owned(), "`Add` of `mine` is not read", "add_6"),
         (
@@ -229,6 +230,12 @@ fn moves_that_hardware_does_not_have_are_refused_at_their_node() {
     for (change, message) in cases {
         assert_eq!(refusal(change), (message.to_owned(), "maxpool_2".to_owned()));
     }
+}
+
+#[test]
+fn sums_become_differences_and_products() {
+    let changed = |operator: &str| changed(|graph| operator.clone_into(&mut node(graph, "Add").operator));
+    assert!(["Sub", "Mul"].iter().all(|operator| scores(&changed(operator), 16) != SCORES));
 }
 
 fn set(graph: &mut Graph, name: &str, bytes: &[u8]) {

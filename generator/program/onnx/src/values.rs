@@ -104,16 +104,22 @@ pub(crate) enum Operation {
         of: Quantization,
     },
     /// Tensors that are joined along a dimension of theirs.
-    Join {
-        parts: Vec<(usize, Quantization)>,
-        dimension: usize,
-    },
-    Addition([(usize, Quantization); 2]),
+    Join(Vec<(usize, Quantization)>, usize),
+    /// A number of two, element by element; an operand of extent 1 along a dimension has the same element everywhere.
+    Pair([(usize, Quantization); 2], Pairing),
     /// A function of each element: its values for all integers of the type, the least first.
     Function {
         input: usize,
         values: Vec<f32>,
     },
+}
+
+/// How two numbers become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pairing {
+    Sum,
+    Difference,
+    Product,
 }
 
 /// Sums of products with constants.
