@@ -1,4 +1,4 @@
-//! Sums of two tensors, in integers, exactly as floating point gives them.
+//! Sums and differences of two tensors, in integers, exactly as floating point gives them.
 //!
 //! There are 65,536 pairs of operands: the form in integers is compared with floating point on all of them. The few pairs at which
 //! rounding in between makes a difference are exceptions. Floating point is that of onnxruntime on processors with fused products
