@@ -133,13 +133,16 @@ impl<'a> Models<'a> {
             later.execute(*cycles);
             executed += 1;
         }
-        // From here on the words that leave repeat, those of each model. The first of them leaves both models before the skip.
-        let [of_program, of_netlist] = later.counts();
-        let is_reached = |counts: [Vec<usize>; 2]| {
-            let reach = |now: &[usize], then: &[usize]| now.iter().zip(then).all(|(now, then)| now >= then);
-            reach(&counts[0], &of_netlist) && reach(&counts[1], &of_program)
-        };
-        while executed < *count && !is_reached(self.counts()) {
+        // From here on the words that leave each model repeat, as many in a period. A whole period of those that repeat in both is compared.
+        let [before, now] = [later.counts(), self.counts()];
+        let of_period = |model: usize| now[model].iter().zip(&before[model]).map(|(now, before)| now - before);
+        if !of_period(0).eq(of_period(1)) {
+            return 0;
+        }
+        let begin = before[0].iter().zip(&before[1]).map(|(one, other)| one.max(other));
+        let end: Vec<usize> = begin.zip(of_period(0)).map(|(begin, words)| begin + words).collect();
+        let reach = |counts: &Vec<usize>| counts.iter().zip(&end).all(|(count, end)| count >= end);
+        while executed < *count && !self.counts().iter().all(reach) {
             self.execute(*cycles);
             executed += 1;
         }

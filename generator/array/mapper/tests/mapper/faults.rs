@@ -3,8 +3,10 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_cells::Cells;
-use pushmem_fabric::{Layer, Place, TileKind};
+use pushmem_fabric::{Direction, Layer, Place, TileKind};
+use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute, reference};
+use pushmem_nest::Program;
 use pushmem_resources::Meaning;
 use pushmem_routing::Options;
 use pushmem_validation::{Invalid, validate};
@@ -127,5 +129,56 @@ fn undefined_values_are_refused() {
         let verdict = validate(reference(&compiled), cells, &target.spec, &target.graph, &bitstream, &site);
         let message = verdict.unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Rows of `t`, of which the first one has a statement of its own, and longer rows beside them.
+const ROWS: &str = "
+name: rows
+inputs: {a: {type: u16, shape: [200, 100]}, b: {type: u16, shape: [400, 100]}}
+outputs: {o: {type: u16, shape: [200, 100]}, p: {type: u16, shape: [400, 100]}}
+buffers: {t: {type: u16, shape: [200, 100]}}
+nest:
+  - for x in 0..200:
+    - t[x, 0] = a[x, 0] + 5
+  - for y in 1..100:
+    - for x in 0..200:
+      - t[x, y] = a[x, y] + 3
+  - for y in 0..100:
+    - for x in 0..200:
+      - o[x, y] = t[x, y] ^ 1
+  - for y in 0..100:
+    - for x in 0..400:
+      - p[x, y] = b[x, y] + 1
+";
+
+/// A netlist that starts a row later than the program repeats its first row where that of the program has ended: no period of both hides it.
+#[test]
+fn a_first_row_that_does_not_end_is_found() {
+    let target = ArrayTarget::new(array("amber"));
+    let program = Program::from_document(&Document::parse("rows.yaml", ROWS).unwrap()).unwrap().program;
+    let (compiled, mapped) = mapped(&program, &target).unwrap();
+    let site = mapped.site();
+    let verdict = |later: i64, first_row: (u64, i64)| {
+        let mut edited = mapped.configuration.clone();
+        let lanes = [(site.inputs[0][0], Direction::In), (site.outputs[0][0], Direction::Out)];
+        let layout = target.graph.layout(TileKind::Io);
+        for (place, direction) in lanes {
+            let tile = edited.tiles.get_mut(&place).unwrap();
+            let mut beats = tile.stream(&target.spec, layout, direction).unwrap();
+            beats.cycle.start += later;
+            tile.set_stream(&target.spec, layout, direction, &beats).unwrap();
+        }
+        let memories = edited.tiles.values_mut().filter_map(|tile| tile.memory.as_mut());
+        for controller in memories.flat_map(|memory| memory.controllers.values_mut()) {
+            (controller.extent[0], controller.cycle.start) = (first_row.0, controller.cycle.start + first_row.1);
+        }
+        let bitstream = edited.encode(&target.spec, &target.graph).unwrap();
+        validate(reference(&compiled), &mapped.lowered.operations, &target.spec, &target.graph, &bitstream, &site)
+    };
+    assert!(verdict(300, (200, 300)).is_ok_and(|proof| proof.skipped > 0));
+    for length in [38_942, 35_000, 600] {
+        let wrong = verdict(300, (length, 158));
+        assert!(matches!(wrong, Err(Invalid::Word { .. })), "{length}: {wrong:?}");
     }
 }
