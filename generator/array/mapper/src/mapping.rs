@@ -174,11 +174,13 @@ fn implement(
         let netlist = &lowered.netlist;
         edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec))
     };
-    let of_another_schedule = |refused| Unmapped { refused, shortage: Shortage::EditedSchedule };
-    let routed = match (placement.transpose().map_err(of_another_schedule)?, &edited.routing) {
+    let is_of_schedule = edited.placement.as_ref().is_some_and(|document| Placement::is_of(document, &lowered.netlist));
+    let shortage = if is_of_schedule { Shortage::EditedStages } else { Shortage::EditedSchedule };
+    let edited_wrong = |refused| Unmapped { refused, shortage };
+    let routed = match (placement.transpose().map_err(edited_wrong)?, &edited.routing) {
         (Some(placement), Some(document)) => {
-            let routing = Routing::from_document(document, &lowered.netlist, spec, graph, &placement)
-                .map_err(of_another_schedule)?;
+            let routing =
+                Routing::from_document(document, &lowered.netlist, spec, graph, &placement).map_err(edited_wrong)?;
             return Ok(Implementation { placement, routing, seed: options.seed });
         }
         (Some(placement), None) => route_placed(&lowered.netlist, spec, graph, fabric, placement, options, progress),

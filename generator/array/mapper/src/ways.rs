@@ -37,6 +37,8 @@ pub(crate) enum Shortage {
     Cycles(u64),
     /// The schedule of edited stages: this one has other cells, or another graph.
     EditedSchedule,
+    /// Other values in edited stages, which are those of this schedule.
+    EditedStages,
     /// The program of edited stages: with this schedule, they compute another one.
     EditedProgram,
     /// An operation, tiles or routes.
@@ -205,12 +207,13 @@ impl<Made> Space for Ways<'_, Made> {
     /// The best levels have the first word; there, cycles and schedules are short only until others have them.
     fn says_more(&self, refused: &RefusedWay, before: &RefusedWay) -> bool {
         let rank = |RefusedWay { unmapped, .. }: &RefusedWay| match unmapped.shortage {
-            _ if unmapped.refused.is_fault() => 3,
-            Shortage::EditedProgram => 2,
+            _ if unmapped.refused.is_fault() => 4,
+            Shortage::EditedProgram => 3,
+            Shortage::EditedStages => 2,
             Shortage::Resources => 1,
             Shortage::Cycles(_) | Shortage::EditedSchedule => 0,
         };
-        (refused.levels == before.levels || rank(refused) == 3) && rank(refused) > rank(before)
+        (refused.levels == before.levels || rank(refused) == 4) && rank(refused) > rank(before)
     }
 
     /// A longer transport where cycles or a schedule are short. Then kernels with cells of their own, which may have routes where a unit
@@ -225,7 +228,7 @@ impl<Made> Space for Ways<'_, Made> {
             // Other places may shorten a loop: half of the shortage is sure to be wanted.
             Shortage::Cycles(short) => Some(transport + short.div_ceil(2)),
             // Edited stages are those of one schedule: cells that other ones lack are no reason.
-            Shortage::EditedSchedule | Shortage::EditedProgram => Some(transport),
+            Shortage::EditedSchedule | Shortage::EditedStages | Shortage::EditedProgram => Some(transport),
             Shortage::Resources => None,
         };
         let longer = |least| (way.transport + 1..TRANSPORTS.len()).find(|other| TRANSPORTS[*other] >= least);

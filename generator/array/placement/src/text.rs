@@ -1,6 +1,6 @@
 //! Placements as text.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use index_vec::IndexVec;
@@ -32,6 +32,12 @@ impl Placement {
             writeln!(text, "  {name}: {}", TileName { kind, place: *place }).expect("writing to a string cannot fail");
         }
         text
+    }
+
+    /// Whether a placement has the cells of a netlist, no others, and a tile for each.
+    pub fn is_of(document: &Document, netlist: &Netlist) -> bool {
+        let names: BTreeSet<&String> = netlist.cells.iter().map(|cell| &cell.name).collect();
+        document.deserialize().is_ok_and(|file: PlacementFile| file.places.keys().eq(names))
     }
 
     /// Reads the placement of a netlist on an array, and checks it.
