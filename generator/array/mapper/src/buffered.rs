@@ -16,7 +16,7 @@ use pushmem_netlist::CellId;
 use pushmem_resources::{BankMap, BankMeaning, BitstreamState};
 use serde::Serialize;
 
-use crate::execution::{Execution, Occupant};
+use crate::execution::{Execution, Occupant, last_beat};
 use crate::lower::Lowered;
 use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::{StreamLane, join};
@@ -244,8 +244,7 @@ pub fn execute_buffered(
         let access = Some((Some(*bank as usize), BankAccess { register, write: Some(1) }));
         host.clock(BufferedInputs { access, stall: true, ..BufferedInputs::default() });
     }
-    let longest = occupants.iter().map(Occupant::length).max().unwrap_or(0);
-    let cycles = host.run(longest)?;
+    let cycles = host.run(last_beat(configuration, target))?;
     let mut read = |(occupant, placed): (&Occupant, &Vec<Placed>)| -> Result<Execution, Diagnostic> {
         let graph = &occupant.compiled.graph;
         let stored = placed.iter().filter(|placed| placed.direction == Direction::Out);

@@ -6,6 +6,7 @@ use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Beat, Emulator, Inputs, Observer, StreamInputs, StreamOutputs};
+use pushmem_fabric::{Direction, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 
@@ -32,12 +33,12 @@ pub struct Occupant<'a> {
     pub images: &'a BTreeMap<String, Image>,
 }
 
-impl Occupant<'_> {
-    /// Cycles from the first to the last of the program, with the routes.
-    pub(crate) fn length(&self) -> u64 {
-        let span = self.mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0);
-        self.compiled.graph.length + span as u64
-    }
+/// The cycle of the last beat of all streams.
+pub(crate) fn last_beat(configuration: &Configuration, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> u64 {
+    let layout = graph.layout(TileKind::Io);
+    let tiles = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Io));
+    let streams = tiles.flat_map(|(_, tile)| Direction::ALL.map(|direction| tile.stream(spec, layout, direction)));
+    streams.flatten().map(|stream| stream.last_firing() as u64).max().unwrap_or(0)
 }
 
 /// Runs a configuration on the model of the array, as the host of a chip would: it offers beats as long as they are taken, and takes
@@ -72,8 +73,7 @@ pub fn execute_observed(
     let mut emulator = Emulator::new(&target.spec, target.graph.clone());
     emulator.load(configuration);
     // Streams of a run begin some cycles after its flush; words that never come end it.
-    let longest = occupants.iter().map(Occupant::length).max().unwrap_or(0);
-    let most = longest + 10 * u64::from(target.spec.stall_latency()) + 100;
+    let most = last_beat(configuration, target) + 10 * u64::from(target.spec.stall_latency()) + 100;
     let mut inputs =
         Inputs { streams: vec![StreamInputs::default(); target.spec.columns as usize], ..Inputs::default() };
     for cycle in 0..most {
