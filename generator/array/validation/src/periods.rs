@@ -82,6 +82,9 @@ impl Periods {
     ) -> Option<Self> {
         let mut walks = walks_of_graph(graph, accesses);
         walks.extend(walks_of_netlist(netlist, memory, entering.iter().chain(leaving)));
+        if !walks.iter().all(Walk::is_within_limits) {
+            return None;
+        }
         let wraps = memory.map_or(1, |memory| memory.rows.into());
         let none = Moved { elements: vec![0; graph.arrays.len()], rows: vec![0; netlist.cells.len()], wraps };
         let (begin, cycles, count, moved) = longest(&walks, graph.length as i64, &none)?;

@@ -2,7 +2,7 @@
 
 use index_vec::IndexVec;
 use num_integer::{gcd, lcm};
-use pushmem_affine::{Affine, Domain};
+use pushmem_affine::{Affine, Domain, MOST_ITERATIONS};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_graph::{ApplicationGraph, ArrayAccesses, ArrayId, BitDriver, Condition, PortAccesses};
 use pushmem_netlist::{CellId, Core, Lane, Netlist};
@@ -47,6 +47,11 @@ impl Walk {
     /// Loops of whose indices nothing depends.
     pub fn of(extent: &Domain, cycle: &Affine) -> Self {
         Walk { extent: extent.clone(), cycle: cycle.clone(), functions: Vec::new(), conditions: Vec::new() }
+    }
+
+    /// Whether its numbers are those of a program: loops of an edited configuration may be longer than any run.
+    pub fn is_within_limits(&self) -> bool {
+        self.extent.iterations() <= MOST_ITERATIONS as u128 && self.cycle.beyond_limits(&self.extent).is_none()
     }
 
     /// The cycle of the first iteration, and the one after the last.
