@@ -961,6 +961,19 @@ fn enumerate(
     }
 }
 
+/// Whether stages are refused for the order of their elements.
+fn refuses_order(error: &ScheduleError) -> bool {
+    matches!(
+        error.fault,
+        ScheduleFault::Cycle
+            | ScheduleFault::Chained
+            | ScheduleFault::Around(_)
+            | ScheduleFault::Carried
+            | ScheduleFault::SeveralLoops(_)
+            | ScheduleFault::Collapsed(_)
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
@@ -971,16 +984,7 @@ proptest! {
         match coarse(&pipeline, &options) {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
             Err(error) => {
-                let comes_early = matches!(
-                    error.fault,
-                    ScheduleFault::Cycle
-                        | ScheduleFault::Chained
-                        | ScheduleFault::Around(_)
-                        | ScheduleFault::Carried
-                        | ScheduleFault::SeveralLoops(_)
-                        | ScheduleFault::Collapsed(_)
-                );
-                prop_assert!(comes_early, "{}", error);
+                prop_assert!(refuses_order(&error), "{}", error);
             }
         }
     }
@@ -1007,16 +1011,7 @@ proptest! {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
             // Nothing that is read was written.
             Err(error) => {
-                let comes_early = matches!(
-                    error.fault,
-                    ScheduleFault::Cycle
-                        | ScheduleFault::Chained
-                        | ScheduleFault::Around(_)
-                        | ScheduleFault::Carried
-                        | ScheduleFault::SeveralLoops(_)
-                        | ScheduleFault::Collapsed(_)
-                );
-                prop_assert!(comes_early, "{}", error);
+                prop_assert!(refuses_order(&error), "{}", error);
             }
         }
     }
