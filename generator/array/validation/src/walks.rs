@@ -258,7 +258,7 @@ mod tests {
         Walk { extent, cycle, functions, conditions }
     }
 
-    /// What the loops show in a cycle: whether there is an iteration, the conditions, the values, and the places of memories.
+    /// The state of the loops in a cycle: whether an iteration begins, the conditions, the values, and the places in memories.
     fn shown(walk: &Walk, cycle: i64) -> (bool, Vec<bool>, Vec<i64>, Vec<i64>) {
         let number = walk.before(cycle);
         let index = walk.extent.point(number);

@@ -76,7 +76,7 @@ pub struct ScheduleError {
     pub fault: ScheduleFault,
 }
 
-/// What keeps stages from being scheduled.
+/// A fault of stages that have no schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleFault {
     /// The subscript of this dimension adds several loop indices, so that the dimension belongs to no loop.

@@ -63,7 +63,7 @@ pub fn freeze(spec: &ArraySpec, files: &[File], configuration: &Configuration) -
 /// A track that leaves a switch box.
 struct Hop {
     name: String,
-    /// What its register takes.
+    /// The word that its register takes.
     item: Option<String>,
     output: String,
     /// The track straight on, and when it passes around the register, if it ever can.
