@@ -8,7 +8,7 @@
 //! periods that follow, and so are the words that leave. So models are executed beside others whose words that enter have the
 //! numbers of a period later. Where they have the words that those had a period before, the rest of the periods is skipped.
 //!
-//! A word of a tile that nobody wrote may become any other: no access reads it, or the model complains.
+//! Undefined words of tiles may differ: the model reports each read of one.
 
 use index_vec::IndexVec;
 use pushmem_cells::CellEvaluator;
@@ -68,10 +68,9 @@ impl<'a> Models<'a> {
     ) -> Self {
         let Parts { reference, cells, spec, entering, leaving, banks, .. } = parts;
         let Reference { program, datapaths, graph } = *reference;
-        let memory = spec.memory.as_ref().map(|memory| &memory.tile);
         let function = |kernel: KernelId| -> KernelFunction<u64> {
             let cells = &cells[reference.first_of_unit(graph.kernels[kernel].operation)];
-            let tables = Tables::of(program, cells, memory, tokens);
+            let tables = Tables::of(program, cells, parts.memory(), tokens);
             let mut evaluator = CellEvaluator::new(cells, tokens);
             Box::new(move |loads, variables| {
                 let mut words = evaluator.evaluate(loads, variables, |table, index| tables.entry(table, index));

@@ -6,6 +6,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_graph::{ArrayAccesses, ArrayId};
 use pushmem_netlist::{BankLanes, Lane, Netlist};
 use pushmem_pe::Tokens;
+use pushmem_tile::TileSpec;
 use rayon::prelude::*;
 
 use crate::models::Models;
@@ -35,15 +36,19 @@ pub(crate) struct Compared {
 }
 
 impl Parts<'_> {
+    /// The memory tiles of the array.
+    pub fn memory(&self) -> Option<&TileSpec> {
+        self.spec.memory.as_ref().map(|memory| &memory.tile)
+    }
+
     /// Compares the words that leave, as the tokens of so many seeds, for words of their own that enter.
     pub fn compared(&self, seeds: u64) -> Result<Compared, Invalid> {
         let graph = self.reference.graph;
         let accesses = graph.array_accesses();
-        let memory = self.spec.memory.as_ref().map(|memory| &memory.tile);
         // Words of banks have numbers, and data choose elements of random-access memories.
         let may_repeat = self.banks.is_empty() && graph.rams.is_empty();
         let periods = may_repeat
-            .then(|| Periods::of(graph, &accesses, self.netlist, memory, [&self.entering, &self.leaving]))
+            .then(|| Periods::of(graph, &accesses, self.netlist, self.memory(), [&self.entering, &self.leaving]))
             .flatten();
         let of_seed = |seed: u64| self.compared_with(Tokens { seed }, &accesses, periods.as_ref());
         // The first difference of the first run that has one, whichever ends first.
@@ -61,8 +66,7 @@ impl Parts<'_> {
         accesses: &IndexVec<ArrayId, ArrayAccesses>,
         periods: Option<&Periods>,
     ) -> Result<Compared, Invalid> {
-        let memory = self.spec.memory.as_ref().map(|memory| &memory.tile);
-        let netlist = with_tokens(self.netlist, memory, tokens);
+        let netlist = with_tokens(self.netlist, self.memory(), tokens);
         let models = |later: Vec<usize>| Models::new(self, &netlist, accesses, tokens, later);
         let none = vec![0; self.reference.graph.inputs.len()];
         let mut run = models(none.clone());

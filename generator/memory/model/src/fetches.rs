@@ -15,7 +15,7 @@ pub(crate) struct Fetch {
 }
 
 /// A word that is right if its row is not written before it is fetched again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Early {
     /// The fetch whose word is shown.
     pub held: Fetch,
@@ -58,7 +58,7 @@ impl Rows<'_> {
 }
 
 /// The fetches of a transpose buffer in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fetches {
     /// Words of a row.
     width: i64,

@@ -41,13 +41,13 @@ pub(crate) trait Shown {
 ///
 /// A row that is fetched several times has words of several numbers, and each may be the one that is meant. So there are
 /// several guesses, and those that turn out wrong are dropped as long as another is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReadOrder {
     /// At least one.
     guesses: Vec<Guess>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Guess {
     /// Innermost first.
     loops: Vec<Loop>,
@@ -58,7 +58,7 @@ struct Guess {
     last: Option<i64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Loop {
     extent: u64,
     index: u64,

@@ -58,10 +58,11 @@ impl TransposeBuffer {
         }
     }
 
-    /// Whether it has the words of another one, as far as anybody wrote those.
+    /// Whether it has the words of another one, as far as anybody wrote those. Fetches that are followed have numbers of their own.
     fn refines(&self, other: &Self) -> bool {
-        self.memory.refines(&other.memory, 0)
-            && (&self.owned, &self.delay, &self.fetches) == (&other.owned, &other.delay, &other.fetches)
+        self.fetches.is_none()
+            && self.memory.refines(&other.memory, 0)
+            && (&self.owned, &self.delay) == (&other.owned, &other.delay)
     }
 
     /// Ends a cycle in which a row arrives.

@@ -124,6 +124,11 @@ impl<Word: NetWord> History<Word> {
         let length = (delay as usize + 1).next_power_of_two();
         History { words: vec![Word::default(); length], mask: length - 1 }
     }
+
+    /// The words of the cycles before one, the latest first.
+    fn before(&self, cycle: usize) -> impl Iterator<Item = Word> {
+        (1..=self.words.len()).map(move |age| self.words[cycle.wrapping_sub(age) & self.mask])
+    }
 }
 
 /// A port of an array at work.
@@ -346,11 +351,6 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
     /// Whether its nets and memories have, and had as long as edges ask for, the words of another machine of the graph, wherever the counters of
     /// both are: each array, from the first element on that will be read, so many elements later.
     pub fn has_words_of(&self, other: &Self, elements: &[u64]) -> bool {
-        let words = |machine: &Self, net: WordId| {
-            let History { words, mask } = &machine.words[net];
-            let now = machine.now;
-            (1..=words.len()).map(|age| words[now.wrapping_sub(age) & mask]).collect::<Vec<_>>()
-        };
         let of_kernel = |(one, other): (&KernelState<Word>, &KernelState<Word>)| {
             (&one.arrivals, &one.results) == (&other.arrivals, &other.results)
         };
@@ -364,7 +364,11 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             && (&self.shown, &self.held) == (&other.shown, &other.held)
             && self.ports.iter_enumerated().all(of_array)
             && self.kernels.iter().zip(&other.kernels).all(of_kernel)
-            && self.words.indices().all(|net| words(self, net) == words(other, net))
+            && self
+                .words
+                .iter()
+                .zip(&other.words)
+                .all(|(one, of_other)| one.before(self.now).eq(of_other.before(other.now)))
     }
 
     fn cycle(&mut self, input: &dyn Fn(InputId, usize) -> Word) {
