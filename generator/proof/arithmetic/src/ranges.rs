@@ -1,8 +1,7 @@
 //! The values that elements of arrays may have.
 
-use std::collections::HashMap;
-
-use pushmem_nest::{ArrayKind, Load, Loop, Operation, Program, Type};
+use itertools::Itertools;
+use pushmem_nest::{ArrayKind, Load, Loop, Operation, Program};
 
 use crate::code::Code;
 use crate::entries;
@@ -10,10 +9,13 @@ use crate::equal::with_terms;
 use crate::leaves::{leaves, variables};
 use crate::terms::Bounds;
 
+/// How often an operation may widen the bounds of its array before they are those of the type.
+const MOST_GROWTHS: usize = 3;
+
 /// Bounds of the elements of each array of a program, whatever the inputs.
 ///
-/// An array has those of the results that are written to it, where these depend on arrays with bounds of their own; else those of its
-/// type.
+/// Those of an array hold for all results that are written to it, of elements within their bounds: by induction they hold after each
+/// write, also where results depend on earlier ones.
 pub struct Ranges {
     of_arrays: Vec<Bounds>,
 }
@@ -21,26 +23,40 @@ pub struct Ranges {
 impl Ranges {
     /// Those of a program.
     pub fn of(program: &Program) -> Self {
-        let of_type = |element: Type| Bounds::new(element.min(), element.max());
-        let mut ranges = Ranges { of_arrays: program.arrays.iter().map(|array| of_type(array.element)).collect() };
-        let mut written: Vec<Option<Bounds>> = vec![None; program.arrays.len()];
         let nests = program.operations();
-        let last_writers: HashMap<usize, usize> =
-            nests.iter().enumerate().map(|(number, (_, operation))| (operation.target.array, number)).collect();
-        for (number, (loops, operation)) in nests.iter().enumerate() {
-            let target = operation.target.array;
-            let found = ranges.of_result(program, loops, operation);
-            let all = written[target].map_or(found, |others| others.either(found));
-            written[target] = Some(all);
-            // Until all that is written is known, an element may have any value of its type.
-            let is_last = last_writers[&target] == number;
-            let array = &program.arrays[target];
-            let bounds = &mut ranges.of_arrays[target];
-            if is_last && array.kind != ArrayKind::Input && all.is_within(bounds.low, bounds.high) {
-                *bounds = all;
+        let of_type = program.arrays.iter().map(|array| Bounds::new(array.element.min(), array.element.max()));
+        let of_type = of_type.collect_vec();
+        let is_input = |array: usize| program.arrays[array].kind == ArrayKind::Input;
+        // Bounds of what is known to be written, which grow.
+        let mut known = (0..of_type.len()).map(|array| is_input(array).then(|| of_type[array])).collect_vec();
+        let mut growths = vec![0; nests.len()];
+        let mut is_stale = vec![true; nests.len()];
+        loop {
+            let (array, bounds) = if let Some(number) = is_stale.iter().position(|is_stale| *is_stale) {
+                is_stale[number] = false;
+                let (loops, operation) = &nests[number];
+                let target = operation.target.array;
+                let Some(found) = of_result(program, &known, loops, operation) else { continue };
+                let all = known[target].map_or(found, |bounds| bounds.either(found));
+                growths[number] += usize::from(known[target] != Some(all));
+                let Bounds { low, high } = of_type[target];
+                (
+                    target,
+                    if growths[number] > MOST_GROWTHS || !all.is_within(low, high) { of_type[target] } else { all },
+                )
+            } else if let Some(array) = known.iter().position(Option::is_none) {
+                // Elements that come from themselves only may have any value.
+                (array, of_type[array])
+            } else {
+                return Ranges { of_arrays: known.into_iter().flatten().collect() };
+            };
+            if known[array] != Some(bounds) {
+                known[array] = Some(bounds);
+                for (is_stale, (_, operation)) in is_stale.iter_mut().zip(&nests) {
+                    *is_stale |= operation.reads().any(|access| access.array == array);
+                }
             }
         }
-        ranges
     }
 
     /// The least and the greatest value that an element of an array may have, by the number of the array.
@@ -49,24 +65,31 @@ impl Ranges {
         (low as i64, high as i64)
     }
 
-    /// The bounds of the result of an operation.
-    fn of_result(&self, program: &Program, loops: &[&Loop], operation: &Operation) -> Bounds {
-        let code = Code::of_statement(program, loops, operation);
-        let leaves = leaves([&code], &self.of_loads(operation, loops), &variables(loops, operation));
-        with_terms(&leaves, &entries(program, &[]), |terms| {
-            let known = terms.of_code(&code);
-            let bounds = terms.bounds(known[code.result]);
-            if terms.failed { Bounds::ALL } else { bounds }
-        })
-    }
-
     /// The bounds of each load of an operation, of the iterations that are executed together one after the other.
     pub(crate) fn of_loads(&self, operation: &Operation, loops: &[&Loop]) -> Vec<Bounds> {
-        let copies = operation.copies_together(loops).len();
-        let load = |load: &Load| {
-            let bounds = self.of_arrays[load.access.array];
-            load.outside.map_or(bounds, |outside| bounds.either(Bounds::new(outside, outside)))
-        };
-        (0..copies).flat_map(|_| operation.loads.iter().map(load)).collect()
+        of_loads(&|array| Some(self.of_arrays[array]), operation, loops).unwrap_or_default()
     }
+}
+
+/// The bounds of the result of an operation; nothing if it reads an array without known ones.
+fn of_result(program: &Program, known: &[Option<Bounds>], loops: &[&Loop], operation: &Operation) -> Option<Bounds> {
+    let code = Code::of_statement(program, loops, operation);
+    let loads = of_loads(&|array| known[array], operation, loops)?;
+    let leaves = leaves([&code], &loads, &variables(loops, operation));
+    Some(with_terms(&leaves, &entries(program, &[]), |terms| {
+        let known = terms.of_code(&code);
+        let bounds = terms.bounds(known[code.result]);
+        if terms.failed { Bounds::ALL } else { bounds }
+    }))
+}
+
+/// The bounds of each load of an operation, and of a reduction those of the target before.
+fn of_loads(of_array: &dyn Fn(usize) -> Option<Bounds>, operation: &Operation, loops: &[&Loop]) -> Option<Vec<Bounds>> {
+    let load = |load: &Load| {
+        let bounds = of_array(load.access.array)?;
+        Some(load.outside.map_or(bounds, |outside| bounds.either(Bounds::new(outside, outside))))
+    };
+    let copies = operation.copies_together(loops);
+    let loads = copies.iter().flat_map(|_| operation.loads.iter().map(load));
+    loads.chain(operation.reduction.map(|_| of_array(operation.target.array))).collect()
 }
