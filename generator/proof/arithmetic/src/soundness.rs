@@ -273,6 +273,44 @@ fn words_of_numbers() {
     assert!(too_large < 80, "{too_large}");
 }
 
+/// Numbers that are moved, divided, limited and selected by their signs, as those are that take the least and the greatest of a type.
+fn random_limits(random: &mut ChaCha8Rng) -> Code {
+    let mut code = Code::default();
+    let mut numbers = Vec::new();
+    for load in 0..2 {
+        let load = code.load(load, *[Type::I8, Type::U8, Type::I16].choose(random).unwrap());
+        numbers.push(code.cast(load, Type::I32));
+    }
+    for _ in 0..random.random_range(3..10) {
+        let [one, other] = [0; 2].map(|_| *numbers.choose(random).unwrap());
+        let constant = code.constant(random.random_range(-9..9), Type::I32);
+        let amount = code.constant(random.random_range(1..4), Type::I32);
+        let either = if random.random_bool(0.5) { other } else { constant };
+        numbers.push(match random.random_range(0..7) {
+            0 => code.binary(*[Binary::Add, Binary::Subtract].choose(random).unwrap(), one, either),
+            1 => code.binary(Binary::ShiftRight, one, amount),
+            2 => code.binary(*[Binary::Minimum, Binary::Maximum].choose(random).unwrap(), one, either),
+            3 => {
+                let narrow = code.cast(one, *[Type::I8, Type::U8].choose(random).unwrap());
+                code.cast(narrow, Type::I32)
+            }
+            _ => {
+                let (compared, branch) = (*numbers.choose(random).unwrap(), *numbers.choose(random).unwrap());
+                let condition = code.binary(Binary::Less, compared, constant);
+                let branches = if random.random_bool(0.5) { [either, branch] } else { [branch, either] };
+                code.select(condition, branches[0], branches[1])
+            }
+        });
+    }
+    code
+}
+
+#[test]
+fn limits_of_numbers() {
+    let too_large = check_random(random_limits, 4, 8000, 11);
+    assert!(too_large < 80, "{too_large}");
+}
+
 /// Products with reciprocals, as divisions by constants become, and some that are none.
 #[test]
 fn reciprocals() {

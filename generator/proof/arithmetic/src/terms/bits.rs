@@ -12,6 +12,7 @@ impl Terms<'_> {
                     Atom::All(of) => Some(of),
                     _ => None,
                 });
+                let members = self.without_dominated(members, |terms, one, other| terms.implies(one, other));
                 if let [only] = members.as_slice() { *only } else { self.atom(Atom::All(members)) }
             }
         }

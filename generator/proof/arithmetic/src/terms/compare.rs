@@ -3,7 +3,10 @@
 use itertools::Itertools;
 use num_integer::Integer;
 
-use super::{Atom, Bounds, Polynomial, Term, Terms};
+use super::{Atom, AtomId, Bounds, Polynomial, Term, Terms};
+
+/// How many selections within selections are looked through.
+const MOST_SIGNS: usize = 3;
 
 impl Terms<'_> {
     /// 1 if the first is less than the second, else 0.
@@ -21,6 +24,12 @@ impl Terms<'_> {
         if let Some(cases) = self.by_truths(of, &|number| (number < 0).into()) {
             return cases;
         }
+        if let Some((dividend, _)) = self.as_quotient(of) {
+            return self.is_negative(dividend);
+        }
+        if let Some(joined) = self.is_choice_negative(of) {
+            return joined;
+        }
         let Polynomial { terms, constant } = self.polynomial(of).clone();
         // The first factor is positive: otherwise it is not so that -p - 1 is negative.
         if terms.first().is_some_and(|(_, factor)| *factor < 0) {
@@ -33,6 +42,38 @@ impl Terms<'_> {
         let part = terms.into_iter().map(|(monomial, factor)| (monomial, factor / common));
         let part = self.collected(part, constant.div_euclid(common));
         self.atom(Atom::IsNegative(part))
+    }
+
+    /// Whether a sum with one choice is negative, as a conjunction: of a number and another term by a condition, or of the least or the
+    /// greatest of terms.
+    fn is_choice_negative(&mut self, of: Term) -> Option<Term> {
+        let chosen = |(number, atom, factor): (AtomId, &Atom, i128)| match atom {
+            Atom::Select(..) | Atom::Least(_) | Atom::Greatest(_) if factor == 1 => Some((number, atom.clone())),
+            _ => None,
+        };
+        let (number, atom) = self.single_atoms(of).find_map(chosen)?;
+        let choice = self.of_atom(number);
+        let rest = self.subtract(of, choice);
+        let is_negative = |branch: Term| {
+            let sum = self.add(rest, branch);
+            self.is_negative(sum)
+        };
+        match atom {
+            Atom::Select(condition, then, otherwise) => {
+                let [then, otherwise] = [then, otherwise].map(is_negative);
+                let is_number = self.as_constant(then).or(self.as_constant(otherwise)).is_some();
+                is_number.then(|| self.select(condition, then, otherwise))
+            }
+            Atom::Least(branches) => {
+                let signs = branches.into_iter().map(is_negative).collect_vec();
+                signs.into_iter().reduce(|one, other| self.any(one, other))
+            }
+            Atom::Greatest(branches) => {
+                let signs = branches.into_iter().map(is_negative).collect_vec();
+                signs.into_iter().reduce(|one, other| self.and(one, other))
+            }
+            _ => None,
+        }
     }
 
     /// 1 if two terms are equal, else 0.
@@ -87,7 +128,11 @@ impl Terms<'_> {
     }
 
     /// The members without those for which another one stands.
-    fn without_dominated(&mut self, members: Vec<Term>, stands: fn(&mut Self, Term, Term) -> bool) -> Vec<Term> {
+    pub(super) fn without_dominated(
+        &mut self,
+        members: Vec<Term>,
+        stands: fn(&mut Self, Term, Term) -> bool,
+    ) -> Vec<Term> {
         let mut kept: Vec<Term> = Vec::new();
         for member in members {
             if kept.iter().copied().any(|other| stands(self, other, member)) {
@@ -126,6 +171,13 @@ impl Terms<'_> {
             let opposite = self.not(condition);
             return self.select(opposite, otherwise, then);
         }
+        if self.bounds(condition).is_within(0, 1)
+            && let Some(&Atom::Quotient(dividend, divisor)) = self.as_atom(condition)
+        {
+            let less = self.shift(dividend, -divisor);
+            let less = self.is_negative(less);
+            return self.select(less, otherwise, then);
+        }
         let are_numbers = [then, otherwise].iter().all(|of| self.as_constant(*of).is_some());
         let are_truths = [then, otherwise].iter().all(|of| self.bounds(*of).is_within(0, 1));
         if are_truths && let Some(joined) = self.joined_truths(condition, then, otherwise) {
@@ -138,18 +190,18 @@ impl Terms<'_> {
         }
         if let Some(&Atom::IsNegative(of)) = self.as_atom(condition) {
             let new = [(then, true), (otherwise, false)]
-                .map(|(branch, is_negative)| self.where_sign(branch, of, is_negative));
+                .map(|(branch, is_negative)| self.where_signs(branch, &[(of, is_negative)]));
             if new != [then, otherwise] {
                 return self.select(condition, new[0], new[1]);
             }
-            let distance = self.subtract(then, otherwise);
-            let distance = self.primitive(distance);
-            let opposite = self.scale(distance, -1);
-            let [below, above] = [distance, opposite].map(|of| [of, self.shift(of, -1)]);
-            if below.contains(&of) {
+            let [distance, opposite] = [self.subtract(then, otherwise), self.subtract(otherwise, then)];
+            let is_less = |terms: &mut Self, distance: Term| {
+                [0, -1].map(|by| terms.shift(distance, by)).map(|of| terms.is_negative(of))
+            };
+            if is_less(self, distance).contains(&condition) {
                 return self.least(then, otherwise);
             }
-            if above.contains(&of) {
+            if is_less(self, opposite).contains(&condition) {
                 return self.greatest(then, otherwise);
             }
         }
@@ -175,30 +227,77 @@ impl Terms<'_> {
         self.not(neither)
     }
 
-    /// A term divided by the greatest number that leaves whole factors, which does not change its sign.
-    fn primitive(&mut self, of: Term) -> Term {
-        let Polynomial { terms, constant } = self.polynomial(of).clone();
-        let common = terms.iter().fold(constant.abs(), |common, (_, factor)| common.gcd(factor));
-        if common < 2 {
-            return of;
+    /// A term where it is known whether others are negative: quotients and remainders that are the same for all such values are other terms.
+    fn where_signs(&mut self, term: Term, signs: &[(Term, bool)]) -> Term {
+        let atoms = self.single_atoms(term).map(|(number, atom, factor)| (number, atom.clone(), factor)).collect_vec();
+        let mut sum = term;
+        for (number, atom, factor) in atoms {
+            let new = match atom {
+                Atom::Select(condition, then, otherwise) if signs.len() < MOST_SIGNS => {
+                    let Some(&Atom::IsNegative(of)) = self.as_atom(condition) else { continue };
+                    let new = [(then, true), (otherwise, false)]
+                        .map(|(branch, is_negative)| self.where_signs(branch, &[signs, &[(of, is_negative)]].concat()));
+                    if new == [then, otherwise] {
+                        continue;
+                    }
+                    self.select(condition, new[0], new[1])
+                }
+                Atom::Quotient(dividend, divisor) => {
+                    let Bounds { low, high } = self.bounds_where(dividend, signs);
+                    if low.div_euclid(divisor) != high.div_euclid(divisor) {
+                        continue;
+                    }
+                    self.constant(low.div_euclid(divisor))
+                }
+                Atom::Modulo(whole, bits) => {
+                    let Bounds { low, high } = self.bounds_where(whole, signs);
+                    if low >> bits != high >> bits {
+                        continue;
+                    }
+                    self.shift(whole, -(low >> bits << bits))
+                }
+                _ => continue,
+            };
+            let old = self.of_atom(number);
+            sum = self.plus(sum, old, -factor);
+            sum = self.plus(sum, new, factor);
         }
-        let terms = terms.into_iter().map(|(monomial, factor)| (monomial, factor / common));
-        self.collected(terms, constant / common)
+        sum
     }
 
-    /// A term where it is known whether another one is negative: the remainder of that one, or of its opposite, may be itself.
-    fn where_sign(&mut self, term: Term, of: Term, is_negative: bool) -> Term {
-        let Some(&Atom::Modulo(whole, bits)) = self.as_atom(term) else { return term };
-        let Bounds { low, high } = self.bounds(of);
-        let (low, high) = if is_negative { (low, -1) } else { (0, high) };
-        for (factor, low, high) in [(1, low, high), (-1, -high, -low)] {
-            let rest = self.plus(whole, of, -factor);
+    /// The bounds of a term where it is known whether others are negative.
+    fn bounds_where(&mut self, term: Term, signs: &[(Term, bool)]) -> Bounds {
+        let Bounds { mut low, mut high } = self.bounds(term);
+        for &(of, is_negative) in signs {
+            let limits = self.bounds(of);
+            let (least, most) = if is_negative { (limits.low, -1) } else { (0, limits.high) };
+            // As a multiple of the other one and a number.
+            let Some((_, factor)) = self.polynomial(of).terms.first().cloned() else { continue };
+            let first = self.polynomial(of).terms[0].0.clone();
+            let Some(multiple) = self.polynomial(term).terms.iter().find(|(monomial, _)| *monomial == first) else {
+                continue;
+            };
+            let times = multiple.1 / factor;
+            let rest = self.plus(term, of, -times);
             let Some(constant) = self.as_constant(rest) else { continue };
-            let turn = (low + constant).div_euclid(1 << bits) << bits;
-            if high + constant < turn + (1 << bits) {
-                return self.shift(whole, -turn);
-            }
+            let ends = [least, most].map(|end| end * times + constant);
+            low = low.max(ends[0].min(ends[1]));
+            high = high.min(ends[0].max(ends[1]));
         }
-        term
+        Bounds { low, high }
+    }
+
+    /// Whether one truth value implies another: both are signs of terms of which one is that much more than the other.
+    pub(super) fn implies(&mut self, one: Term, other: Term) -> bool {
+        let [not_one, not_other] = [one, other].map(|of| self.not(of));
+        [(one, other), (not_other, not_one)].into_iter().any(|(one, other)| {
+            let (Some(&Atom::IsNegative(one)), Some(&Atom::IsNegative(other))) =
+                (self.as_atom(one), self.as_atom(other))
+            else {
+                return false;
+            };
+            let more = self.subtract(one, other);
+            self.as_constant(more).is_some_and(|more| more >= 0)
+        })
     }
 }

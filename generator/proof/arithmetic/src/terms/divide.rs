@@ -73,20 +73,23 @@ impl Terms<'_> {
 
     /// `⌊(p + ⌊q/a⌋)/b⌋` is `⌊(a·p + q)/(a·b)⌋`.
     fn joined_quotient(&mut self, of: Term, divisor: i128) -> Option<Term> {
+        let (dividend, inner) = self.as_quotient(of)?;
+        let divisor = inner.checked_mul(divisor).filter(|product| *product <= LARGEST_DIVISOR)?;
+        Some(self.quotient(dividend, divisor))
+    }
+
+    /// A sum with one quotient as a quotient of another term: `p + ⌊q/a⌋` is `⌊(a·p + q)/a⌋`.
+    pub(super) fn as_quotient(&mut self, of: Term) -> Option<(Term, i128)> {
         let quotients = self.single_atoms(of).filter_map(|(number, atom, factor)| match *atom {
             Atom::Quotient(dividend, inner) if factor == 1 => Some((number, dividend, inner)),
             _ => None,
         });
         let found: Vec<_> = quotients.collect();
         let &[(number, dividend, inner)] = found.as_slice() else { return None };
-        if inner.checked_mul(divisor).is_none_or(|product| product > LARGEST_DIVISOR) {
-            return None;
-        }
         let quotient = self.of_atom(number);
         let rest = self.subtract(of, quotient);
         let rest = self.scale(rest, inner);
-        let joined = self.add(rest, dividend);
-        Some(self.quotient(joined, inner * divisor))
+        Some((self.add(rest, dividend), inner))
     }
 
     /// A product with the reciprocal of `d`: `⌊f·x/p⌋` is `⌊x/d⌋` if `f·d` is more than `p` by an error `e` from 0 on, and `e·x` is less

@@ -40,6 +40,9 @@ impl Terms<'_> {
         if let Some(shifted) = self.turned_into(natural, 0, bits) {
             return shifted;
         }
+        if let Some(cases) = self.by_truths(of, &|number| number.rem_euclid(1 << bits)) {
+            return cases;
+        }
         // Of a multiple of a power of two and a smaller constant, the multiple wraps.
         let zeros = self.polynomial(of).terms.iter().map(|(_, factor)| factor.trailing_zeros()).min().unwrap_or(0);
         if zeros > 0 {
