@@ -44,36 +44,32 @@ impl Terms<'_> {
         self.atom(Atom::IsNegative(part))
     }
 
-    /// Whether a sum with one choice is negative, as a conjunction: of a number and another term by a condition, or of the least or the
-    /// greatest of terms.
+    /// Whether a sum with a choice is negative, by the same of its branches: with the least or the greatest of terms, or with a selection
+    /// where that is known for a branch.
     fn is_choice_negative(&mut self, of: Term) -> Option<Term> {
-        let chosen = |(number, atom, factor): (AtomId, &Atom, i128)| match atom {
+        let choice = |(number, atom, factor): (AtomId, &Atom, i128)| match atom {
             Atom::Select(..) | Atom::Least(_) | Atom::Greatest(_) if factor == 1 => Some((number, atom.clone())),
             _ => None,
         };
-        let (number, atom) = self.single_atoms(of).find_map(chosen)?;
-        let choice = self.of_atom(number);
-        let rest = self.subtract(of, choice);
-        let is_negative = |branch: Term| {
-            let sum = self.add(rest, branch);
-            self.is_negative(sum)
+        let (number, atom) = self.single_atoms(of).find_map(choice)?;
+        let chosen = self.of_atom(number);
+        let rest = self.subtract(of, chosen);
+        let is_negative = |terms: &mut Self, branch: Term| {
+            let sum = terms.add(rest, branch);
+            terms.is_negative(sum)
         };
-        match atom {
+        let (branches, join): (_, fn(&mut Self, Term, Term) -> Term) = match atom {
+            Atom::Least(branches) => (branches, Self::any),
+            Atom::Greatest(branches) => (branches, Self::and),
             Atom::Select(condition, then, otherwise) => {
-                let [then, otherwise] = [then, otherwise].map(is_negative);
-                let is_number = self.as_constant(then).or(self.as_constant(otherwise)).is_some();
-                is_number.then(|| self.select(condition, then, otherwise))
+                let [then, otherwise] = [then, otherwise].map(|branch| is_negative(self, branch));
+                let is_known = self.as_constant(then).or(self.as_constant(otherwise)).is_some();
+                return is_known.then(|| self.select(condition, then, otherwise));
             }
-            Atom::Least(branches) => {
-                let signs = branches.into_iter().map(is_negative).collect_vec();
-                signs.into_iter().reduce(|one, other| self.any(one, other))
-            }
-            Atom::Greatest(branches) => {
-                let signs = branches.into_iter().map(is_negative).collect_vec();
-                signs.into_iter().reduce(|one, other| self.and(one, other))
-            }
-            _ => None,
-        }
+            _ => return None,
+        };
+        let signs = branches.into_iter().map(|branch| is_negative(self, branch)).collect_vec();
+        signs.into_iter().reduce(|one, other| join(self, one, other))
     }
 
     /// 1 if two terms are equal, else 0.
