@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use pushmem_files::{Code, Diagnostic};
-use pushmem_nest::Span;
+use pushmem_nest::{Program, Span};
 
 /// Why there is no accelerator.
 #[derive(Debug)]
@@ -34,6 +34,12 @@ impl CompileError {
     /// The error of a proof that fails: a fault of the compiler.
     pub fn wrong(error: &dyn Display) -> Self {
         CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
+    }
+
+    /// The refusal of a program with an array of this name that only a random-access memory serves.
+    pub(crate) fn unordered(diagnostic: Diagnostic, program: &Program, array: &str) -> Self {
+        let declared = program.arrays.iter().find(|own| own.name == array).map_or(Span::default(), |own| own.span);
+        CompileError::Unordered { diagnostic, array: array.to_owned(), declared }
     }
 
     /// The message.

@@ -145,7 +145,7 @@ impl<'a> Forms<'_, 'a> {
         loop {
             let of_form = match stages {
                 Ok(stages) => Rc::new(stages),
-                Err(refused) => return self.refuse(refused.into()).map(|()| None),
+                Err(refused) => return self.refuse(refused).map(|()| None),
             };
             schedules::run(&mut self.search, &of_form);
             if let Some(fault) = self.space.fault.take() {

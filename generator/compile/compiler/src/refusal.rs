@@ -26,8 +26,7 @@ pub(crate) fn refusal(
     let (array, place, done, help, error, level) = match refused {
         Unserved::Program(diagnostic) => return (**diagnostic).clone().into(),
         Unserved::Order { array, refused } => {
-            let declared = program.arrays.iter().find(|own| own.name == *array).map_or(Span::default(), |own| own.span);
-            return CompileError::Unordered { diagnostic: (**refused).clone(), array: array.clone(), declared };
+            return CompileError::unordered((**refused).clone(), program, array);
         }
         Unserved::Short(Shortage::Tiles { refused, .. }) => return (**refused).clone().into(),
         Unserved::Short(Shortage::Inputs { array, level, tile, inputs, first, update, variable }) => {

@@ -62,7 +62,7 @@ impl<'a> Stages<'a> {
     /// # Errors
     /// When a level has no tile for elements, or operations have no datapath or no stages; a fault when the copies between levels are not
     /// the form.
-    pub fn of(form: Form, hardware: Hardware<'a>) -> Result<Self, Diagnostic> {
+    pub fn of(form: Form, hardware: Hardware<'a>) -> Result<Self, CompileError> {
         let target = hardware.tiles.target;
         let complete = with_complete_outputs(form.program.clone());
         let (program, witness) = with_copies(complete.clone());
@@ -73,13 +73,17 @@ impl<'a> Stages<'a> {
         let recurrences = Recurrences::of(&program);
         let datapaths = datapaths(&program, &recurrences, hardware)?;
         compute_sharing::check(&program, &datapaths)?;
-        let extraction = extract(&program, |operation| datapaths[operation].latency())?;
+        let extraction = extract(&program, |operation| datapaths[operation].latency());
+        let extraction = extraction.map_err(|refused| match refused.array {
+            Some(array) => CompileError::unordered(refused.diagnostic, &program, &program.arrays[array].name),
+            None => refused.diagnostic.into(),
+        })?;
         let (recurrent, pipelines) = (recurrences.loads, RefCell::default());
         Ok(Stages { hardware, form, program, extraction, datapaths, recurrent, pipelines })
     }
 
     /// The same with the array for which memory is short in the global buffer, if it is too large for memory tiles, or these are too few.
-    pub fn with_moved(&self, short: &Shortage) -> Option<Result<Self, Diagnostic>> {
+    pub fn with_moved(&self, short: &Shortage) -> Option<Result<Self, CompileError>> {
         let target = self.hardware.tiles.target;
         let array = short.array().filter(|_| target.at(Level::GlobalBuffer).is_some())?;
         let declared = self.form.program.arrays.get(array).filter(|declared| declared.level.is_none())?;

@@ -24,12 +24,27 @@ pub struct Extraction {
     pub repeated: Vec<Repeated>,
 }
 
+/// Why a program has no stages.
+#[derive(Debug)]
+pub struct NotExtracted {
+    /// The array with an index that is no subscript of a streamed access, if that is why: a random-access memory takes it.
+    pub array: Option<usize>,
+    /// The message.
+    pub diagnostic: Diagnostic,
+}
+
+impl From<Diagnostic> for NotExtracted {
+    fn from(diagnostic: Diagnostic) -> Self {
+        NotExtracted { array: None, diagnostic }
+    }
+}
+
 /// Extracts the stages of a program. `latency` tells how many cycles the datapath of an operation takes, given
 /// the operation's index in [`Program::operations`].
 ///
 /// # Errors
 /// A located message when an index cannot be the subscript of a streamed access.
-pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extraction, Diagnostic> {
+pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extraction, NotExtracted> {
     let arrays = program
         .arrays
         .iter()
@@ -251,7 +266,7 @@ impl Extractor<'_> {
         load_number: usize,
         shared: usize,
         outer: usize,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), NotExtracted> {
         let program = self.program;
         let (loops, operation) = &self.operations[number];
         let load = &operation.loads[load_number];
@@ -285,7 +300,7 @@ impl Extractor<'_> {
     }
 
     /// Adds the copies of an operation.
-    fn add_operation(&mut self, number: usize, shared: usize, latency: u64) -> Result<(), Diagnostic> {
+    fn add_operation(&mut self, number: usize, shared: usize, latency: u64) -> Result<(), NotExtracted> {
         let program = self.program;
         let (loops, operation) = &self.operations[number];
         let inner_first = loops.iter().rev().copied().collect_vec();

@@ -11,5 +11,5 @@ mod names;
 
 pub use advice::{Repeated, unrolling};
 pub use diagnose::diagnose;
-pub use extract::{Extraction, extract};
+pub use extract::{Extraction, NotExtracted, extract};
 pub use pushmem_stages::Origin;

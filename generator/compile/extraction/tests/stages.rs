@@ -43,7 +43,7 @@ fn subscript(index: &str) -> Subscript {
 fn refused(program: &Program) -> Diagnostic {
     let extraction = match extract(program, |_| 0) {
         Ok(extraction) => extraction,
-        Err(error) => return error,
+        Err(refused) => return refused.diagnostic,
     };
     let error = stencil(&extraction.pipeline, &Options::default()).expect_err("it cannot be fused");
     diagnose(program, &extraction, &error)
@@ -359,7 +359,7 @@ nest:
         (beside, "the copies of this statement are one sum, but the statement in line 12"),
     ] {
         assert!(extract(&text("i16", nest), |_| 0).is_ok());
-        let error = extract(&text("bf16", nest), |_| 0).unwrap_err();
+        let error = extract(&text("bf16", nest), |_| 0).unwrap_err().diagnostic;
         assert!(error.message().starts_with(message), "{error:?}");
     }
     let all = mixed.replace("k in 0..2", "k in 0..2 unroll 2");

@@ -72,6 +72,29 @@ nest:
     compare(&compiled(program(twice), "amber"));
 }
 
+/// Elements at remainders, which no memory gives in the order of its addresses.
+#[test]
+fn arrays_at_other_indices_are_in_such_memories() {
+    for (schedule, index) in
+        [("", "(x + 5) % 8"), ("schedule: dnn", "(3*x + 2) / 2 % 8"), ("", "clamp(x - 2, 0, 7) / 2")]
+    {
+        let wrapped = program(&format!(
+            "name: wrapped
+{schedule}
+inputs: {{a: {{type: u8, shape: [8, 8]}}}}
+outputs: {{o: {{type: u8, shape: [20, 20]}}}}
+nest:
+  - for y in 0..20:
+    - for x in 0..20:
+      - o[x, y] = a[{index}, (y + 6) % 8]
+"
+        ));
+        let compiled = compiled(wrapped, "amber");
+        compare(&compiled);
+        assert!(Report::of(&compiled).cycles < 8 * 8 + 20 * 20 + LATENCIES, "an element a cycle");
+    }
+}
+
 /// Reads that are never in the same cycle share a port.
 #[test]
 fn reads_of_nests_one_after_the_other_share_a_port() {

@@ -1,9 +1,10 @@
 //! Indices of a copy of a statement as subscripts of a stage.
 
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
 use pushmem_nest::{Access as NestAccess, AffineIndex, Index, Loop, Piece, Program};
 use pushmem_stages::{Access, Boundary, Subscript};
+
+use super::NotExtracted;
 
 /// One copy of an operation: its loops, innermost first, and which iteration of each unrolled loop it executes.
 pub(super) struct Copy<'a> {
@@ -13,7 +14,7 @@ pub(super) struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    pub fn access(&self, access: &NestAccess, has_outside: bool) -> Result<Access, Diagnostic> {
+    pub fn access(&self, access: &NestAccess, has_outside: bool) -> Result<Access, NotExtracted> {
         let array = &self.program.arrays[access.array];
         let subscripts = access.indices.iter().enumerate().map(|(dimension, index)| {
             let subscript = self.subscript(index);
@@ -22,10 +23,11 @@ impl Copy<'_> {
                 false => subscript,
             };
             subscript.ok_or_else(|| {
-                self.program.diagnostic(access.span, "this index cannot be streamed").with_help(
+                let diagnostic = self.program.diagnostic(access.span, "this index cannot be streamed").with_help(
                     "a streamed index is an affine function of the loop variables, or one divided by a constant, or \
                      `clamp`, `mirror` or `outside` of such, plus a constant",
-                )
+                );
+                NotExtracted { array: Some(access.array), diagnostic }
             })
         });
         Ok(Access { array: access.array, subscripts: subscripts.try_collect()? })
