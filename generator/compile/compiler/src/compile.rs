@@ -211,7 +211,7 @@ impl Compiled {
 
     /// Whether it costs less than another program: fewer cycles, or fewer tiles that make up for more cycles.
     pub fn is_cheaper(&self, other: &Compiled) -> bool {
-        let [own, other] = [self, other].map(|of| cost(&of.graph, &of.storage, &of.target));
+        let [own, other] = [self, other].map(|of| cost(&of.program, &of.graph, &of.storage, &of.target));
         own.is_less(other)
     }
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use itertools::Itertools;
 use pushmem_assembly::{LOAD, Shortage, TileSharing, Unserved, Waits, application_graph, storage};
 use pushmem_files::Diagnostic;
-use pushmem_graph::{ApplicationGraph, Storage, Target};
-use pushmem_nest::Policy;
+use pushmem_graph::{ApplicationGraph, Memories, RamNode, Storage, Target, WORDS_OF_SEQUENCE};
+use pushmem_nest::{Policy, Program};
 use pushmem_schedule::{CoarseOptions, Options, Pipeline, Recurrence, Schedule, recurrence, sequential, stencil};
 use pushmem_search::{Cost, Relieved, Search, Space};
 use pushmem_tile::TileSpec;
@@ -64,7 +64,7 @@ pub(crate) struct Found<'a> {
 
 impl Found<'_> {
     fn cost(&self) -> Cost {
-        cost(&self.graph, &self.storage, self.stages.hardware.tiles.target)
+        cost(&self.stages.program, &self.graph, &self.storage, self.stages.hardware.tiles.target)
     }
 
     /// Whether others cost hardly less.
@@ -115,9 +115,16 @@ impl Tried<'_> {
     }
 }
 
-/// The cost of a graph, with the tiles of its memories.
-pub(crate) fn cost(graph: &ApplicationGraph, storage: &Storage, target: &Target) -> Cost {
-    Cost { cycles: graph.length, tiles: storage.cost(target.memories) }
+/// The cost of a graph of a program, with the tiles of its memories, or as many as its random-access memories have words of.
+pub(crate) fn cost(program: &Program, graph: &ApplicationGraph, storage: &Storage, target: &Target) -> Cost {
+    let words = match target.memories {
+        Memories::Tiles => target.memory().words().max(1),
+        Memories::Fixed => WORDS_OF_SEQUENCE,
+    };
+    // Each read port has a copy of its own.
+    let copies = |ram: &RamNode| ram.reads.iter().map(|read| read.port as u64 + 1).max().unwrap_or(1);
+    let random = graph.rams.iter().map(|ram| copies(ram) * program.arrays[ram.array].size() as u64).sum::<u64>();
+    Cost { cycles: graph.length, tiles: storage.cost(target.memories) + random.div_ceil(words) }
 }
 
 /// The words of streams that come and leave in a cycle, at most.
