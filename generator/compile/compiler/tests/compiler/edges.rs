@@ -114,3 +114,35 @@ fn windows_without_affine_addresses_are_refused_at_the_read() {
     let error = try_compile(program(&text), "dual_port").unwrap_err().to_string();
     assert!(error.contains("this read of a kept array has no affine addresses"), "{error}");
 }
+
+/// What is read of an array within its edge waits for no more of it than that.
+#[test]
+fn copies_with_an_edge_follow_the_stream() {
+    for (index, padded) in
+        [("x, y", 14 * 15 * 2), ("11 - x, y", 14 * 15 * 2 + 12), ("x, 11 - y", 14 * 15 * 2 + 12 * 12)]
+    {
+        let pooled = format!(
+            "name: pooled
+schedule: dnn
+inputs: {{input: {{type: i8, shape: [12, 12, 2]}}}}
+outputs: {{output: {{type: i8, shape: [6, 6, 2]}}}}
+buffers: {{padded: {{type: i8, shape: [15, 14, 2], min: [-2, -1, 0]}}}}
+nest:
+  - for c in 0..2:
+    - for y in -1..13:
+      - for x in -2..13:
+        - padded[x, y, c] = outside(input[{index}, c], -128)
+  - for c in 0..2:
+    - for y in 0..6:
+      - for x in 0..6:
+        - output[x, y, c] = max(padded[2*x-2, 2*y-1, c], max(padded[2*x, 2*y, c], padded[2*x+1, 2*y+1, c]))
+"
+        );
+        for tile in ["amber", "dual_port"] {
+            let compiled = compiled(program(&pooled), tile);
+            compare(&compiled);
+            let cycles = compiled.graph.length;
+            assert!(cycles < padded + 60, "{index} on {tile}: {cycles} cycles");
+        }
+    }
+}

@@ -386,15 +386,20 @@ fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strid
     if !write.stage.loops.iter().chain(&read.stage.loops).all(|level| small(level.min)) {
         return None;
     }
+    let ranges = ranges_inside(read)?;
     // Everything in units of 1/scale cycles, for lanes have only every so many-th element.
     let mut steps = Vec::new();
     let mut scale = 1_i128;
     for (target, wanted) in write.access.subscripts.iter().zip(&read.access.subscripts) {
         let plain = |subscript: &Subscript| {
             let mut terms = subscript.coefficients.iter().chain([&subscript.constant, &subscript.offset]);
-            subscript.is_affine() && terms.all(|term| small(*term))
+            subscript.divisor == 1 && terms.all(|term| small(*term))
         };
-        if !plain(target) || !plain(wanted) || target.coefficients[write_own..] != wanted.coefficients[read_own..] {
+        if !plain(target)
+            || !target.is_affine()
+            || !plain(wanted)
+            || target.coefficients[write_own..] != wanted.coefficients[read_own..]
+        {
             return None;
         }
         let along: Vec<usize> = (0..write_own).filter(|&level| target.coefficients[level] != 0).collect();
@@ -421,7 +426,7 @@ fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strid
             weight * apart - i128::from(write_strides[level]) * scale * i128::from(write.stage.loops[level].min);
         for (inner, gain) in gains.iter_mut().enumerate() {
             let along = weight * i128::from(wanted.coefficients[inner]);
-            furthest += along * i128::from(read.stage.loops[inner].min);
+            furthest += along * i128::from(ranges[inner].0);
             *gain += along;
         }
     }
@@ -430,8 +435,28 @@ fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strid
             furthest += i128::from(*stride) * scale * (i128::from(write.stage.loops[level].extent) - 1);
         }
     }
-    for (gain, level) in gains.iter().zip(&read.stage.loops) {
-        furthest += (*gain).max(0) * (i128::from(level.extent) - 1);
+    for ((gain, (low, high)), (level, stride)) in
+        gains.iter().zip(&ranges).zip(read.stage.loops.iter().zip(read_strides))
+    {
+        furthest += (*gain).max(0) * i128::from(high - low) - i128::from(stride * (low - level.min)) * scale;
     }
     Some(furthest.div_euclid(scale))
+}
+
+/// The least and the greatest value of each loop of a read in iterations that read an element: an index that leaves the array follows one
+/// loop. Nothing if none do, or if an index has another boundary.
+fn ranges_inside(read: Touch<'_>) -> Option<Vec<(i64, i64)>> {
+    let mut ranges: Vec<(i64, i64)> = read.stage.loops.iter().map(|level| (level.min, level.max())).collect();
+    for subscript in &read.access.subscripts {
+        let Boundary::Outside { low, high } = subscript.boundary else {
+            if subscript.boundary == Boundary::None { continue } else { return None }
+        };
+        let Some(level) = subscript.single_loop().ok()? else { continue };
+        let coefficient = subscript.coefficients[level];
+        let (ends, step) = (if coefficient > 0 { (low, high) } else { (-high, -low) }, coefficient.abs());
+        let start = subscript.constant * coefficient.signum();
+        let range = &mut ranges[level];
+        *range = (range.0.max(-(start - ends.0).div_euclid(step)), range.1.min((ends.1 - start).div_euclid(step)));
+    }
+    ranges.iter().all(|(low, high)| low <= high).then_some(ranges)
 }
