@@ -47,17 +47,31 @@ pub struct Proof {
     pub arithmetic: Arithmetic,
 }
 
-/// Compiles a program to dedicated hardware, which is proven. `observe` is told of each schedule that was tried. Arrays whose elements are
-/// accessed in an order that no other memory serves are in random-access memories.
+/// Compiles a program to dedicated hardware, which is proven, as [`planned`] plans it.
 ///
 /// # Errors
 /// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
 pub fn build(
-    mut program: Program,
+    program: Program,
     target: &Target,
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<Dedicated, CompileError> {
+    // The proof of the hardware is one of the graph, too.
+    Dedicated::of(planned(program, target, constraints, observe)?)
+}
+
+/// Plans a program for dedicated hardware. `observe` is told of each schedule that was tried. Arrays whose elements are accessed in an order
+/// that no other memory serves are in random-access memories.
+///
+/// # Errors
+/// As [`build`], but for the proof.
+pub fn planned(
+    mut program: Program,
+    target: &Target,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
     let plan = |program| plan(program, target, constraints, Delivery::default(), observe);
     let mut planned = plan(program.clone());
     while let Err(CompileError::Unordered { array, declared, .. }) = &planned
@@ -70,8 +84,7 @@ pub fn build(
             other => other,
         };
     }
-    // The proof of the hardware is one of the graph, too.
-    Dedicated::of(planned?)
+    planned
 }
 
 /// The array of a program of this name, or the input or output that an array declared there is a copy of.

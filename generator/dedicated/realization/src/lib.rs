@@ -9,6 +9,6 @@ mod emit;
 mod realize;
 mod report;
 
-pub use dedicated::{Dedicated, Proof, build};
+pub use dedicated::{Dedicated, Proof, build, planned};
 pub use realize::realize;
 pub use report::Report;

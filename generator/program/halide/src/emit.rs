@@ -190,13 +190,16 @@ impl Nest<'_> {
         let is_scan = is_streamed && follow_streams(&mut blocks, &self.arrays.boxes);
         let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
         if schedule == Some(Policy::Dnn) {
-            blocks = straightened(blocks, &mut self.arrays);
-            if self.loops != Loops::Scheduled {
+            blocks = straightened(blocks, &mut self.arrays, self.loops);
+            if self.loops != Loops::Scheduled && !self.loops.looks_up() {
                 blocks = with_few_writers(blocks, &mut self.arrays);
             }
         }
         let is_kept = schedule == Some(Policy::Dnn);
-        blocks = with_tables(blocks, is_kept, &mut self.arrays)?;
+        blocks = with_tables(blocks, is_kept, self.loops, &mut self.arrays)?;
+        if self.loops.looks_up() && blocks.iter().flat_map(Block::indices).all(|index| index.pieces.is_empty()) {
+            return Err(Problem::new(Span::default(), "all indices are sums of variables: no element is looked up"));
+        }
         let (names, renamed) = self.array_names();
         let (arrays, tables) = self.declarations(&blocks, &names);
         let nest = ProgramSyntax {

@@ -69,7 +69,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, read_bytes};
-use pushmem_nest::{Checked, Language, Policy, Problem, SourceText, Type};
+use pushmem_nest::{Checked, Language, Policy, Problem, Program, SourceText, Type};
 
 use crate::lower::Lowering;
 use crate::plan::{Arrays, Storage};
@@ -102,6 +102,18 @@ pub fn read_with_loops(path: &Path, loops: Loops, floats: Floats) -> Option<Resu
     is_halide(path).then(read)
 }
 
+/// Reads a pipeline with other loops than its schedule has, as far as its cost needs it: nothing proves that they compute the same.
+///
+/// # Errors
+/// As [`read`], but for its proof.
+pub fn candidate(path: &Path, loops: Loops, floats: Floats) -> Option<Result<Program, Diagnostic>> {
+    let read = || {
+        let imported = imported(&path.display().to_string(), &read_bytes(path)?, loops, floats, false)?;
+        Ok(imported.program)
+    };
+    is_halide(path).then(read)
+}
+
 /// Turns a serialized pipeline into a program, which is named like the file `name`, without its ending.
 ///
 /// # Errors
@@ -122,6 +134,11 @@ pub fn import(name: &str, bytes: &[u8], floats: Floats) -> Result<Checked, Diagn
 /// # Errors
 /// As [`import`].
 pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats) -> Result<Checked, Diagnostic> {
+    imported(name, bytes, loops, floats, true)
+}
+
+/// Turns a serialized pipeline into a program with these loops, which may be proven to compute the same.
+fn imported(name: &str, bytes: &[u8], loops: Loops, floats: Floats, is_proven: bool) -> Result<Checked, Diagnostic> {
     let declarations = Declarations::read(bytes).map_err(|problem| {
         Diagnostic::new(format!("`{name}`: {problem}"))
             .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
@@ -139,7 +156,7 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
     let sizes = Sizes { pipeline: &pipeline, names: &names, floats, declarations: &declarations };
     let mut arrays = made(&sizes, loops).map_err(|problem| source.locate(problem))?;
     let notes = std::mem::take(&mut arrays.plan.notes);
-    let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
+    let schedule = declarations.schedule.or(loops.keeps_arrays().then_some(Policy::Dnn));
     let nest = emit::Nest { name: &stem(name), schedule, loops, floats, arrays };
     let emitted = nest.emit().map_err(|problem| source.locate(problem))?;
     let mut checked = emitted.nest.resolve(source.clone())?;
@@ -149,7 +166,8 @@ pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops, floats: Floats)
         checked.warnings.push(source.diagnostic(*span, message).with_help(help).as_warning());
     }
     let called = emitted.renamed.iter().map(|(_, said, name)| (said.clone(), name.clone())).collect();
-    let missed = proof::prove(&sizes, &called, &checked.program, proof::LIMITS);
+    let proven = || proof::prove(&sizes, &called, &checked.program, proof::LIMITS);
+    let missed = if is_proven { proven() } else { Ok(Vec::new()) };
     let missed = missed.map_err(|problem| source.locate(problem))?;
     if !missed.is_empty() {
         let names = missed.iter().map(|name| format!("`{name}`")).join(", ");

@@ -8,6 +8,7 @@ use pushmem_nest::{Binary, Index, Span};
 use crate::emit::Block;
 use crate::fit::index_of;
 use crate::held::NARROW;
+use crate::loops::Loops;
 use crate::lower::MOST_ENTRIES;
 use crate::plan::{Array, Arrays, Box};
 use crate::rebuild::value_of;
@@ -22,19 +23,23 @@ type Indexed = Rc<Value<Element>>;
 ///
 /// # Errors
 /// When a table would have too many entries.
-pub(crate) fn with_tables(blocks: Vec<Block>, are_kept: bool, arrays: &mut Arrays) -> Result<Vec<Block>> {
+pub(crate) fn with_tables(blocks: Vec<Block>, are_kept: bool, loops: Loops, arrays: &mut Arrays) -> Result<Vec<Block>> {
     let edged = blocks.iter().flat_map(Block::loads).filter_map(|load| match load {
         Element::Array { array, outside: Some(_), .. } => Some(*array),
         _ => None,
     });
     let edged = edged.collect();
-    let mut tables = Tables { straight: Straight::new(arrays), edged, copies: HashMap::new(), known: HashMap::new() };
+    let computed = loops.looks_up();
+    let mut tables =
+        Tables { straight: Straight::new(arrays), computed, edged, copies: HashMap::new(), known: HashMap::new() };
     blocks.into_iter().try_for_each(|block| tables.look_up(block, are_kept))?;
     Ok(tables.straight.done)
 }
 
 struct Tables<'a> {
     straight: Straight<'a>,
+    /// Whether indices with pieces are computed where they are looked up.
+    computed: bool,
     /// The arrays that are read beyond their edges, as memories whose elements are looked up are not: those are copies.
     edged: BTreeSet<usize>,
     copies: HashMap<usize, usize>,
@@ -81,15 +86,20 @@ impl Tables<'_> {
             }
             _ => return Ok(None),
         };
+        let array = match self.edged.contains(&array) {
+            true => *self.copies.entry(array).or_insert_with(|| self.straight.begun_anew(array, *span)),
+            false => array,
+        };
+        if let Element::Array { indices, .. } = element
+            && self.computed
+        {
+            return Ok(Some(Element::new(array, indices.clone(), *span)));
+        }
         let look_up = |value: &Indexed| match index_of(&**value, ranges).filter(is_summed) {
             Some(sum) => Ok(value_of(&sum)),
             None => self.entry(array, value, ranges, *span),
         };
         let indices = values.iter().map(look_up).collect::<Result<_>>()?;
-        let array = match self.edged.contains(&array) {
-            true => *self.copies.entry(array).or_insert_with(|| self.straight.begun_anew(array, *span)),
-            false => array,
-        };
         Ok(Some(Element::Chosen { array, indices, span: *span }))
     }
 

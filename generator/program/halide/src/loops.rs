@@ -45,11 +45,16 @@ pub enum Loops {
     Raster,
     /// As [`Loops::Raster`], with reductions that are wholly unrolled.
     Unrolled,
+    /// As [`Loops::Kept`], with elements that are looked up where indices are no sums of variables, and not copied.
+    LookedUp,
+    /// As [`Loops::LookedUp`], with a copy of all elements that are looked up.
+    Gathered,
 }
 
 impl Loops {
     /// All of them, in the order in which they are tried.
-    pub const ALL: [Self; 4] = [Self::Scheduled, Self::Kept, Self::Raster, Self::Unrolled];
+    pub const ALL: [Self; 6] =
+        [Self::Scheduled, Self::Kept, Self::Raster, Self::Unrolled, Self::LookedUp, Self::Gathered];
 
     /// The words for these loops in messages.
     pub fn said(self) -> &'static str {
@@ -58,7 +63,19 @@ impl Loops {
             Self::Kept => "whole arrays between its stages",
             Self::Raster => "rows around columns around the loops of reductions, one iteration at a time",
             Self::Unrolled => "rows around columns, and reductions wholly unrolled",
+            Self::LookedUp => "whole arrays between its stages, whose elements are looked up",
+            Self::Gathered => "whole arrays between its stages, and copies of elements that are looked up",
         }
+    }
+
+    /// Whether there are whole arrays between stages, whatever these are.
+    pub(crate) fn keeps_arrays(self) -> bool {
+        matches!(self, Self::Kept | Self::LookedUp | Self::Gathered)
+    }
+
+    /// Whether elements are looked up where indices are no sums of variables.
+    pub(crate) fn looks_up(self) -> bool {
+        matches!(self, Self::LookedUp | Self::Gathered)
     }
 
     /// The variables of a definition of a Func with these arguments, outermost first, and what of the schedule is for
@@ -66,7 +83,7 @@ impl Loops {
     pub(crate) fn order(self, definition: &Definition, func: &Func) -> (Vec<Order>, Vec<&'static str>) {
         let (mut found, ignored) = order(definition);
         let arguments = &func.arguments;
-        if matches!(self, Self::Scheduled | Self::Kept) {
+        if self == Self::Scheduled || self.keeps_arrays() {
             return (found, ignored);
         }
         let reduced = |name: &String| definition.domain.iter().rposition(|each| &each.name == name);

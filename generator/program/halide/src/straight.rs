@@ -6,6 +6,8 @@
 //! more parts need a copy of the copy.
 //!
 //! A copy follows one sum of variables along each dimension; `several` is about indices of several sums.
+//!
+//! Where elements are looked up, such reads stay as they are, or one nest copies all of their elements, in the order in which they are read.
 
 mod several;
 mod steps;
@@ -17,6 +19,7 @@ use pushmem_nest::{Index, Span};
 
 use self::several::SpreadKey;
 use crate::emit::{Block, Loop, Statement};
+use crate::loops::Loops;
 use crate::plan::{Array, Arrays, Box, Storage};
 use crate::rebuild::{rewritten, value_of};
 use crate::regions::extend;
@@ -35,10 +38,12 @@ const MOST_SPARSE: i64 = 4;
 type Key = (usize, Vec<Option<Vec<i64>>>, Option<i64>, Box);
 
 /// The blocks with addresses that are sums; where there is no way, a block stays as it is.
-pub(crate) fn straightened(blocks: Vec<Block>, arrays: &mut Arrays) -> Vec<Block> {
-    let mut straight = Straight::new(arrays);
+pub(crate) fn straightened(blocks: Vec<Block>, arrays: &mut Arrays, loops: Loops) -> Vec<Block> {
+    let mut straight = Straight { loops, ..Straight::new(arrays) };
     for mut block in blocks {
-        straight.read_copies(&mut block, Straight::unlimited);
+        if !loops.looks_up() {
+            straight.read_copies(&mut block, Straight::unlimited);
+        }
         straight.divide_loops(&mut block);
         straight.block(block);
     }
@@ -86,6 +91,7 @@ pub(crate) struct Straight<'a> {
     pub arrays: &'a mut Arrays,
     /// The blocks so far, with those that copy.
     pub done: Vec<Block>,
+    loops: Loops,
     copies: HashMap<Key, usize>,
     spread: HashMap<SpreadKey, usize>,
 }
@@ -101,7 +107,7 @@ struct Read<'a> {
 
 impl<'a> Straight<'a> {
     pub fn new(arrays: &'a mut Arrays) -> Self {
-        Self { arrays, done: Vec::new(), copies: HashMap::new(), spread: HashMap::new() }
+        Self { arrays, done: Vec::new(), loops: Loops::Kept, copies: HashMap::new(), spread: HashMap::new() }
     }
 
     fn variable(&mut self, name: String) -> Variable {
@@ -166,7 +172,8 @@ impl<'a> Straight<'a> {
             let mut part = |value: &Value<Element>| {
                 let Value::Load(Element::Array { array, indices, outside, span }) = value else { return None };
                 let read = Read { array: *array, indices, outside: *outside, span: *span, ranges: &ranges };
-                let (copy, indices) = if written.contains(array) { None } else { copy(self, &read) }?;
+                let is_read = written.contains(array) || self.loops == Loops::LookedUp && outside.is_none();
+                let (copy, indices) = if is_read { None } else { copy(self, &read) }?;
                 Some(load(copy, &indices, *span))
             };
             let mut known = HashMap::new();
@@ -185,6 +192,9 @@ impl<'a> Straight<'a> {
             return false;
         };
         let Value::Load(Element::Array { array, indices: read, outside, span }) = &**value else { return false };
+        if self.loops == Loops::LookedUp && outside.is_none() {
+            return false;
+        }
         let held = &self.arrays.held;
         let follows = |index: &Index, read: &Index| match OfSum::new(read, ranges) {
             Some(of) => of.sum == *index,
@@ -251,6 +261,12 @@ impl<'a> Straight<'a> {
         {
             return Some((*copy, indices));
         }
+        if self.loops == Loops::Gathered && outside.is_none() {
+            let target = self.target(read, "gathered", into);
+            self.gathered(read, &sums, target, &key.3);
+            self.copies.insert(key, target);
+            return Some((target, indices));
+        }
         let steps = steps(&sums)?;
         let last = steps.len();
         let mut source = (read.array, region);
@@ -281,6 +297,19 @@ impl<'a> Straight<'a> {
         self.arrays.boxes[copy] = Some(region.clone());
         self.nest(span, copy, &region, |_, indices| load(array, indices, span));
         copy
+    }
+
+    /// Copies the elements of a read by one nest over the values of its sums.
+    fn gathered(&mut self, read: &Read, sums: &[Option<OfSum>], target: usize, values: &Box) {
+        self.enlarge(target, values);
+        self.nest(read.span, target, values, |_, indices| {
+            let of = |(sum, index): (&Option<OfSum>, &Index)| match sum {
+                Some(of) => of.function.substituted(0, index).unwrap_or_default(),
+                None => index.clone(),
+            };
+            let from: Vec<Index> = sums.iter().zip(indices).map(of).collect();
+            load(read.array, &from, read.span)
+        });
     }
 
     /// The array that a copy goes to.

@@ -18,7 +18,7 @@ const MOST_SWEEPS: i64 = 256;
 
 /// Divides updates into their sweeps.
 pub(crate) fn divided(plan: &mut Plan, loops: Loops) {
-    let most = if loops == Loops::Scheduled { FEW_SWEEPS } else { MOST_SWEEPS };
+    let most = if loops == Loops::Scheduled || loops.looks_up() { FEW_SWEEPS } else { MOST_SWEEPS };
     let stages = std::mem::take(&mut plan.stages);
     for (definition, stage) in with_definitions(&stages) {
         let sweeps = match definition {

@@ -340,6 +340,36 @@ fn no_array_needs_to_be_written_by_three_nests() {
     assert!(!self::nest("added_twice").contains("so_far"));
 }
 
+/// Whatever the loops, a pipeline computes the same.
+#[test]
+fn other_loops_compute_what_halide_computes() {
+    let mut looked_up = 0;
+    for (name, loops) in pipelines().into_iter().flat_map(|name| Loops::ALL.map(|loops| (name.clone(), loops))) {
+        let checked = match import_with_loops(&format!("{name}.hlpipe"), &bytes(&name), loops, Floats::Exact) {
+            Err(refused) if !refused.is_fault() => continue,
+            checked => checked.unwrap(),
+        };
+        looked_up += usize::from(matches!(loops, Loops::LookedUp | Loops::Gathered));
+        let arrays = checked.program.arrays_of(ArrayKind::Input).map(|array| &array.name);
+        let inputs = arrays.map(|array| (array.clone(), image(&name, array))).collect();
+        let found = checked.program.run(&inputs).unwrap();
+        assert_eq!(found.values().next().unwrap().values(), image(&name, "output").values(), "{name}, {loops:?}");
+    }
+    assert!(looked_up > 10, "{looked_up}");
+}
+
+/// Where indices are no sums of variables, elements are copied in steps, looked up where they are read, or copied by one nest.
+#[test]
+fn elements_are_copied_or_looked_up() {
+    let nest = |loops| {
+        import_with_loops("wrapped.hlpipe", &bytes("wrapped"), loops, Floats::Exact).unwrap().program.to_string()
+    };
+    let (copied, looked_up, gathered) = (nest(Loops::Scheduled), nest(Loops::LookedUp), nest(Loops::Gathered));
+    assert!(copied.matches("for ").count() > 20 && !copied.contains('%'), "{copied}");
+    assert_eq!((looked_up.matches("for ").count(), looked_up.matches("input[").count()), (2, 3), "{looked_up}");
+    assert_eq!((gathered.matches("for ").count(), gathered.matches("input[").count()), (4, 1), "{gathered}");
+}
+
 /// No part of a file can be left out.
 #[test]
 fn every_part_of_a_file_is_needed() {

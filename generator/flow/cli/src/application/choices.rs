@@ -17,7 +17,7 @@ use pushmem_mapper::{
     cycles_unplaced,
 };
 use pushmem_nest::Program;
-use pushmem_realization::{Dedicated, build};
+use pushmem_realization::{Dedicated, build, planned};
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
@@ -25,6 +25,9 @@ use crate::application::arrays;
 use crate::application::program::Reading;
 use crate::application::tiles::{self, Named};
 use crate::output;
+
+/// The loops of a file with whole arrays that are tried beside those of its schedule.
+const WITH_WHOLE_ARRAYS: [Loops; 3] = [Loops::Kept, Loops::LookedUp, Loops::Gathered];
 
 /// With so many scheduled operations, tiles are no longer tried in place of one that does not do.
 const MOST_SCHEDULED: usize = 200;
@@ -200,63 +203,81 @@ impl Chosen {
 
     /// Compiles the program of a file. A schedule of Halide says which hardware there is, and never whether there is any: where the
     /// memories cannot serve its loops, others are tried, and a warning says so. It does not say whether whole arrays are between its
-    /// stages: both are tried, and the cheaper is taken.
+    /// stages, nor whether elements are copied or looked up there: all are tried, and the cheapest is taken.
     ///
     /// # Errors
     /// Those of the compiler for the loops of the schedule.
     pub fn compile_file(&self, program: Program, file: &Path) -> Result<Dedicated, Diagnostic> {
-        let refused = match self.observed(program.clone()) {
-            Ok(found) => {
-                let kept = self.with_whole_arrays(&program, &found, file)?;
-                let plan = |kept| plan(kept, &self.target, &self.constraints, Delivery::default(), &|_| {}).ok();
-                let kept = kept.and_then(plan).filter(|kept| kept.is_cheaper(&found) && !kept.is_wider(&found));
-                let Some(kept) = kept else { return Ok(found) };
-                kept.trials.iter().for_each(|trial| output::note(&trial.to_string()));
-                return Ok(Dedicated::of(kept)?);
-            }
+        let (refused, (found, program)) = match self.observed(program.clone()) {
+            Ok(found) => (None, (found, program)),
             Err(CompileError::Fault(fault)) => return Err(CompileError::Fault(fault).into()),
-            Err(refused) => refused,
+            Err(refused) => {
+                let others = self.other_programs(file);
+                let found = others.iter().find_map(|(loops, of)| Some((*loops, self.observed(of.clone()).ok()?, of)));
+                let Some((loops, found, of)) = found else {
+                    let programs = std::iter::once(program).chain(others.into_iter().map(|(_, program)| program));
+                    return Err(self.explained(&programs.collect_vec(), refused));
+                };
+                (Some((refused.to_string(), loops)), (found, of.clone()))
+            }
         };
-        let others = self.other_programs(file)?;
-        let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
-        let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
-        other.ok_or_else(|| self.explained(&programs(), refused))
+        let mut cheapest: Option<(Loops, Compiled)> = None;
+        for (loops, other) in self.with_whole_arrays(&program, &found, file, &WITH_WHOLE_ARRAYS) {
+            let Ok(other) = planned(other, &self.target, &self.constraints, &|_| {}) else { continue };
+            let least = cheapest.as_ref().map_or(&*found, |(_, compiled)| compiled);
+            if other.is_cheaper(least) && !other.is_wider(&found) {
+                cheapest = Some((loops, other));
+            }
+        }
+        let other = cheapest.as_ref().map(|(loops, _)| *loops).or(refused.as_ref().map(|(_, first)| *first));
+        if let Some(loops) = other {
+            self.check_import(file, loops)?;
+        }
+        if let (Some(loops), Some((refused, _))) = (other, refused) {
+            warn_of_loops(&program.name, loops, &refused);
+        }
+        let Some((_, cheapest)) = cheapest else { return Ok(found) };
+        cheapest.trials.iter().for_each(|trial| output::note(&trial.to_string()));
+        Ok(Dedicated::of(cheapest)?)
     }
 
-    /// The program of a file with whole arrays between its stages, if the one that names no pipeline may be another, cheaper one than was `found`.
-    ///
-    /// # Errors
-    /// A fault of the import.
+    /// The programs of a file with whole arrays between its stages, of these kinds, that may be cheaper than the one that was `found`. Of
+    /// the one that is taken, the import is still to be [checked](Self::check_import).
     fn with_whole_arrays(
         &self,
         program: &Program,
         found: &Compiled,
         file: &Path,
-    ) -> Result<Option<Program>, Diagnostic> {
-        if program.schedule.is_some() || found.is_least() {
-            return Ok(None);
-        }
-        match pushmem_halide::read_with_loops(file, Loops::Kept, self.reading.floats()) {
-            Some(Err(fault)) if fault.is_fault() => Err(fault),
-            kept => Ok(kept.and_then(Result::ok).map(|kept| kept.program)),
-        }
-    }
-
-    /// The program of a file with other loops than those of its schedule. None for files that have no others.
-    ///
-    /// # Errors
-    /// A fault of the import, which its proof has found.
-    fn other_programs(&self, file: &Path) -> Result<Vec<(Loops, Program)>, Diagnostic> {
-        let floats = self.reading.floats();
-        let mut found = Vec::new();
-        for loops in Loops::ALL.into_iter().skip(1) {
-            match pushmem_halide::read_with_loops(file, loops, floats) {
-                Some(Ok(checked)) => found.push((loops, checked.program)),
-                Some(Err(fault)) if fault.is_fault() => return Err(fault),
-                Some(Err(_)) | None => {}
+        kinds: &[Loops],
+    ) -> Vec<(Loops, Program)> {
+        let mut programs: Vec<(Loops, Program)> = Vec::new();
+        // A schedule of whole arrays is the first kind already.
+        let is_other = |loops: &Loops| !found.is_least() && (*loops != Loops::Kept || program.schedule.is_none());
+        for &loops in kinds.iter().filter(|loops| is_other(loops)) {
+            if let Some(Ok(other)) = pushmem_halide::candidate(file, loops, self.reading.floats())
+                && other != *program
+                && !programs.iter().any(|(_, known)| *known == other)
+            {
+                programs.push((loops, other));
             }
         }
-        Ok(found)
+        programs
+    }
+
+    /// Checks that the program of a file with these loops computes what the file says.
+    ///
+    /// # Errors
+    /// A fault of the import.
+    fn check_import(&self, file: &Path, loops: Loops) -> Result<(), Diagnostic> {
+        pushmem_halide::read_with_loops(file, loops, self.reading.floats()).transpose().map(|_| ())
+    }
+
+    /// The programs of a file with other loops than those of its schedule. None for files that have no others. Of the one that is taken, the
+    /// import is still to be [checked](Self::check_import).
+    fn other_programs(&self, file: &Path) -> Vec<(Loops, Program)> {
+        let others = Loops::ALL.into_iter().skip(1);
+        let read = |loops| Some((loops, pushmem_halide::candidate(file, loops, self.reading.floats())?.ok()?));
+        others.filter_map(read).collect()
     }
 
     /// Compiles a program for an array.
@@ -290,24 +311,33 @@ impl Chosen {
         let compiled = |program: &Program| self.compile_for(program, array, edited, options, progress);
         let refused = match compiled(program) {
             Ok(found) if edited.is_empty() => {
-                let kept = self.with_whole_arrays(program, &found.0, file)?;
-                let unplaced = |kept: &Program| self.compile_unplaced(kept, array);
-                let is_shorter =
-                    |kept: &Program| unplaced(kept).is_ok_and(|kept| kept.graph.length < found.0.graph.length);
-                let kept = kept.filter(is_shorter).and_then(|kept| compiled(&kept).ok());
-                return Ok(kept.filter(|kept| kept.0.graph.length < found.0.graph.length).unwrap_or(found));
+                let kept = self.with_whole_arrays(program, &found.0, file, &[Loops::Kept]).pop();
+                let is_shorter = |kept: &Compiled| kept.graph.length < found.0.graph.length;
+                let kept = kept.filter(|(_, kept)| self.compile_unplaced(kept, array).is_ok_and(|of| is_shorter(&of)));
+                let Some(((loops, _), kept)) = kept.and_then(|kept| Some((kept.clone(), compiled(&kept.1).ok()?)))
+                else {
+                    return Ok(found);
+                };
+                if !is_shorter(&kept.0) {
+                    return Ok(found);
+                }
+                self.check_import(file, loops)?;
+                return Ok(kept);
             }
             // Edited stages are those of the schedule.
             Err(refused) if edited.is_empty() => refused,
             done => return Ok(done?),
         };
-        let others = self.other_programs(file)?;
+        let others = self.other_programs(file);
         // A program that is too large has no other loops that are smaller.
         if others.is_empty() || refused.cycles.is_some() {
             return Err(self.with_longer_array(refused, program, array));
         }
-        let other = with_other_loops(&others, refused.diagnostic.message(), |other| compiled(other).ok());
-        other.ok_or_else(|| self.with_longer_array(refused, program, array))
+        let other = others.iter().find_map(|(loops, other)| Some((loops, compiled(other).ok()?)));
+        let Some((loops, found)) = other else { return Err(self.with_longer_array(refused, program, array)) };
+        self.check_import(file, *loops)?;
+        warn_of_loops(&program.name, *loops, refused.diagnostic.message());
+        Ok(found)
     }
 
     /// The refusal of a program by an array, with the first shipped array of such tiles that counts the cycles of its schedule, where
@@ -390,18 +420,11 @@ impl Chosen {
     }
 }
 
-/// The first result for a program with other loops than those of its schedule, with a warning that says which.
-fn with_other_loops<Found>(
-    others: &[(Loops, Program)],
-    refused: &str,
-    compiled: impl Fn(&Program) -> Option<Found>,
-) -> Option<Found> {
-    let (name, loops, found) =
-        others.iter().find_map(|(loops, program)| Some((&program.name, loops, compiled(program)?)))?;
+/// Warns that a program has these loops, where those of its schedule were refused.
+fn warn_of_loops(name: &str, loops: Loops, refused: &str) {
     output::report(
         Diagnostic::new(format!("`{name}` has other loops than its schedule: {}", loops.said()))
             .with_help(format!("with those of the schedule, {refused}"))
             .as_warning(),
     );
-    Some(found)
 }

@@ -48,7 +48,11 @@ impl Lowering<'_> {
         }
         let is_pure = func.updates.is_empty() && func.definition.is_some();
         // Where arrays are kept, addresses are sums of variables: what has others is copied to an array before.
-        let is_kept = self.is_reduction || self.loops == Loops::Kept;
+        let is_kept = match self.loops {
+            Loops::Kept | Loops::Gathered => true,
+            Loops::LookedUp => false,
+            Loops::Scheduled | Loops::Raster | Loops::Unrolled => self.is_reduction,
+        };
         let is_copied = is_kept && is_pure && !self.held.contains(&number) && self.is_bent(number, 0);
         let is_stored = is_copied || self.stored.contains_key(&number);
         if !is_stored

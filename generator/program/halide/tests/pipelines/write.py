@@ -809,6 +809,15 @@ def blocks_of_seven():
 
 
 @program
+def wrapped():
+    """Sums of three pixels of an image that is repeated."""
+    image, repeated, output = hl.ImageParam(U8, 2, "input"), hl.Func("repeated"), hl.Func("output")
+    repeated[x, y] = image[(x - 5) % 8, (y - 3) % 8]
+    output[x, y] = repeated[x, y] + repeated[x + 1, y] + repeated[x + 2, y]
+    return output, [image], [18, 20]
+
+
+@program
 def least_of_all():
     """Funcs without dimensions."""
     image, least, output = hl.ImageParam(U8, 2, "input"), hl.Func("least"), hl.Func("output")
