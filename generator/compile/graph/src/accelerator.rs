@@ -187,8 +187,8 @@ pub fn counted_levels(stage: &Stage, schedule: &Affine) -> Vec<usize> {
 }
 
 /// A stream of beats with a ready-valid handshake. A beat is due at each step of its counter.
-#[derive(Clone, Debug)]
-pub struct Stream {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream<LaneOfBeat = Lane> {
     /// A unique name, an identifier.
     pub name: String,
     /// The array, an index of the program's.
@@ -198,7 +198,15 @@ pub struct Stream {
     /// When beats are due.
     pub counter: CounterId,
     /// The words of a beat.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<LaneOfBeat>,
+}
+
+impl<LaneOfBeat> Stream<LaneOfBeat> {
+    /// The stream of the same elements with other lanes.
+    pub fn with_lanes<Other>(&self, lanes: Vec<Other>) -> Stream<Other> {
+        let Stream { ref name, array, element, counter, .. } = *self;
+        Stream { name: name.clone(), array, element, counter, lanes }
+    }
 }
 
 /// A word of a beat.

@@ -19,10 +19,10 @@ use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::UnifiedBuffer;
-use pushmem_nest::{Level, Program, Type, Word};
+use pushmem_nest::{Level, Program, Word};
 use pushmem_stages::{Pipeline, Stage};
 
-use crate::accelerator::{Condition, Counter, Variable};
+use crate::accelerator::{Condition, Counter, Stream, Variable};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 
 /// Operations, selections, streams and arrays in memory, and the nets between them.
@@ -224,20 +224,8 @@ pub enum BitDriver {
     Begins(CounterId),
 }
 
-/// A stream from outside with a ready-valid handshake. A beat is due at each step of its counter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputNode {
-    /// A unique name, an identifier.
-    pub name: String,
-    /// The array, an index of the program's.
-    pub array: usize,
-    /// Type of the elements.
-    pub element: Type,
-    /// When beats are due.
-    pub counter: CounterId,
-    /// The words of a beat.
-    pub lanes: Vec<InputLane>,
-}
+/// A stream from outside.
+pub type InputNode = Stream<InputLane>;
 
 /// A word of a beat from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,20 +237,8 @@ pub struct InputLane {
     pub element: Affine,
 }
 
-/// A stream to outside with a ready-valid handshake. A beat is due at each step of its counter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputNode {
-    /// A unique name, an identifier.
-    pub name: String,
-    /// The array, an index of the program's.
-    pub array: usize,
-    /// Type of the elements.
-    pub element: Type,
-    /// When beats are due.
-    pub counter: CounterId,
-    /// The words of a beat.
-    pub lanes: Vec<OutputLane>,
-}
+/// A stream to outside.
+pub type OutputNode = Stream<OutputLane>;
 
 /// A word of a beat to outside.
 #[derive(Clone, Debug, PartialEq, Eq)]

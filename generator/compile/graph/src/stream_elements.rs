@@ -8,7 +8,7 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::{Program, Type};
 
-use crate::accelerator::{Counter, Lane, Stream};
+use crate::accelerator::{Counter, Stream};
 use crate::application::{InputNode, OutputNode};
 use crate::ids::CounterId;
 use crate::run::{Beats, output_images, word_of};
@@ -47,14 +47,6 @@ impl StreamElements<'_> {
         counters[self.counter]
             .extent
             .for_each(|index| self.lanes.iter().for_each(|lane| visit(lane.at(index) as usize)));
-    }
-}
-
-impl Stream {
-    /// The stream of an accelerator that has these elements on these lanes.
-    pub fn of(elements: &StreamElements, lanes: Vec<Lane>) -> Self {
-        let StreamElements { name, array, element, counter, .. } = *elements;
-        Stream { name: name.to_owned(), array, element, counter, lanes }
     }
 }
 

@@ -15,7 +15,7 @@ use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
-    Memories, OperationDatapath, Source, Storage, Stream, TileOutput, Wire, WireId, WordDriver, WordId,
+    Memories, OperationDatapath, Source, Storage, TileOutput, Wire, WireId, WordDriver, WordId,
 };
 use pushmem_nest::{Loop, Operation, Program};
 
@@ -183,7 +183,7 @@ impl Realizer<'_> {
                 Lane { wire, stage, element: of.element.clone() }
             };
             let lanes = stream.lanes.iter().enumerate().map(lane).collect();
-            self.accelerator.inputs.push(Stream::of(&stream.into(), lanes));
+            self.accelerator.inputs.push(stream.with_lanes(lanes));
         }
     }
 
@@ -197,7 +197,7 @@ impl Realizer<'_> {
                 };
                 lanes.push(Lane { wire, stage: lane.stage, element: lane.element.clone() });
             }
-            self.accelerator.outputs.push(Stream::of(&stream.into(), lanes));
+            self.accelerator.outputs.push(stream.with_lanes(lanes));
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use pushmem_affine::Affine;
 use pushmem_buffers::{Loop, Port};
 
 use super::{
-    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, Hold, InputNode, KernelNode, OutputNode, RamNode,
-    RamReadNode, RamWriteNode, UnitNode, WordDriver, WordNet,
+    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, Hold, InputLane, InputNode, KernelNode, OutputLane,
+    OutputNode, RamNode, RamReadNode, RamWriteNode, UnitNode, WordDriver, WordNet,
 };
-use crate::accelerator::{Condition, Counter, Variable};
+use crate::accelerator::{Condition, Counter, Stream, Variable};
 use pushmem_nest::Word;
 
 /// The heading of the text: its notation.
@@ -71,20 +71,24 @@ impl ApplicationGraph {
     }
 
     fn input(&self, stream: &InputNode) -> String {
-        let InputNode { name: of, array, element, counter, lanes } = stream;
-        let lane = |net: &str, element: &Affine| format!("\n  - {{net: {}, element: {}}}", name(net), affine(element));
-        let lanes = lanes.iter().map(|of| lane(&self.words[of.net].name, &of.element)).join("");
-        let array = name(&self.names.arrays[*array]);
-        format!("name: {}\narray: {array}\ntype: {}\ncounter: {counter}\nlanes:{lanes}", name(of), element.name())
+        let lane = |InputLane { net, element }: &InputLane| {
+            format!("net: {}, element: {}", name(&self.words[*net].name), affine(element))
+        };
+        self.stream(stream, lane)
     }
 
     fn output(&self, stream: &OutputNode) -> String {
-        let OutputNode { name: of, array, element, counter, lanes } = stream;
-        let lanes = lanes.iter().map(|lane| {
-            let (edge, stage) = (self.edge_text(lane.edge), self.stage(lane.stage));
-            format!("\n  - {{edge: {edge}, stage: {stage}, element: {}}}", affine(&lane.element))
-        });
-        let (array, lanes) = (name(&self.names.arrays[*array]), lanes.collect::<String>());
+        let lane = |OutputLane { edge, stage, element }: &OutputLane| {
+            let (edge, stage) = (self.edge_text(*edge), self.stage(*stage));
+            format!("edge: {edge}, stage: {stage}, element: {}", affine(element))
+        };
+        self.stream(stream, lane)
+    }
+
+    fn stream<Lane>(&self, stream: &Stream<Lane>, lane: impl Fn(&Lane) -> String) -> String {
+        let Stream { name: of, array, element, counter, lanes } = stream;
+        let lanes = lanes.iter().map(|of| format!("\n  - {{{}}}", lane(of))).join("");
+        let array = name(&self.names.arrays[*array]);
         format!("name: {}\narray: {array}\ntype: {}\ncounter: {counter}\nlanes:{lanes}", name(of), element.name())
     }
 

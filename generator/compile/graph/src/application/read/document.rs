@@ -16,7 +16,7 @@ pub(super) struct GraphText {
     #[serde(default)]
     pub counters: Vec<Counter>,
     #[serde(default)]
-    pub inputs: Vec<InputText>,
+    pub inputs: Vec<StreamText<InputLaneText>>,
     #[serde(default)]
     pub arrays: Vec<ArrayText>,
     #[serde(default)]
@@ -32,17 +32,17 @@ pub(super) struct GraphText {
     #[serde(default)]
     pub constants: Vec<ConstantText>,
     #[serde(default)]
-    pub outputs: Vec<OutputText>,
+    pub outputs: Vec<StreamText<OutputLaneText>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct InputText {
+pub(super) struct StreamText<Lane> {
     pub name: String,
     pub array: String,
     pub r#type: String,
     pub counter: u32,
-    pub lanes: Vec<InputLaneText>,
+    pub lanes: Vec<Lane>,
 }
 
 #[derive(Deserialize)]
@@ -50,16 +50,6 @@ pub(super) struct InputText {
 pub(super) struct InputLaneText {
     pub net: String,
     pub element: Affine,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OutputText {
-    pub name: String,
-    pub array: String,
-    pub r#type: String,
-    pub counter: u32,
-    pub lanes: Vec<OutputLaneText>,
 }
 
 #[derive(Deserialize)]

@@ -12,11 +12,11 @@ use super::super::{
     RamReadNode, RamWriteNode, StageResult, UnitNode, WordDriver, WordNet,
 };
 use super::document::{
-    ArrayText, BitText, HoldText, InputText, KernelText, NetText, OutputText, RamReadText, RamText, RamWriteText,
-    UnitText,
+    ArrayText, BitText, HoldText, InputLaneText, KernelText, NetText, OutputLaneText, RamReadText, RamText,
+    RamWriteText, StreamText, UnitText,
 };
 use super::{MOST_DELAY, MOST_PORTS, Nets, Read, Reader, parse_condition};
-use crate::accelerator::{Condition, Counter, Variable};
+use crate::accelerator::{Condition, Counter, Stream, Variable};
 use crate::ids::{CounterId, InputId, KernelId, WordId};
 
 impl Reader<'_> {
@@ -74,50 +74,49 @@ impl Reader<'_> {
 
     pub(super) fn input(
         &self,
-        text: InputText,
+        text: StreamText<InputLaneText>,
         nets: &Nets,
         driven: &mut HashMap<WordId, (InputId, usize)>,
         path: &FieldPath,
     ) -> Read<InputNode> {
-        let counter = self.counter_id(text.counter, &path.key("counter"))?;
-        let mut lanes = Vec::new();
-        for (number, lane) in text.lanes.into_iter().enumerate() {
-            let path = path.key("lanes").index(number);
+        self.stream(text, path, |number, lane, counter, path| {
             let net = self.word(&lane.net, nets, &path.key("net"))?;
-            self.check_element(&lane.element, counter, &path)?;
+            self.check_element(&lane.element, counter, path)?;
             if driven.insert(net, (self.graph.inputs.next_idx(), number)).is_some() {
                 let message = format!("another lane drives `{}`", lane.net);
                 return self.document.refuse(&path.key("net"), message, "give each lane a net of its own");
             }
-            lanes.push(InputLane { net, element: lane.element });
-        }
-        Ok(InputNode {
-            array: self.named("array", &self.names.arrays, &text.array, &path.key("array"))?,
-            element: self.element(&text.r#type, &path.key("type"))?,
-            name: text.name,
-            counter,
-            lanes,
+            Ok(InputLane { net, element: lane.element })
         })
     }
 
-    pub(super) fn output(&self, text: OutputText, nets: &Nets, path: &FieldPath) -> Read<OutputNode> {
-        let counter = self.counter_id(text.counter, &path.key("counter"))?;
-        let lanes = text.lanes.into_iter().enumerate().map(|(number, lane)| {
-            let path = path.key("lanes").index(number);
-            self.check_element(&lane.element, counter, &path)?;
+    pub(super) fn output(&self, text: StreamText<OutputLaneText>, nets: &Nets, path: &FieldPath) -> Read<OutputNode> {
+        self.stream(text, path, |_, lane, counter, path| {
+            self.check_element(&lane.element, counter, path)?;
             Ok(OutputLane {
                 edge: self.edge(&lane.edge, nets, &path.key("edge"))?,
                 stage: self.stage(&lane.stage, &path.key("stage"))?,
                 element: lane.element,
             })
-        });
-        let lanes = lanes.collect::<Read<_>>()?;
-        Ok(OutputNode {
+        })
+    }
+
+    /// A stream, where `lane` reads each of its lanes by its number.
+    fn stream<Text, Lane>(
+        &self,
+        text: StreamText<Text>,
+        path: &FieldPath,
+        mut lane: impl FnMut(usize, Text, CounterId, &FieldPath) -> Read<Lane>,
+    ) -> Read<Stream<Lane>> {
+        let counter = self.counter_id(text.counter, &path.key("counter"))?;
+        let lanes = text.lanes.into_iter().enumerate();
+        let lanes = lanes.map(|(number, text)| lane(number, text, counter, &path.key("lanes").index(number)));
+        Ok(Stream {
+            lanes: lanes.collect::<Read<_>>()?,
             array: self.named("array", &self.names.arrays, &text.array, &path.key("array"))?,
             element: self.element(&text.r#type, &path.key("type"))?,
             name: text.name,
             counter,
-            lanes,
         })
     }
 
