@@ -13,7 +13,7 @@ mod read;
 mod streams;
 mod text;
 
-pub use model::{ArrayAccesses, KernelFunction, Machine, NetWord, PortAccesses};
+pub use model::{ArrayAccesses, Machine, PortAccesses};
 
 use index_vec::IndexVec;
 use itertools::Itertools;

@@ -13,6 +13,7 @@ mod application;
 mod arrivals;
 mod collisions;
 mod ids;
+mod kernel_state;
 mod lanes;
 mod ram;
 mod run;
@@ -27,11 +28,12 @@ pub use accelerator::{
 };
 pub use application::{
     ApplicationGraph, ArrayAccesses, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold,
-    InputLane, InputNode, KernelFunction, KernelNode, Machine, NetWord, OutputLane, OutputNode, PortAccesses,
-    ProgramNames, RamNode, RamReadNode, RamWriteNode, StageResult, UnitNode, WordDriver, WordNet,
+    InputLane, InputNode, KernelNode, Machine, OutputLane, OutputNode, PortAccesses, ProgramNames, RamNode,
+    RamReadNode, RamWriteNode, StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use collisions::reads_apart;
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};
+pub use kernel_state::{KernelFunction, NetWord};
 pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Run};
 pub use storage::{ArrayMemory, DelayTiles, DelayedNet, MemoryTile, Storage, TileInput, TileOutput, WORDS_OF_SEQUENCE};

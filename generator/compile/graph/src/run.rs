@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
-use pushmem_datapaths::Evaluator;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
 use pushmem_nest::{ArrayKind, Program, Table, Type};
 
-use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Ram, Source, Stream, Turn};
-use crate::addresses::AddressPipeline;
-use crate::arrivals::Arrivals;
+use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, OperationDatapath, Ram, Source, Stream, Turn};
 use crate::ids::{CounterId, InputId, KernelId, RamId, TileId, WireId};
+use crate::kernel_state::{KernelState, function_of};
 use crate::ram::RamState;
 use crate::stream_elements::{StreamElements, arrays};
 
@@ -116,26 +114,11 @@ impl Accelerator {
     /// Runs the accelerator on the words of its input streams, cycle by cycle: those of its output streams, and what the tiles complain
     /// about, by their names.
     pub fn run_beats(&self, program: &Program, inputs: Vec<Beats>) -> (Vec<Beats>, Vec<(String, Violation)>) {
-        let mut machine = Machine::new(self, &program.tables, &|kernel| self.datapath_of(kernel, program));
+        let mut machine = Machine::new(self, &program.tables);
         let outputs = machine.run(&IndexVec::from(inputs));
         (outputs, machine.violations())
     }
-
-    /// The function of the datapath of a kernel.
-    fn datapath_of<'a>(&'a self, kernel: KernelId, program: &Program) -> Function<'a> {
-        let datapath = &self.datapaths[self.kernels[kernel].datapath].datapath;
-        let mut evaluator = Evaluator::new(datapath, &program.tables);
-        let mut loads = vec![0; datapath.loads().len()];
-        Box::new(move |operands, variables| {
-            datapath.joined(operands, &mut loads);
-            evaluator.evaluate(&loads, variables)
-        })
-    }
 }
-
-/// The result of a kernel, a function of its operands and the values of its variables, which are numbered as the loops of the
-/// operation.
-type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> i64 + 'a>;
 
 /// The state of a [`Counter`].
 pub(crate) struct CounterState<'a> {
@@ -188,24 +171,17 @@ impl<'a> CounterState<'a> {
 }
 
 /// An instance of a datapath.
-struct KernelState<'a> {
+struct Instance<'a> {
     /// The kernel, or the first of those that share it.
     kernel: KernelId,
-    function: Function<'a>,
-    arrivals: Arrivals,
-    /// Results under way, the next to appear first; empty for a kernel without registers.
-    results: VecDeque<i64>,
     operands: &'a [Source],
-    loads: Vec<u16>,
-    variables: Vec<i64>,
-    /// The addresses that it gives, each with the memory and the read.
-    addresses: Vec<(AddressPipeline<'a>, RamId, usize)>,
+    state: KernelState<'a>,
 }
 
 struct Machine<'a> {
     accelerator: &'a Accelerator,
     counters: IndexVec<CounterId, CounterState<'a>>,
-    instances: Vec<KernelState<'a>>,
+    instances: Vec<Instance<'a>>,
     /// The instance of each kernel.
     instance_of: IndexVec<KernelId, usize>,
     /// The words in each shift register, the newest last; that in each hold register; empty for other wires.
@@ -221,8 +197,8 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(accelerator: &'a Accelerator, tables: &[Table], function: &dyn Fn(KernelId) -> Function<'a>) -> Self {
-        let mut instances: Vec<KernelState> = Vec::new();
+    fn new(accelerator: &'a Accelerator, tables: &[Table]) -> Self {
+        let mut instances: Vec<Instance> = Vec::new();
         let mut instance_of: IndexVec<KernelId, usize> = IndexVec::new();
         for (number, kernel) in accelerator.kernels.iter_enumerated() {
             let unit = accelerator.unit_of(number).map(|unit| &accelerator.units[unit]);
@@ -232,26 +208,12 @@ impl<'a> Machine<'a> {
                 continue;
             }
             instance_of.push(instances.len());
-            instances.push({
-                let operation = &accelerator.datapaths[kernel.datapath];
-                let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
-                let arrivals = Arrivals::of(&operation.datapath);
-                let latency = operation.datapath.latency().saturating_sub(arrivals.latest());
-                KernelState {
-                    kernel: number,
-                    function: function(number),
-                    arrivals,
-                    results: VecDeque::from(vec![0; latency as usize]),
-                    operands,
-                    loads: vec![0; operands.len()],
-                    variables: vec![0; operation.depth],
-                    addresses: AddressPipeline::all(&operation.datapath, tables)
-                        .into_iter()
-                        .zip(accelerator.ram_reads_of(number))
-                        .map(|(pipeline, (ram, read))| (pipeline, ram, read))
-                        .collect(),
-                }
-            });
+            let OperationDatapath { datapath, depth, .. } = &accelerator.datapaths[kernel.datapath];
+            let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
+            let (function, reads) = (function_of(datapath, tables), accelerator.ram_reads_of(number));
+            let sizes = (operands.len(), *depth);
+            let state = KernelState::new(datapath, tables, function, datapath.latency(), sizes, reads);
+            instances.push(Instance { kernel: number, operands, state });
         }
         let registers = accelerator.wires.iter().map(|wire| match wire.driver {
             Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
@@ -309,7 +271,7 @@ impl<'a> Machine<'a> {
                 Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
                 Driver::ShiftRegister { .. } | Driver::Hold { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
-                Driver::Kernel { kernel, word } => word.of(self.kernel_result(self.instance_of[*kernel])),
+                Driver::Kernel { kernel, word } => self.kernel_result(self.instance_of[*kernel])[word.number()],
                 Driver::Turns { turns } => self.word_of_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
                 Driver::Ram { ram, read } => self.rams[*ram].shown(*read, self.ram_writes(*ram)),
@@ -370,42 +332,25 @@ impl<'a> Machine<'a> {
     }
 
     /// The result that a kernel shows. One without registers shows that of this cycle's operands.
-    fn kernel_result(&mut self, number: usize) -> i64 {
-        match self.instances[number].results.front() {
+    fn kernel_result(&mut self, number: usize) -> [u16; 2] {
+        match self.instances[number].state.results.front() {
             Some(&result) => result,
             None => self.evaluate(number),
         }
     }
 
-    /// The result of a kernel for this cycle's operands.
-    fn evaluate(&mut self, number: usize) -> i64 {
-        self.load(number);
-        let kernel = &mut self.instances[number];
-        for (pipeline, ram, read) in &mut kernel.addresses {
-            self.rams[*ram].given[*read] = pipeline.step(&kernel.loads, &kernel.variables);
-        }
-        kernel.arrivals.join(&mut kernel.loads, &mut kernel.variables);
-        (kernel.function)(&kernel.loads, &kernel.variables)
-    }
-
-    /// Takes a kernel's operands from their wires.
-    fn load(&mut self, number: usize) {
-        let kernel = &mut self.instances[number];
-        for (load, source) in kernel.loads.iter_mut().zip(kernel.operands) {
-            *load = match *source {
+    /// The result of a kernel for this cycle's operands, which it takes from their wires.
+    fn evaluate(&mut self, number: usize) -> [u16; 2] {
+        let Instance { kernel, operands, state } = &mut self.instances[number];
+        for (operand, source) in state.operands.iter_mut().zip(*operands) {
+            *operand = match *source {
                 Source::Wire(wire) => self.values[wire],
                 Source::Constant(word) => word,
             };
         }
-        let instance = &self.accelerator.kernels[kernel.kernel];
-        let used = &self.accelerator.datapaths[instance.datapath].variables;
-        for (variable, (slot, _)) in instance.variables.iter().zip(used) {
-            let index = match (instance.counter, variable.level) {
-                (Some(counter), Some(level)) => self.counters[counter].index[level] as i64,
-                _ => 0,
-            };
-            kernel.variables[*slot] = variable.offset + variable.scale * index;
-        }
+        let kernel = &self.accelerator.kernels[*kernel];
+        let index = |level: usize| kernel.counter.map_or(0, |counter| self.counters[counter].index[level] as i64);
+        state.evaluate(&kernel.variables, index, &mut self.rams)
     }
 
     fn clock(&mut self) {
@@ -414,9 +359,9 @@ impl<'a> Machine<'a> {
             self.rams[ram].write(writes);
         }
         for number in 0..self.instances.len() {
-            if self.instances[number].results.pop_front().is_some() {
+            if self.instances[number].state.results.pop_front().is_some() {
                 let result = self.evaluate(number);
-                self.instances[number].results.push_back(result);
+                self.instances[number].state.results.push_back(result);
             }
         }
         for (number, ram) in self.accelerator.rams.iter_enumerated() {

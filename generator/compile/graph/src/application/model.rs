@@ -2,45 +2,22 @@
 //!
 //! A memory keeps every element of its array. A read shows the word that was written last in an earlier cycle.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use index_vec::IndexVec;
 use pushmem_affine::{Affine, Recurrence};
 use pushmem_buffers::{Direction, Port};
-use pushmem_datapaths::{Datapath, Evaluator};
+use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_nest::{Program, Word as WordOfResult};
+use pushmem_nest::Program;
 
 use super::{ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, RamNode, RamReadNode, WordDriver};
 use crate::accelerator::Counter;
-use crate::addresses::AddressPipeline;
-use crate::arrivals::Arrivals;
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
+use crate::kernel_state::{KernelFunction, KernelState, NetWord, function_of};
 use crate::ram::RamState;
 use crate::run::CounterState;
-
-/// A word of a net: a number of the hardware, or a token that tells its origin.
-pub trait NetWord: Copy + Default + PartialEq + From<u16> {
-    /// The number that it is as an address.
-    fn number(self) -> u16;
-}
-
-impl NetWord for u16 {
-    fn number(self) -> u16 {
-        self
-    }
-}
-
-impl NetWord for u64 {
-    fn number(self) -> u16 {
-        self as u16
-    }
-}
-
-/// The words of a kernel's result, low word first, as a function of its operands and the values of its variables, which are numbered as
-/// the loops of the operation.
-pub type KernelFunction<'a, Word> = Box<dyn FnMut(&[Word], &[i64]) -> [Word; 2] + Send + 'a>;
 
 impl ApplicationGraph {
     /// Runs the graph on these inputs, cycle by cycle, and returns the output arrays by name. `datapaths` are those of the
@@ -54,7 +31,7 @@ impl ApplicationGraph {
         datapaths: &[Datapath],
         inputs: &BTreeMap<String, Image>,
     ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        let function = |kernel: KernelId| function_of(&datapaths[self.kernels[kernel].operation], program);
+        let function = |kernel: KernelId| function_of(&datapaths[self.kernels[kernel].operation], &program.tables);
         let beats = IndexVec::<InputId, _>::from(self.input_beats(program, inputs)?);
         let input = |stream: InputId, number: usize| beats[stream].get(number).copied().unwrap_or_default();
         let accesses = self.array_accesses();
@@ -190,49 +167,6 @@ fn least_to_come(ports: &[ArrayPort]) -> usize {
     reads.filter_map(ArrayPort::least_to_come).min().map_or(usize::MAX, |least| least as usize)
 }
 
-/// The function of a datapath.
-fn function_of<'a>(datapath: &'a Datapath, program: &Program) -> KernelFunction<'a, u16> {
-    let mut evaluator = Evaluator::new(datapath, &program.tables);
-    let mut loads = vec![0; datapath.loads().len()];
-    Box::new(move |operands, variables| {
-        datapath.joined(operands, &mut loads);
-        let result = evaluator.evaluate(&loads, variables);
-        [WordOfResult::Low, WordOfResult::High].map(|word| word.of(result))
-    })
-}
-
-/// The pipeline of an operation.
-struct KernelState<'a, Word> {
-    function: KernelFunction<'a, Word>,
-    arrivals: Arrivals<Word>,
-    /// Results under way, the next to appear first; empty for an operation without registers.
-    results: VecDeque<[Word; 2]>,
-    operands: Vec<Word>,
-    /// The number of each variable that the operation uses.
-    used: Vec<usize>,
-    variables: Vec<i64>,
-    addresses: Vec<AddressPipeline<'a>>,
-    /// The operands and variables of the last call of the function, and its result: many kernels wait for most cycles.
-    last: Option<(Vec<Word>, Vec<i64>, [Word; 2])>,
-}
-
-impl<Word: NetWord> KernelState<'_, Word> {
-    /// The function of the operands and variables.
-    fn call(&mut self) -> [Word; 2] {
-        if let Some((operands, variables, result)) = &mut self.last {
-            if *operands != self.operands || *variables != self.variables {
-                operands.copy_from_slice(&self.operands);
-                variables.copy_from_slice(&self.variables);
-                *result = (self.function)(operands, variables);
-            }
-            return *result;
-        }
-        let result = (self.function)(&self.operands, &self.variables);
-        self.last = Some((self.operands.clone(), self.variables.clone(), result));
-        result
-    }
-}
-
 /// The cycle model of an application graph at work.
 pub struct Machine<'a, Word> {
     graph: &'a ApplicationGraph,
@@ -247,8 +181,6 @@ pub struct Machine<'a, Word> {
     /// The word in each hold register; 0 for other nets.
     held: IndexVec<WordId, Word>,
     rams: IndexVec<RamId, RamState<Word>>,
-    /// Of each kernel, the memory and the read of each address that it gives.
-    addresses: IndexVec<KernelId, Vec<(RamId, usize)>>,
     /// The word on each port: a read port keeps it until the next.
     shown: IndexVec<ArrayId, Vec<Word>>,
     /// Words taken from each input.
@@ -277,24 +209,6 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             }
         }
         let operations = program.operations();
-        let kernels = graph.kernels.iter_enumerated().map(|(number, kernel)| {
-            let datapath = &datapaths[kernel.operation];
-            let depth = operations[kernel.operation].0.len();
-            let arrivals = Arrivals::of(datapath);
-            KernelState {
-                function: function(number),
-                results: VecDeque::from(vec![
-                    [Word::default(); 2];
-                    kernel.latency.saturating_sub(arrivals.latest()) as usize
-                ]),
-                arrivals,
-                operands: vec![Word::default(); kernel.operands.len()],
-                used: datapath.variables(),
-                variables: vec![0; depth],
-                addresses: AddressPipeline::all(datapath, &program.tables),
-                last: None,
-            }
-        });
         let ram = |ram: &RamNode| {
             let ports = ram.reads.iter().map(|read| read.port).collect();
             RamState::new(program.arrays[ram.array].size(), ports)
@@ -309,6 +223,11 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             };
             datapath.memory_reads().iter().map(|read| place(read.load)).collect()
         };
+        let kernels = graph.kernels.iter_enumerated().map(|(number, kernel)| {
+            let sizes = (kernel.operands.len(), operations[kernel.operation].0.len());
+            let (datapath, function) = (&datapaths[kernel.operation], function(number));
+            KernelState::new(datapath, &program.tables, function, kernel.latency, sizes, reads(number))
+        });
         Machine {
             graph,
             counters: graph.counters.iter().map(CounterState::new).collect(),
@@ -319,7 +238,6 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             ports: accesses.iter().map(|array| array.ports.iter().map(ArrayPort::of).collect()).collect(),
             held: index_vec::index_vec![Word::default(); graph.words.len()],
             rams: graph.rams.iter().map(ram).collect(),
-            addresses: graph.kernels.indices().map(reads).collect(),
             shown: graph.arrays.iter().map(|array| vec![Word::default(); array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
             outputs: vec![Vec::new(); graph.outputs.len()],
@@ -500,21 +418,7 @@ impl<'a, Word: NetWord> Machine<'a, Word> {
             let word = self.word(edge);
             self.kernels[number].operands[operand] = word;
         }
-        let state = &mut self.kernels[number];
-        for (variable, &slot) in node.variables.iter().zip(&state.used) {
-            let index = match (node.counter, variable.level) {
-                (Some(counter), Some(level)) => self.counters[counter].index[level] as i64,
-                _ => 0,
-            };
-            state.variables[slot] = variable.offset + variable.scale * index;
-        }
-        if !state.addresses.is_empty() {
-            let numbers: Vec<u16> = state.operands.iter().map(|word| word.number()).collect();
-            for (pipeline, &(ram, read)) in state.addresses.iter_mut().zip(&self.addresses[number]) {
-                self.rams[ram].given[read] = pipeline.step(&numbers, &state.variables);
-            }
-        }
-        state.arrivals.join(&mut state.operands, &mut state.variables);
-        state.call()
+        let index = |level: usize| node.counter.map_or(0, |counter| self.counters[counter].index[level] as i64);
+        self.kernels[number].evaluate(&node.variables, index, &mut self.rams)
     }
 }
