@@ -51,7 +51,7 @@ class Block(NamedTuple):
         """The values of the fields in a word of a register."""
         return {name: field.of(word) for name, field in self.registers[register].fields.items()}
 
-{% for kind in self.kinds() %}
+{% for kind in kinds %}
 {{ kind.kind.to_uppercase() }} = {
 {%- for register in kind.registers %}
     "{{ register.name }}": Register(0x{{ "{:03x}"|format(register.offset) }}, {% if register.access == SoftwareAccess::ReadOnly %}False{% else %}True{% endif %}, {

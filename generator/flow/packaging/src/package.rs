@@ -10,7 +10,7 @@ use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
-use crate::registers::{AddressBlock, Component, Python, system_rdl};
+use crate::registers::{AddressBlock, Component, python, system_rdl};
 use crate::timing::Timing;
 
 /// A tile, an accelerator or an array, as a chip flow sees it.
@@ -126,7 +126,7 @@ pub fn description(design: &Design, timing: &Timing) -> Vec<(String, String)> {
         (format!("{name}.xml"), render(&Component { design, ports: &ports })),
     ];
     if !design.blocks.is_empty() {
-        files.push((format!("{name}_registers.py"), render(&Python { design })));
+        files.push((format!("{name}_registers.py"), python(design)));
         files.push(("registers.rdl".to_owned(), system_rdl(&design.top, &design.about, &design.blocks)));
     }
     files

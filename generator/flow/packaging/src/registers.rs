@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_csr::{AddressMap, Register, SoftwareAccess, WORD_BYTES};
-use pushmem_files::render;
+use pushmem_files::{render, text};
 use pushmem_registers::{Contents, RegisterMap};
 use pushmem_systemverilog::ModulePort;
 
@@ -70,33 +70,19 @@ pub(crate) struct Component<'a> {
     pub ports: &'a [ModulePort],
 }
 
-#[derive(Template)]
-#[template(path = "registers.py", escape = "none")]
-pub(crate) struct Python<'a> {
-    pub design: &'a Design<'a>,
-}
-
-impl Python<'_> {
-    fn kinds(&self) -> Vec<&AddressBlock> {
-        kinds(&self.design.blocks)
-    }
-}
-
-#[derive(Template)]
-#[template(path = "registers.rdl", escape = "none")]
-struct SystemRdl<'a> {
-    top: &'a str,
-    about: &'a str,
-    blocks: &'a [AddressBlock],
-}
-
-impl SystemRdl<'_> {
-    fn kinds(&self) -> Vec<&AddressBlock> {
-        kinds(self.blocks)
-    }
+/// The registers of a design in Python.
+pub(crate) fn python(design: &Design) -> String {
+    let kinds = kinds(&design.blocks);
+    text!("registers.py", design: &'a Design<'a> = design, kinds: Vec<&'a AddressBlock> = kinds)
 }
 
 /// The registers of a design with this top module at their addresses, in SystemRDL 2.0.
 pub(crate) fn system_rdl(top: &str, about: &str, blocks: &[AddressBlock]) -> String {
-    render(&SystemRdl { top, about, blocks })
+    text!(
+        "registers.rdl",
+        top: &'a str = top,
+        about: &'a str = about,
+        blocks: &'a [AddressBlock] = blocks,
+        kinds: Vec<&'a AddressBlock> = kinds(blocks),
+    )
 }
