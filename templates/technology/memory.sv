@@ -15,7 +15,7 @@
 {%- endif %}
 // Parameters: those of the model that it stands for, pushmem_sram; the tile gives them the values that they have here.
 // Timing: as of that model.
-{%- if self.asserts() %}
+{%- if asserts %}
 `include "pushmem_assert.svh"
 {% endif %}
 module {{ memory.name }} #(
@@ -145,7 +145,7 @@ module {{ memory.name }} #(
 {%- endif %}
 {%- endif %}
 {%- endfor %}
-{%- if self.asserts() %}
+{%- if asserts %}
 
     // The macro does not say what a port reads from a row that another writes.
 {%- for writer in assembly.used() %}

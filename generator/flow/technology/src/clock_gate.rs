@@ -1,8 +1,7 @@
 //! The clock-gate cell of a technology, in place of the model of the generator's clock gate.
 
-use askama::Template;
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, render, text};
+use pushmem_files::{Diagnostic, Document, FieldPath, text};
 use pushmem_systemverilog::is_keyword;
 use serde::Deserialize;
 
@@ -27,12 +26,6 @@ const WRAPPER: &str = "pushmem_clock_gate.sv";
 
 /// Names of the model's own signals.
 const TAKEN: [&str; 1] = ["enabled"];
-
-#[derive(Template)]
-#[template(path = "pushmem_clock_gate.sv", escape = "none")]
-struct Wrapper<'a> {
-    gate: &'a ClockGate,
-}
 
 impl ClockGate {
     /// Reads a binding.
@@ -81,7 +74,12 @@ impl ClockGate {
         if name != WRAPPER {
             return vec![(name, text)];
         }
-        vec![(format!("{}.sv", self.cell), self.module(true)), (name, render(&Wrapper { gate: self }))]
+        vec![(format!("{}.sv", self.cell), self.module(true)), (name, self.wrapper())]
+    }
+
+    /// The clock gate of the generator, made of the cell.
+    fn wrapper(&self) -> String {
+        text!("pushmem_clock_gate.sv", gate: &'a ClockGate = self)
     }
 
     /// The module of the cell: its model, or a black box.
@@ -102,9 +100,8 @@ mod tests {
     fn test_enable_is_a_pin_or_a_part_of_the_enable() {
         let pin = read("{cell: icg, clock: CK, enable: E, test_enable: TE, output: Q}").unwrap();
         let none = read("{cell: icg, clock: CK, enable: E, output: Q}").unwrap();
-        let wrapper = |gate: &ClockGate| render(&Wrapper { gate });
-        assert!(wrapper(&pin).contains(".E (enable_i),\n        .TE (test_enable_i),"), "{}", wrapper(&pin));
-        assert!(wrapper(&none).contains(".E (enable_i | test_enable_i),\n        .Q"), "{}", wrapper(&none));
+        assert!(pin.wrapper().contains(".E (enable_i),\n        .TE (test_enable_i),"), "{}", pin.wrapper());
+        assert!(none.wrapper().contains(".E (enable_i | test_enable_i),\n        .Q"), "{}", none.wrapper());
         assert!(pin.module(true).contains("enabled = E | TE;"));
         assert!(!pin.module(false).contains("enabled"));
     }

@@ -18,19 +18,6 @@ const LIBRARY: &str = "pushmem_";
 const WRAPPER: &str = "sram";
 
 #[derive(Template)]
-#[template(path = "memory.sv", escape = "none")]
-struct MemoryModule<'a> {
-    assembly: &'a Assembly,
-}
-
-impl MemoryModule<'_> {
-    /// Whether the macro leaves open which row a port reads while another writes it.
-    fn asserts(&self) -> bool {
-        !self.assembly.memory.exclusive && !self.assembly.binding.reads_while_written
-    }
-}
-
-#[derive(Template)]
 #[template(path = "model.sv", escape = "none")]
 struct Model<'a> {
     binding: &'a Binding,
@@ -111,8 +98,15 @@ impl Technology {
     fn memories<'a>(&self, users: impl Iterator<Item = &'a Assembly> + Clone) -> Vec<(String, String)> {
         let macros = users.clone().map(|assembly| &assembly.binding).unique_by(|binding| &binding.name);
         let models = macros.map(|binding| (format!("{}.sv", binding.name), render(&Model { binding })));
-        let memories =
-            users.map(|assembly| (format!("{}.sv", assembly.memory.name), render(&MemoryModule { assembly })));
+        let memory = |assembly: &Assembly| {
+            text!(
+                "memory.sv",
+                assembly: &'a Assembly = assembly,
+                /// Whether the macro leaves open which row a port reads while another writes it.
+                asserts: bool = !assembly.memory.exclusive && !assembly.binding.reads_while_written,
+            )
+        };
+        let memories = users.map(|assembly| (format!("{}.sv", assembly.memory.name), memory(assembly)));
         models.chain(memories).collect()
     }
 
