@@ -1,7 +1,7 @@
 """Registers of the array `{{ map.array }}`: where every field is, and words of bitstreams made of fields.
 
->>> address, word = word("pe_0_1", "{{ self.first_register() }}", {})
->>> fields("pe_0_1", "{{ self.first_register() }}", word)
+>>> address, word = word("pe_0_1", "{{ first_register }}", {})
+>>> fields("pe_0_1", "{{ first_register }}", word)
 """
 
 from typing import NamedTuple
@@ -75,7 +75,7 @@ def common_address(kind: dict[str, Register], register: str, column: int = 0xFF)
     """The address of a register of all tiles of a kind, in a column or in all: for writes alone."""
     number = next(number for number, registers in KINDS.items() if registers is kind)
     found = kind[register]
-    if found.feature > {{ self.common_features() - 1 }}:
+    if found.feature > {{ common_features - 1 }}:
         raise ValueError(f"feature {found.feature} has no address of all tiles: write {register} of each of them")
     return 0xFF << 24 | column << 16 | number << 14 | found.feature << 12 | found.number
 

@@ -1,9 +1,8 @@
 //! The configuration registers of an array as JSON, C, SystemRDL, Python and Markdown.
 
-use askama::Template;
 use pushmem_csr::{Field, Register, SoftwareAccess, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
-use pushmem_files::{render, text};
+use pushmem_files::text;
 use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
@@ -88,24 +87,6 @@ struct PlaceEntry {
     offset: u64,
 }
 
-#[derive(Template)]
-#[template(path = "registers.py", escape = "none")]
-struct Python<'a> {
-    map: &'a ArrayMap,
-}
-
-impl Python<'_> {
-    /// Features that addresses of all tiles of a kind can name.
-    fn common_features(&self) -> u32 {
-        COMMON_FEATURES
-    }
-
-    /// A register of a processing element, for an example.
-    fn first_register(&self) -> &str {
-        &self.map.tiles[0].registers[0].name
-    }
-}
-
 impl ArrayMap {
     /// The registers of an array.
     pub fn of(spec: &ArraySpec) -> Self {
@@ -142,7 +123,14 @@ impl ArrayMap {
 
     /// The map as a module in Python: the registers of all tiles, those of memories among them.
     pub fn to_python(&self) -> String {
-        render(&Python { map: self })
+        text!(
+            "registers.py",
+            map: &'a ArrayMap = self,
+            /// Features that addresses of all tiles of a kind can name.
+            common_features: u32 = COMMON_FEATURES,
+            /// A register of a processing element, for an example.
+            first_register: &'a str = &self.tiles[0].registers[0].name,
+        )
     }
 
     /// The map as a memory map of IP-XACT, a part of a component.
