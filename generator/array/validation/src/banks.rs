@@ -9,6 +9,11 @@ use pushmem_netlist::{BankLanes, Lane};
 
 use crate::validate::{BankSite, Invalid, Reference, Site, streams};
 
+/// A bank that moves other words than those of its stream, or of its memory.
+fn wrong(stream: &str, fault: &str) -> Invalid {
+    Invalid::Configuration(format!("the stream `{stream}`: {fault}"))
+}
+
 /// Checks that the banks of an array's global buffer load and store the elements of the program's streams, each in its order: the words that a DMA
 /// addresses are those of the elements in an image that lies in a half as in memory. No two images of a bank overlap, and no bank moves words for a
 /// stream that there is not.
@@ -30,7 +35,7 @@ pub(crate) fn check_banks(
     {
         for (stream, places) in streams.iter().zip(places) {
             for (element, place) in stream.lanes.iter().zip(places) {
-                let refuse = |fault: String| Invalid::Bank { stream: stream.name.to_owned(), fault };
+                let refuse = |fault: String| wrong(stream.name, &fault);
                 let bank = buffer.bank(place.column, direction);
                 let transfer = bank.and_then(|bank| Some((bank, configuration.banks.get(&bank)?.transfer(direction)?)));
                 let Some((bank, transfer)) = transfer else {
@@ -72,7 +77,7 @@ pub(crate) fn check_banks(
             let column = buffer.column(*bank, direction);
             if configured.transfer(direction).is_some() && !known((column, direction)) {
                 let fault = format!("bank {bank} {}s words, and the program has no stream there", direction.transfer());
-                return Err(Invalid::Bank { stream: format!("io_{column}_0"), fault });
+                return Err(wrong(&format!("io_{column}_0"), &fault));
             }
         }
     }
@@ -91,7 +96,7 @@ pub(crate) fn bank_lanes(
     spec: &ArraySpec,
     beats: &dyn Fn(Place, Direction) -> Option<Lane>,
 ) -> Result<BankLanes, Invalid> {
-    let refuse = |fault: String| Invalid::Bank { stream: site.name.clone(), fault };
+    let refuse = |fault: String| wrong(&site.name, &fault);
     let places = [(site.load, Direction::In), (site.store, Direction::Out)];
     let number = |(place, direction): (Place, Direction)| spec.global_buffer.as_ref()?.bank(place.column, direction);
     let bank = match places.map(number) {

@@ -18,5 +18,5 @@ mod tokens;
 mod validate;
 mod walks;
 
-pub use lift::{LiftError, TileCells, lift};
+pub use lift::{TileCells, lift};
 pub use validate::{BankSite, Invalid, Proof, Reference, Site, validate};

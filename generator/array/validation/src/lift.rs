@@ -2,45 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_bitstream::{Configuration, Driver, Netlist as Decoded, ProcessingElement, TileName, Undefined};
+use pushmem_bitstream::{Configuration, Driver, Netlist as Decoded, ProcessingElement, TileName};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Sink};
 use pushmem_pe::{ENABLE, Mode, PeConfiguration};
 use pushmem_resources::{Graph, Node, NodeId};
-use thiserror::Error;
 
-/// Why a configuration is no netlist.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LiftError {
-    /// An input takes a track on which no core gives a value.
-    #[error("{input} takes a track without a source")]
-    Unconnected {
-        /// The name of the input.
-        input: String,
-    },
-    /// An input takes a bit that comes from outside with a word, or that tells when a memory shows one. Programs have neither.
-    #[error("{input} takes the bit {output}, which programs do not have")]
-    Bit {
-        /// The name of the input.
-        input: String,
-        /// The name of the output.
-        output: String,
-    },
-    /// The register file of a PE tile has a job, which cells of netlists have none of.
-    #[error("the register file of {tile} is in use: programs on arrays have none")]
-    RegisterFile {
-        /// The name of the tile.
-        tile: String,
-    },
-    /// A field of a processing element has a value that means nothing.
-    #[error("{tile}: {undefined}")]
-    Undefined {
-        /// The name of the tile.
-        tile: String,
-        /// The field and its value.
-        undefined: Undefined,
-    },
-}
+use crate::validate::Invalid;
 
 /// The cell of each tile that gives values, by [`Direction::In`], and of each that takes them, by [`Direction::Out`].
 pub type TileCells = BTreeMap<(Place, Direction), CellId>;
@@ -51,7 +19,7 @@ pub type TileCells = BTreeMap<(Place, Direction), CellId>;
 /// # Errors
 /// When an input takes a track that holds still, is a ring, or comes from the edge of the array, or when a field of a processing
 /// element means nothing.
-pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> Result<(Netlist, TileCells), LiftError> {
+pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> Result<(Netlist, TileCells), Invalid> {
     let mut netlist = Netlist::default();
     // The cell that gives values, and the one that takes them, of each tile.
     let mut cells = BTreeMap::new();
@@ -63,10 +31,11 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
         match kind {
             TileKind::Pe => {
                 if tile.memory.is_some() {
-                    return Err(LiftError::RegisterFile { tile: name });
+                    let fault = format!("the register file of {name} is in use: programs on arrays have none");
+                    return Err(Invalid::Configuration(fault));
                 }
                 let core = ProcessingElement::of(tile, spec, layout).configuration();
-                let core = core.map_err(|undefined| LiftError::Undefined { tile: name.clone(), undefined })?;
+                let core = core.map_err(|undefined| Invalid::Configuration(format!("{name}: {undefined}")))?;
                 let cell = add(name, Core::Pe(core));
                 Direction::ALL.into_iter().for_each(|direction| _ = cells.insert((place, direction), cell));
             }
@@ -85,6 +54,7 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
             }
         }
     }
+    let unconnected = |input: &str| Invalid::Configuration(format!("{input} takes a track without a source"));
     let mut nets: BTreeMap<NodeId, Vec<Sink>> = BTreeMap::new();
     for net in Decoded::of(configuration, graph).nets {
         let resource = graph.resource(net.input);
@@ -94,7 +64,7 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
             continue;
         }
         let Driver::Output(output) = net.source else {
-            return Err(LiftError::Unconnected { input: graph.name(net.input) });
+            return Err(unconnected(&graph.name(net.input)));
         };
         let late = match &netlist.cells[cell].core {
             Core::Pe(pe) => delay(pe, resource.layer, port),
@@ -113,17 +83,17 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
     for (output, sinks) in nets {
         let resource = graph.resource(output);
         let Node::Output { port } = resource.node else { unreachable!("nets begin at outputs") };
-        let source = cells.get(&(resource.place, Direction::In)).copied();
-        let source =
-            source.ok_or_else(|| LiftError::Unconnected { input: netlist.cells[sinks[0].cell].name.clone() })?;
+        let input = &netlist.cells[sinks[0].cell].name;
+        let source = *cells.get(&(resource.place, Direction::In)).ok_or_else(|| unconnected(input))?;
         let is_of_program = match netlist.cells[source].core {
             Core::Pe(_) | Core::Predicate(_) => true,
             Core::Memory(_) => spec.memory_of(TileKind::Memory).is_some_and(|memory| memory.stencil_valid),
             Core::Input | Core::Output => false,
         };
         if resource.layer == Layer::Bit && !is_of_program {
-            let input = netlist.cells[sinks[0].cell].name.clone();
-            return Err(LiftError::Bit { input, output: graph.name(output) });
+            // It comes from outside with a word, or tells when a memory shows one.
+            let fault = format!("{input} takes the bit {}, which programs do not have", graph.name(output));
+            return Err(Invalid::Configuration(fault));
         }
         netlist.nets.push(Net { layer: resource.layer, source, port, sinks });
     }

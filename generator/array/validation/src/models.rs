@@ -156,8 +156,8 @@ impl<'a> Models<'a> {
     /// Compares the words that left: how many leave in a run.
     pub fn verdict(&mut self) -> Result<usize, Invalid> {
         if let Some((cell, violation)) = self.of_netlist.take_violations().into_iter().next() {
-            let tile = self.netlist.cells[cell].name.clone();
-            return Err(Invalid::Memory { tile, violation: violation.to_string() });
+            let tile = &self.netlist.cells[cell].name;
+            return Err(Invalid::Configuration(format!("the memory {tile} breaks a promise: {violation}")));
         }
         let graph = self.reference.graph;
         let mut found = self.of_netlist.left.iter();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
+use pushmem_bitstream::{Bitstream, TileName, decode};
 use pushmem_cells::Cells;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_datapaths::Datapath;
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
 use crate::banks::{bank_lanes, check_banks};
-use crate::lift::{LiftError, lift};
+use crate::lift::lift;
 use crate::operations::Samples;
 use crate::tokens::{Compared, Parts};
 
@@ -104,38 +104,9 @@ pub struct Proof {
 /// Why a bitstream is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Invalid {
-    /// It is no bitstream of the array.
-    #[error("the bitstream cannot be decoded: {0}")]
-    Undecodable(DecodeError),
-    /// Its configuration is no netlist.
-    #[error(transparent)]
-    NoNetlist(#[from] LiftError),
-    /// The tile of a stream has no beats, or not as many as the program.
-    #[error("the stream `{stream}` has {found} beats on the array, and {expected} in the program")]
-    Beats {
-        /// The stream.
-        stream: String,
-        /// Beats of its tile.
-        found: usize,
-        /// Beats of the program.
-        expected: usize,
-    },
-    /// A stream has beats that the program does not have: each holds time until it passes.
-    #[error("{tile} has a {}, which the program does not have", .direction.stream())]
-    Stream {
-        /// The name of the tile.
-        tile: String,
-        /// Whether it is a stream into the array.
-        direction: Direction,
-    },
-    /// A bank of the global buffer moves other words than those of its stream, or is no memory.
-    #[error("the stream `{stream}`: {fault}")]
-    Bank {
-        /// The stream, or the memory.
-        stream: String,
-        /// The difference.
-        fault: String,
-    },
+    /// It is no bitstream of the array, or its configuration is not one of the program, as this says.
+    #[error("{0}")]
+    Configuration(String),
     /// The cells of an operation compute something else.
     #[error("the cells of `{operation}` give another word than its statement, for the operands {operands:?}")]
     Operation {
@@ -143,14 +114,6 @@ pub enum Invalid {
         operation: String,
         /// Values of its loads.
         operands: Vec<i64>,
-    },
-    /// A memory breaks a promise of its configuration.
-    #[error("the memory {tile} breaks a promise: {violation}")]
-    Memory {
-        /// The name of the tile.
-        tile: String,
-        /// The event.
-        violation: String,
     },
     /// A word that leaves is not the one of the program.
     #[error("word {word} of beat {beat} of `{stream}` is not computed from the elements that the program says")]
@@ -199,14 +162,16 @@ pub fn validate(
         }
         proven += usize::from(is_proven);
     }
-    let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
+    let undecodable = |error| Invalid::Configuration(format!("the bitstream cannot be decoded: {error}"));
+    let configuration = decode(bitstream, spec, graph).map_err(undecodable)?;
     check_banks(reference, &configuration, spec, site)?;
     let (netlist, tiles) = lift(&configuration, spec, graph)?;
     let known: BTreeSet<(Place, Direction)> = site.streams().into_iter().chain(site.others.iter().copied()).collect();
     let is_stream = |cell: CellId| matches!(netlist.cells[cell].core, Core::Input | Core::Output);
     if let Some(((place, direction), _)) = tiles.iter().find(|(at, cell)| is_stream(**cell) && !known.contains(at)) {
         let tile = TileName { kind: TileKind::Io, place: *place }.to_string();
-        return Err(Invalid::Stream { tile, direction: *direction });
+        let fault = format!("{tile} has a {}, which the program does not have", direction.stream());
+        return Err(Invalid::Configuration(fault));
     }
     let lanes =
         |streams: &[StreamElements], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
@@ -221,7 +186,10 @@ pub fn validate(
                     (Some(&cell), Some(ControllerConfiguration { extent, cycle, .. })) if found == expected => {
                         Ok(Lane { cell, extent, cycle })
                     }
-                    _ => Err(Invalid::Beats { stream: stream.name.to_owned(), found, expected }),
+                    _ => Err(Invalid::Configuration(format!(
+                        "the stream `{}` has {found} beats on the array, and {expected} in the program",
+                        stream.name
+                    ))),
                 }
             };
             of_stream.map(lane).collect()
