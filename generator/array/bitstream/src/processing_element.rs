@@ -20,26 +20,10 @@ pub struct ProcessingElement {
     pub lut: Option<u8>,
 }
 
-/// A value of a field to which the specification gives no meaning.
+/// A value of a field to which the specification gives no meaning, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Undefined {
-    /// An opcode of no operation.
-    #[error("the opcode {opcode} is that of no operation")]
-    Operation {
-        /// The opcode.
-        opcode: u32,
-    },
-    /// A mode that the operand does not have.
-    #[error("the {layer} operand {operand} has no mode {number}", layer = .layer.name())]
-    Mode {
-        /// The layer of the operand.
-        layer: Layer,
-        /// The number of the operand.
-        operand: usize,
-        /// The number of the mode.
-        number: u32,
-    },
-}
+#[error("{0}")]
+pub struct Undefined(String);
 
 impl ProcessingElement {
     /// The core of a PE tile with this layout.
@@ -74,10 +58,11 @@ impl ProcessingElement {
     pub fn configuration(&self) -> Result<PeConfiguration, Undefined> {
         for (layer, operand, mode) in self.modes() {
             if let Mode::Undefined(number) = mode {
-                return Err(Undefined::Mode { layer, operand, number });
+                return Err(Undefined(format!("the {} operand {operand} has no mode {number}", layer.name())));
             }
         }
-        let operation = self.operation.map_err(|opcode| Undefined::Operation { opcode })?;
+        let undefined = |opcode| Undefined(format!("the opcode {opcode} is that of no operation"));
+        let operation = self.operation.map_err(undefined)?;
         Ok(PeConfiguration { operation, words: self.words, bits: self.bits, lut: self.lut })
     }
 }
