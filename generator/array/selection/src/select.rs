@@ -14,21 +14,12 @@ use pushmem_cells::{BitSource, Cell, Cells, Word};
 
 /// An operation that the processing element cannot compute.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
-    /// The specification lacks an operation.
-    #[error("`{pe}` has no operation `{operation}`")]
-    Operation {
-        /// The name of the processing element.
-        pe: String,
-        /// The name of the operation.
-        operation: String,
-    },
-    /// The specification has no table of three bits.
-    #[error("`{pe}` has no `lut` for truth values")]
-    Lut {
-        /// The name of the processing element.
-        pe: String,
-    },
+#[error("`{pe}` has no {lacking}")]
+pub struct Refused {
+    /// The name of the processing element.
+    pub pe: String,
+    /// What it lacks, in words.
+    pub lacking: String,
 }
 
 /// The cells that compute an operation on processing elements of this specification, and in these memory tiles as tables if there
@@ -65,12 +56,12 @@ fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> 
 /// Checks that the processing element has the operation of each cell.
 fn check(cells: &Cells, spec: &PeSpec) -> Result<(), Refused> {
     for cell in &cells.cells {
-        let pe = || spec.name.clone();
-        if cell.lut.is_some() && !spec.lut {
-            return Err(Refused::Lut { pe: pe() });
-        }
-        if cell.lut.is_none() && spec.opcode(cell.operation).is_none() {
-            return Err(Refused::Operation { pe: pe(), operation: cell.operation.name().to_owned() });
+        let lacking = match cell.lut {
+            Some(_) => (!spec.lut).then(|| "`lut` for truth values".to_owned()),
+            None => spec.opcode(cell.operation).is_none().then(|| format!("operation `{}`", cell.operation.name())),
+        };
+        if let Some(lacking) = lacking {
+            return Err(Refused { pe: spec.name.clone(), lacking });
         }
     }
     Ok(())
