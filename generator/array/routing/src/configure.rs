@@ -13,22 +13,17 @@ use pushmem_starts::Lags;
 
 use crate::routing::Routing;
 
-/// Why an array cannot take a cell or a route.
+/// Why an array cannot take a cell or a route, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigureError {
-    /// A route has a step that the array does not have.
-    #[error("{0}")]
-    Step(String),
-    /// The processing element lacks something.
-    #[error("the processing element of `{array}` has no {what}, which `{cell}` needs")]
-    Unsupported {
-        /// The array.
-        array: String,
-        /// The missing part.
-        what: String,
-        /// The cell.
-        cell: String,
-    },
+#[error("{0}")]
+pub struct ConfigureError(String);
+
+impl ConfigureError {
+    /// The processing element lacks what a cell needs.
+    fn unsupported(spec: &ArraySpec, what: &str, cell: &str) -> Self {
+        let array = &spec.name;
+        ConfigureError(format!("the processing element of `{array}` has no {what}, which `{cell}` needs"))
+    }
 }
 
 /// The configuration of an array that executes a netlist: routes, operations with the delays of their operands, and memories
@@ -47,7 +42,7 @@ pub fn configure(
     for route in routing.nets.iter().flatten() {
         for pair in route.nodes.windows(2) {
             let connected = configuration.connect(graph, pair[0], pair[1]);
-            connected.map_err(|error| ConfigureError::Step(error.to_string()))?;
+            connected.map_err(|error| ConfigureError(error.to_string()))?;
         }
     }
     for (cell, place) in placement.places.iter_enumerated() {
@@ -125,11 +120,8 @@ fn operate(
 
 /// The values of the fields of an operation, without the modes of operands that a net drives. Those that are 0 may be left out.
 fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(Meaning, u32)>, ConfigureError> {
-    let opcode = spec.pe.opcode(pe.operation).ok_or_else(|| ConfigureError::Unsupported {
-        array: spec.name.clone(),
-        what: format!("operation `{}`", pe.operation.name()),
-        cell: cell.to_owned(),
-    })?;
+    let unsupported = || ConfigureError::unsupported(spec, &format!("operation `{}`", pe.operation.name()), cell);
+    let opcode = spec.pe.opcode(pe.operation).ok_or_else(unsupported)?;
     let mut fields = vec![(Meaning::Operation, opcode as u32)];
     let constant = |layer: Layer, operand: usize| Meaning::Constant { layer, operand: operand as u32 };
     for (operand, word) in pe.words.iter().enumerate() {
@@ -167,7 +159,7 @@ fn set(
         None if value == 0 => {}
         None => {
             let what = format!("`{}` for {value}", meaning.name());
-            return Err(ConfigureError::Unsupported { array: spec.name.clone(), what, cell: cell.to_owned() });
+            return Err(ConfigureError::unsupported(spec, &what, cell));
         }
     }
     Ok(())
