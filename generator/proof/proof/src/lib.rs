@@ -38,7 +38,7 @@ use pushmem_stages::Staged;
 
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use rewritten::prove_rewritten;
-pub use roms::{RomError, RomFault, prove_roms};
+pub use roms::prove_roms;
 
 use crate::context::Context;
 use crate::dependence::Dependences;

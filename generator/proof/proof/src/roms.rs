@@ -6,43 +6,9 @@ use pushmem_nest::{Program, Table};
 use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 use pushmem_tile::timing;
-use thiserror::Error;
 
+use crate::error::{PartError, require};
 use pushmem_graph::{Accelerator, Rom};
-
-/// A ROM that does not give a kernel the entry that it looks up.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the look-up of {table} in {kernel}: {fault}")]
-pub struct RomError {
-    /// Name of the kernel.
-    pub kernel: String,
-    /// The table.
-    pub table: String,
-    /// The fault.
-    pub fault: RomFault,
-}
-
-/// A fault of a ROM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum RomFault {
-    /// The look-up has none, or several.
-    #[error("it needs one ROM and has {0}")]
-    Count(usize),
-    /// It holds another table, or has a word that is not the entry at its address.
-    #[error("the ROM holds something else")]
-    Contents,
-    /// The kernel expects the word after another number of cycles.
-    #[error("the word is expected {expected} cycles after the address, but comes {found} after it")]
-    Latency {
-        /// The cycles that the kernel expects.
-        expected: u64,
-        /// The cycles of the tile.
-        found: u64,
-    },
-    /// It reads in other cycles than those of the addresses.
-    #[error("the ROM reads in other cycles than those of the addresses")]
-    Cycles,
-}
 
 /// Proves that every look-up of a kernel in a table beside it gets the entry that the program says, when the kernel expects
 /// it: it has a ROM of its own that holds the table, reads in the cycles of its addresses and shows words in time.
@@ -54,20 +20,20 @@ pub fn prove_roms(
     staged: Staged,
     schedule: &Schedule,
     accelerator: &Accelerator,
-) -> Result<(), RomError> {
+) -> Result<(), PartError> {
     for (number, kernel) in accelerator.kernels.iter_enumerated() {
         for (place, fetch) in accelerator.datapaths[kernel.datapath].datapath.fetches().iter().enumerate() {
             let table = &program.tables[fetch.table];
-            let fault = |fault| RomError { kernel: kernel.name.clone(), table: table.name.clone(), fault };
+            let part = || format!("the look-up of {} in {}", table.name, kernel.name);
             let roms = accelerator.roms.iter().filter(|rom| (rom.kernel, rom.fetch) == (number, place)).collect_vec();
-            let [rom] = roms.as_slice() else { return Err(fault(RomFault::Count(roms.len()))) };
-            if rom.table != fetch.table || !holds(rom, table, fetch) {
-                return Err(fault(RomFault::Contents));
-            }
+            let [rom] = roms.as_slice() else {
+                return Err(PartError { part: part(), reason: format!("it needs one ROM and has {}", roms.len()) });
+            };
+            require(rom.table == fetch.table && holds(rom, table, fetch), part, "the ROM holds something else")?;
             let found = timing::sram_to_output(accelerator.target.rom().sram_latency);
-            if fetch.latency != found {
-                return Err(fault(RomFault::Latency { expected: fetch.latency, found }));
-            }
+            let (expected, after) = (fetch.latency, "cycles after the address");
+            let late = format!("the word is expected {expected} {after}, but comes {found} after it");
+            require(expected == found, part, &late)?;
             let (stage, times) = (&staged.pipeline.stages[kernel.stage], &schedule.stages[kernel.stage]);
             let addresses = stage.loops.iter().map(|level| level.extent).zip(times.stride.iter().copied());
             let first = stage.first_cycle(times) + fetch.stage as i64;
@@ -76,9 +42,7 @@ pub fn prove_roms(
                 let loops = reads.extent.iter().copied().zip(reads.cycle.stride.iter().copied());
                 evenly(loops) == evenly(addresses)
             });
-            if !right {
-                return Err(fault(RomFault::Cycles));
-            }
+            require(right, part, "the ROM reads in other cycles than those of the addresses")?;
         }
     }
     Ok(())

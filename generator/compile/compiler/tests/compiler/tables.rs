@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_compiler::CompileError;
 use pushmem_graph::{Target, TileUse};
-use pushmem_proof::{RomFault, prove_roms};
+use pushmem_proof::prove_roms;
 use pushmem_realization::{Dedicated, Report, build};
 use pushmem_tile::TileSpec;
 
@@ -80,19 +80,21 @@ fn faults_of_roms_are_noticed() {
         damage(&mut compiled);
         let (program, extraction, schedule) = (&compiled.program, &compiled.extraction, &compiled.schedule);
         let accelerator = &compiled.accelerator;
-        prove_roms(program, extraction.staged(), schedule, accelerator).err().map(|error| error.fault)
+        prove_roms(program, extraction.staged(), schedule, accelerator).map_err(|error| error.reason)
     };
-    assert_eq!(found(|_| {}), None);
-    assert_eq!(found(|compiled| compiled.accelerator.roms.clear()), Some(RomFault::Count(0)));
+    assert_eq!(found(|_| {}), Ok(()));
+    let fault = |reason: &str| Err(reason.to_owned());
+    assert_eq!(found(|compiled| compiled.accelerator.roms.clear()), fault("it needs one ROM and has 0"));
     let contents = |compiled: &mut Dedicated| compiled.accelerator.roms[0].configuration.contents[77] += 1;
-    assert_eq!(found(contents), Some(RomFault::Contents));
+    assert_eq!(found(contents), fault("the ROM holds something else"));
     let latency = |compiled: &mut Dedicated| {
         compiled.accelerator.target.spec_mut(TileUse::Table).unwrap().sram_latency = 2;
     };
-    assert_eq!(found(latency), Some(RomFault::Latency { expected: 1, found: 2 }));
+    let late = "the word is expected 1 cycles after the address, but comes 2 after it";
+    assert_eq!(found(latency), fault(late));
     let early = |compiled: &mut Dedicated| {
         let controllers = &mut compiled.accelerator.roms[0].configuration.controllers;
         controllers.values_mut().for_each(|controller| controller.cycle.start -= 1);
     };
-    assert_eq!(found(early), Some(RomFault::Cycles));
+    assert_eq!(found(early), fault("the ROM reads in other cycles than those of the addresses"));
 }
