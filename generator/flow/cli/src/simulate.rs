@@ -89,8 +89,8 @@ struct JsonReport<'a> {
     stencil_valid: Option<u64>,
     rtl_compared: bool,
     violations: Vec<String>,
-    unread_rows: Vec<String>,
-    unfetched_words: Vec<String>,
+    unread_rows: &'a [String],
+    unfetched_words: &'a [String],
 }
 
 /// An output with a stream.
@@ -378,8 +378,8 @@ impl Simulate {
             stencil_valid: marks.then_some(run.stencil_valid),
             rtl_compared: compared,
             violations: run.violations.iter().map(ToString::to_string).collect(),
-            unread_rows: run.unread_rows.iter().map(ToString::to_string).collect(),
-            unfetched_words: run.unfetched_words.iter().map(ToString::to_string).collect(),
+            unread_rows: &run.unread_rows,
+            unfetched_words: &run.unfetched_words,
         };
         let StreamRun { length, words_taken, words_shown, stencil_valid, .. } = run;
         let marked = if marks { format!(", stencil_valid in {stencil_valid} cycles") } else { String::new() };
@@ -395,10 +395,10 @@ impl Simulate {
             return Ok(());
         }
         let warn = |what: &String, help: &str| output::report(Diagnostic::new(what).as_warning().with_help(help));
-        for unread in &report.unread_rows {
+        for unread in &run.unread_rows {
             warn(unread, "the words shown are right; each row costs an access of the SRAM");
         }
-        for unfetched in report.unfetched_words.iter().filter(|_| !self.strict) {
+        for unfetched in run.unfetched_words.iter().filter(|_| !self.strict) {
             warn(unfetched, UNFETCHED_HELP);
         }
         Ok(())
@@ -411,8 +411,7 @@ fn no_port(what: &str, port: usize, count: u32) -> Diagnostic {
 
 /// Refuses words of which nothing can be told.
 fn unfetched(run: &StreamRun) -> Diagnostic {
-    let lines: Vec<String> = run.unfetched_words.iter().map(ToString::to_string).collect();
-    Diagnostic::new(lines.join("\n"))
+    Diagnostic::new(run.unfetched_words.join("\n"))
         .or_code(Code::Promise)
         .with_help("no output was written; correct the extents of the controllers named, or leave out --strict")
 }

@@ -1,7 +1,7 @@
 //! Streams through a tile: one word per firing.
 
 use pushmem_configuration::Configuration;
-use pushmem_model::{Handshake, MAX_PORTS, UnfetchedWords, UnreadRows, Violation};
+use pushmem_model::{Handshake, MAX_PORTS, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::{Mode, Role, TileSpec, timing};
 use rand::{Rng, SeedableRng};
@@ -72,9 +72,9 @@ pub struct StreamRun {
     /// Broken promises, in order.
     pub violations: Vec<Violation>,
     /// Rows fetched for nothing, by controller.
-    pub unread_rows: Vec<UnreadRows>,
+    pub unread_rows: Vec<String>,
     /// Words shown for which no row is fetched, by controller.
-    pub unfetched_words: Vec<UnfetchedWords>,
+    pub unfetched_words: Vec<String>,
 }
 
 impl StreamRun {

@@ -68,9 +68,9 @@ pub(crate) struct Fetches {
     /// Rows that arrived of which no word has been read since.
     unread: Vec<bool>,
     /// How many of them were replaced, and when the first was.
-    wasted: Option<(u64, u64)>,
+    pub wasted: Option<(u64, u64)>,
     /// How many words were shown that no fetch brings, and when the first was.
-    unfetched: Option<(u64, u64)>,
+    pub unfetched: Option<(u64, u64)>,
     early: Vec<Early>,
     /// The known part of the order of the words since the first was read.
     order: Option<ReadOrder>,
@@ -142,16 +142,6 @@ impl Fetches {
             Match::Other => return Some((held.number, meant)),
         }
         None
-    }
-
-    /// Rows that were replaced before a word of them was read: how many, and when the first was.
-    pub fn wasted(&self) -> Option<(u64, u64)> {
-        self.wasted
-    }
-
-    /// Words that were shown though no fetch brings them: how many, and when the first was.
-    pub fn unfetched(&self) -> Option<(u64, u64)> {
-        self.unfetched
     }
 }
 

@@ -23,5 +23,5 @@ mod word;
 
 pub use ports::{Handshake, Inputs, MAX_PORTS, Outputs};
 pub use tile::TileModel;
-pub use violation::{UnfetchedWords, UnreadRows, Violation, ViolationKind};
+pub use violation::{Violation, ViolationKind};
 pub use word::Word;

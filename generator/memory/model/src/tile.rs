@@ -8,7 +8,7 @@ use crate::controller::Controller;
 use crate::direct::Direct;
 use crate::ports::{Inputs, Outputs};
 use crate::rom::Rom;
-use crate::violation::{UnfetchedWords, UnreadRows, Violation};
+use crate::violation::Violation;
 use crate::wide_fetch::WideFetch;
 use crate::word::Word;
 
@@ -243,16 +243,18 @@ impl TileModel {
         self.context.take_violations()
     }
 
-    /// The rows fetched for nothing since the flush, by controller.
-    pub fn unread_rows(&self) -> Vec<UnreadRows> {
+    /// The rows fetched for nothing since the flush, by controller: they were replaced in the transpose buffer before any word of them was
+    /// read. They do no harm; mapping fetches such rows where some of a regular fetch are not needed.
+    pub fn unread_rows(&self) -> Vec<String> {
         match &self.datapath {
             Datapath::WideFetch(wide_fetch) => wide_fetch.unread_rows(&self.context),
             Datapath::Direct(_) | Datapath::Rom(_) => Vec::new(),
         }
     }
 
-    /// The words shown since the flush for which no row is fetched, by controller.
-    pub fn unfetched_words(&self) -> Vec<UnfetchedWords> {
+    /// The words shown since the flush for which no row is fetched, by controller: its loops mean a fetch that the controller before it does
+    /// not make, such as a word after the last row. Whether they matter is not told by a configuration.
+    pub fn unfetched_words(&self) -> Vec<String> {
         match &self.datapath {
             Datapath::WideFetch(wide_fetch) => wide_fetch.unfetched_words(&self.context),
             Datapath::Direct(_) | Datapath::Rom(_) => Vec::new(),

@@ -31,59 +31,6 @@ pub struct Violation {
     pub place: String,
 }
 
-/// Rows that a controller fetched for nothing: they were replaced in the transpose buffer before any word of them was read.
-/// They do no harm; mapping fetches such rows where some of a regular fetch are not needed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UnreadRows {
-    /// Name of the controller.
-    pub controller: String,
-    /// How many.
-    pub rows: u64,
-    /// When the first was replaced, in unstalled cycles since the flush.
-    pub cycle: u64,
-}
-
-/// Words that an output shows though its loops mean a fetch that the controller before it does not make, such as a word after the last
-/// row. Whether they matter is not told by a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UnfetchedWords {
-    /// Name of the controller that reads them.
-    pub controller: String,
-    /// How many.
-    pub words: u64,
-    /// When the first is shown, in unstalled cycles since the flush.
-    pub cycle: u64,
-}
-
-impl fmt::Display for UnfetchedWords {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnfetchedWords { controller, words, cycle } = self;
-        match words {
-            1 => write!(formatter, "{controller} shows a word for which no row is fetched, in cycle {cycle}"),
-            _ => write!(
-                formatter,
-                "{controller} shows {words} words for which no row is fetched, the first in cycle {cycle}"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for UnreadRows {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnreadRows { controller, rows, cycle } = self;
-        match rows {
-            1 => write!(
-                formatter,
-                "{controller} fetches a row of which no word is read; it is replaced in cycle {cycle}"
-            ),
-            _ => write!(
-                formatter,
-                "{controller} fetches {rows} rows of which no word is read; the first is replaced in cycle {cycle}"
-            ),
-        }
-    }
-}
-
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Violation { kind, cycle, controller, place } = self;

@@ -7,7 +7,7 @@ use crate::fetches::{Early, Fetch, Fetches, Rows};
 use crate::fifo::Fifo;
 use crate::memory::{self, Delay};
 use crate::ports::{Inputs, Outputs};
-use crate::violation::{UnfetchedWords, UnreadRows, ViolationKind};
+use crate::violation::ViolationKind;
 use crate::word::Word;
 
 /// Words in the widest row.
@@ -423,21 +423,46 @@ impl WideFetch {
     }
 
     /// The rows fetched for nothing in this run, by controller.
-    pub fn unread_rows(&self, context: &Context) -> Vec<UnreadRows> {
-        let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
-            let (rows, cycle) = buffer.fetches.as_ref()?.wasted()?;
-            let controller = context.controller(Role::Sram2Tb, port as u32).name.clone();
-            Some(UnreadRows { controller, rows, cycle })
-        };
-        self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
+    pub fn unread_rows(&self, context: &Context) -> Vec<String> {
+        self.counted(
+            context,
+            Role::Sram2Tb,
+            |fetches| fetches.wasted,
+            |controller, rows, cycle| match rows {
+                1 => format!("{controller} fetches a row of which no word is read; it is replaced in cycle {cycle}"),
+                _ => format!(
+                    "{controller} fetches {rows} rows of which no word is read; the first is replaced in cycle {cycle}"
+                ),
+            },
+        )
     }
 
     /// The words shown in this run that no fetch brings, by controller.
-    pub fn unfetched_words(&self, context: &Context) -> Vec<UnfetchedWords> {
+    pub fn unfetched_words(&self, context: &Context) -> Vec<String> {
+        self.counted(
+            context,
+            Role::Tb2Out,
+            |fetches| fetches.unfetched,
+            |controller, words, cycle| match words {
+                1 => format!("{controller} shows a word for which no row is fetched, in cycle {cycle}"),
+                _ => {
+                    format!("{controller} shows {words} words for which no row is fetched, the first in cycle {cycle}")
+                }
+            },
+        )
+    }
+
+    /// What was counted of each transpose buffer, as `text` has it for the controller of a role, the number, and the cycle of the first.
+    fn counted(
+        &self,
+        context: &Context,
+        role: Role,
+        of: fn(&Fetches) -> Option<(u64, u64)>,
+        text: fn(&str, u64, u64) -> String,
+    ) -> Vec<String> {
         let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
-            let (words, cycle) = buffer.fetches.as_ref()?.unfetched()?;
-            let controller = context.controller(Role::Tb2Out, port as u32).name.clone();
-            Some(UnfetchedWords { controller, words, cycle })
+            let (number, cycle) = of(buffer.fetches.as_ref()?)?;
+            Some(text(&context.controller(role, port as u32).name, number, cycle))
         };
         self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
     }
