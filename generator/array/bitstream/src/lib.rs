@@ -19,7 +19,6 @@ mod read;
 pub use bank::BankConfiguration;
 pub use banked::{BankRow, BankedBitstream};
 pub use bits::Bitstream;
-pub use columns::Stray;
 pub use configuration::{Configuration, TileConfiguration, TileName};
 pub use decode::decode;
 pub use netlist::{Driver, Net, Netlist};

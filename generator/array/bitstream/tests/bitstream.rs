@@ -270,7 +270,7 @@ fn columns_are_loaded_alone() {
         let configuration = read(&format!("array: a\ntiles:\n  {tiles}\n"), &spec, &graph).unwrap();
         match (configuration.keeps_to(&graph, &columns), stray) {
             (Ok(()), None) => {}
-            (Err(found), Some(stray)) => assert!(found.to_string().starts_with(stray), "{found}"),
+            (Err(found), Some(stray)) => assert!(found.message.starts_with(stray), "{found}"),
             (found, _) => panic!("{tiles}: {found:?}"),
         }
     }

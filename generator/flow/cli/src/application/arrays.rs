@@ -165,11 +165,7 @@ pub fn encode(spec: &ArraySpec, configuration: &Path, columns: Option<&Columns>)
         let message = format!("`{}` has no column {column}", spec.name);
         return Err(Diagnostic::new(message).with_help(format!("its columns are 0 to {}", spec.columns - 1)));
     }
-    configuration.keeps_to(&graph, columns).map_err(|stray| {
-        let path = FieldPath::root().key("tiles").key(&stray.tile().to_string());
-        let error = document.error_at_key(&path, stray.to_string()).or_code(Code::Configuration);
-        error.with_help("name its column in `--columns` too, or leave it out of the configuration")
-    })?;
+    configuration.keeps_to(&graph, columns).map_err(|fault| fault.located(&document, Code::Configuration))?;
     configuration.encode_columns(spec, &graph, columns)
 }
 
