@@ -1,36 +1,45 @@
 //! Cells under construction: equal ones only once, constants folded, and operations that the processing element lacks made of
 //! others.
 
-use std::collections::HashMap;
-
+use indexmap::IndexSet;
 use pushmem_pe::{Operation, PeSpec};
 
 use pushmem_cells::Predicate;
-use pushmem_cells::{Bit, BitSource, Cell, Fetch, Sequence, Table, Word};
+use pushmem_cells::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Table, Word};
 
 /// No operand.
 const NONE: Word = Word::Constant(0);
 
 pub(crate) struct Builder<'a> {
     pub spec: &'a PeSpec,
-    pub cells: Vec<Cell>,
-    pub fetches: Vec<Fetch>,
-    pub tables: Vec<Vec<i64>>,
-    pub sequences: Vec<Sequence>,
-    pub predicates: Vec<Predicate>,
-    known: HashMap<Cell, usize>,
+    pub cells: IndexSet<Cell>,
+    pub fetches: IndexSet<Fetch>,
+    pub tables: IndexSet<Vec<i64>>,
+    pub sequences: IndexSet<Sequence>,
+    pub predicates: IndexSet<Predicate>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(spec: &'a PeSpec) -> Self {
         Builder {
             spec,
-            cells: Vec::new(),
-            fetches: Vec::new(),
-            tables: Vec::new(),
-            sequences: Vec::new(),
-            predicates: Vec::new(),
-            known: HashMap::new(),
+            cells: IndexSet::new(),
+            fetches: IndexSet::new(),
+            tables: IndexSet::new(),
+            sequences: IndexSet::new(),
+            predicates: IndexSet::new(),
+        }
+    }
+
+    /// The cells that give these results.
+    pub fn finished(self, results: Vec<Word>) -> Cells {
+        Cells {
+            cells: self.cells.into_iter().collect(),
+            fetches: self.fetches.into_iter().collect(),
+            tables: self.tables.into_iter().collect(),
+            sequences: self.sequences.into_iter().collect(),
+            predicates: self.predicates.into_iter().collect(),
+            results,
         }
     }
 
@@ -54,17 +63,7 @@ impl<'a> Builder<'a> {
 
     /// The cell, which is a new one unless there is an equal one.
     pub fn intern(&mut self, cell: Cell) -> usize {
-        *self.known.entry(cell).or_insert_with(|| {
-            self.cells.push(cell);
-            self.cells.len() - 1
-        })
-    }
-
-    /// Forgets the cells from a place on.
-    pub fn forget_since(&mut self, mark: usize) {
-        for cell in self.cells.drain(mark..) {
-            self.known.remove(&cell);
-        }
+        self.cells.insert_full(cell).0
     }
 
     /// The cell of an operation of up to three words and a bit.
@@ -378,21 +377,12 @@ impl<'a> Builder<'a> {
 
     /// The table of these entries, which is no table of the program.
     pub fn table(&mut self, entries: Vec<i64>) -> Table {
-        let place = self.tables.iter().position(|other| *other == entries);
-        Table::Selected(place.unwrap_or_else(|| {
-            self.tables.push(entries);
-            self.tables.len() - 1
-        }))
+        Table::Selected(self.tables.insert_full(entries).0)
     }
 
     /// The entry of a table.
     pub fn fetch(&mut self, table: Table, index: Word) -> Word {
-        let fetch = Fetch { table, index };
-        let place = self.fetches.iter().position(|other| *other == fetch);
-        Word::Fetch(place.unwrap_or_else(|| {
-            self.fetches.push(fetch);
-            self.fetches.len() - 1
-        }))
+        Word::Fetch(self.fetches.insert_full(Fetch { table, index }).0)
     }
 
     /// The word that is a function of a loop variable.
@@ -400,21 +390,12 @@ impl<'a> Builder<'a> {
         if let Some(&word) = sequence.words.first().filter(|first| sequence.words.iter().all(|word| word == *first)) {
             return Word::Constant(word);
         }
-        let place = self.sequences.iter().position(|other| *other == sequence);
-        Word::Sequence(place.unwrap_or_else(|| {
-            self.sequences.push(sequence);
-            self.sequences.len() - 1
-        }))
+        Word::Sequence(self.sequences.insert_full(sequence).0)
     }
 
     /// The bit that tells whether loop variables are in a box.
     pub fn predicate(&mut self, predicate: Predicate) -> Bit {
-        let place = self.predicates.iter().position(|other| *other == predicate);
-        let place = place.unwrap_or_else(|| {
-            self.predicates.push(predicate);
-            self.predicates.len() - 1
-        });
-        Bit { source: BitSource::Predicate(place), inverted: false }
+        Bit { source: BitSource::Predicate(self.predicates.insert_full(predicate).0), inverted: false }
     }
 }
 

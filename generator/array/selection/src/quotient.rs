@@ -65,7 +65,7 @@ impl Builder<'_> {
         let cost = |this: &mut Self, way: &Way| {
             let quotient = this.divided(division, *way);
             let cost = this.cost_since(mark, quotient);
-            this.forget_since(mark);
+            this.cells.truncate(mark);
             cost
         };
         let ways = division.ways(self.spec.word_bits);
@@ -237,7 +237,7 @@ mod tests {
     fn divided(spec: &PeSpec, greatest: u64, divisor: u64) -> Cells {
         let mut builder = Builder::new(spec);
         let quotient = builder.quotient_of_pair([Word::Load(0), Word::Load(1)], greatest, divisor);
-        Cells { results: quotient.to_vec(), cells: builder.cells, ..Cells::default() }
+        builder.finished(quotient.to_vec())
     }
 
     #[test]

@@ -39,8 +39,7 @@ pub fn select(
 fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
     let mut builder = Builder::new(spec);
     let results = Legalizer::new(&mut builder, values, tables).run();
-    let Builder { cells, fetches, tables, sequences, predicates, .. } = builder;
-    let cells = needed(&Cells { cells, fetches, tables, sequences, predicates, results });
+    let cells = needed(&builder.finished(results));
     let covered = |mut cells: Cells| {
         cover(&mut cells, spec);
         needed(&cells)
