@@ -154,9 +154,7 @@ fn lower_with(
     check_predicates(compiled, &operations, spec)?;
     let lowered = |shared: &[&UnitNode], repeats: &[Repeat]| {
         let units = Units::of(compiled, spec, shared.to_vec());
-        let parts = lowering(compiled, spec, &operations, units, repeats).run();
-        let Parts { netlist, inputs, outputs, banks, stages } = parts;
-        Lowered { operations: operations.clone(), netlist, inputs, outputs, banks, stages }
+        lowering(compiled, spec, &operations, units, repeats).run()
     };
     let elements = table_tiles(spec).map_or(1, |tiles| tiles.elements as usize);
     let cost = |of: &Lowered| of.netlist.count(TileKind::Pe) + elements * of.netlist.count(TileKind::Memory);
@@ -237,15 +235,6 @@ fn select_all(compiled: &Compiled, pe: &PeSpec, tables: Option<TableTiles>) -> R
     graphs.zip(feedback::arrivals(compiled)).map(selected).collect()
 }
 
-/// The result of a lowering.
-struct Parts {
-    netlist: Netlist,
-    inputs: Vec<Vec<CellId>>,
-    outputs: Vec<Vec<CellId>>,
-    banks: Vec<TileId>,
-    stages: Vec<Stage>,
-}
-
 /// The cells of a memory: a memory tile, or the streams of a bank.
 #[derive(Clone, Copy)]
 struct MemoryCells {
@@ -309,7 +298,7 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn run(mut self) -> Parts {
+    fn run(mut self) -> Lowered {
         self.place();
         self.place_words();
         self.place_units();
@@ -332,7 +321,8 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist }.without_latency(&self.spec.pe);
-        Parts { netlist, inputs: self.inputs, outputs, banks: self.banks, stages }.without(&removed)
+        let (operations, inputs, banks) = (self.selected.to_vec(), self.inputs, self.banks);
+        Lowered { operations, netlist, inputs, outputs, banks, stages }.without(&removed)
     }
 
     /// Memories of the program that nothing reads, and the elements that join them; what they read is read no more.

@@ -14,7 +14,7 @@ use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::{ENABLE, Mode, Operation, PeConfiguration};
 
 use super::elements::element;
-use super::{Lowering, PREDICATE_DELAY, Parts, Signal, word_port};
+use super::{Lowered, Lowering, PREDICATE_DELAY, Signal, word_port};
 use crate::predicates::Firings;
 
 /// The most readers of a word whose operands all hold it. Where there are more, a cell holds it for all: each reader would need
@@ -209,7 +209,7 @@ pub(super) fn later(schedule: &ControllerConfiguration, cycles: i64) -> Controll
     ControllerConfiguration { cycle: schedule.cycle.shifted(cycles), ..schedule.clone() }
 }
 
-impl Parts {
+impl Lowered {
     /// The same without cells that drive nothing and read nothing.
     pub(super) fn without(mut self, removed: &BTreeSet<CellId>) -> Self {
         let kept = self.netlist.cells.indices().filter(|cell| !removed.contains(cell));
