@@ -217,14 +217,7 @@ fn loaded(operation: Operation, load: Load) -> Operation {
 fn joined(operator: Binary, operation: Operation, load: Load) -> Operation {
     let (value, span) = (operation.expression.value, operation.expression.span);
     let mut loads = vec![load];
-    let mut number = |own: &Load| match loads.iter().position(|known| known == own) {
-        Some(number) => number,
-        None => {
-            loads.push(own.clone());
-            loads.len() - 1
-        }
-    };
-    let numbers = operation.loads.iter().map(&mut number).collect_vec();
+    let numbers = numbers_among(&mut loads, &operation.loads);
     let operand = Expression { kind: ExpressionKind::Load(0), value, span };
     let right = renumbered(&operation.expression, &numbers);
     let kind = ExpressionKind::Binary { operator, left: Arc::new(operand), right: Arc::new(right) };
@@ -265,16 +258,20 @@ fn copied(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loo
     Some(Copies { operations, variables, lanes })
 }
 
+/// The numbers of loads among these, at the end of which those are put that are not there.
+fn numbers_among(loads: &mut Vec<Load>, others: &[Load]) -> Vec<usize> {
+    let number = |own: &Load| {
+        loads.iter().position(|known| known == own).unwrap_or_else(|| {
+            loads.push(own.clone());
+            loads.len() - 1
+        })
+    };
+    others.iter().map(number).collect()
+}
+
 /// Two statements as one, their values joined.
 fn together(operator: Binary, mut sum: Operation, other: &Operation) -> Operation {
-    let numbers = other.loads.iter().map(|load| {
-        let known = sum.loads.iter().position(|known| known == load);
-        known.unwrap_or_else(|| {
-            sum.loads.push(load.clone());
-            sum.loads.len() - 1
-        })
-    });
-    let numbers = numbers.collect_vec();
+    let numbers = numbers_among(&mut sum.loads, &other.loads);
     let (value, span) = (sum.expression.value, sum.expression.span);
     let right = Arc::new(renumbered(&other.expression, &numbers));
     let left = Arc::new(sum.expression);
