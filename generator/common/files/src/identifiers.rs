@@ -1,5 +1,17 @@
 //! Identifiers in generated text.
 
+/// The wanted name if it is free, or else with the first number behind for which it is.
+///
+/// ```
+/// use pushmem_files::free_name;
+///
+/// assert_eq!(free_name("sum", 2, |name| !["sum", "sum_2"].contains(&name.as_str())), "sum_3");
+/// ```
+pub fn free_name(wanted: &str, first_number: u32, is_free: impl FnMut(&String) -> bool) -> String {
+    let numbered = (first_number..).map(|number| format!("{wanted}_{number}"));
+    std::iter::once(wanted.to_owned()).chain(numbered).find(is_free).expect("numbers do not end")
+}
+
 /// The text with other names in place of some of its identifiers; only whole identifiers count. The name of a file, an identifier
 /// with an ending such as `.h`, stays as it is, but for SystemVerilog, whose files have the names of modules.
 ///

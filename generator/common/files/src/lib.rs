@@ -35,7 +35,7 @@ pub use diagnostic::{Diagnostic, Span};
 pub use digest::{digest, digest_word};
 pub use document::Document;
 pub use fault::Fault;
-pub use identifiers::replace_identifiers;
+pub use identifiers::{free_name, replace_identifiers};
 pub use input::{SIZE_LIMIT, read_bytes, read_text, unreadable};
 #[doc(hidden)]
 pub use named::place_of_name;

@@ -12,6 +12,7 @@ use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_datapaths::Datapath;
 use pushmem_extraction::Extraction;
+use pushmem_files::free_name;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span, Word};
 use pushmem_schedule::{Schedule, Stage, Writers, coincide};
@@ -238,9 +239,7 @@ impl Builder<'_> {
             return bit;
         }
         let wanted = self.graph.name_of_bit(&driver);
-        let numbered = (1..).map(|number: usize| format!("{wanted}_{number}"));
-        let is_free = |name: &String| self.graph.bits.iter().all(|bit| bit.name != *name);
-        let name = [wanted.clone()].into_iter().chain(numbered).find(is_free).expect("numbers do not end");
+        let name = free_name(&wanted, 1, |name| self.graph.bits.iter().all(|bit| bit.name != *name));
         let bit = self.graph.bits.push(BitNet { name, driver: driver.clone() });
         self.bits.insert(driver, bit);
         bit

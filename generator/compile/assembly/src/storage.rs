@@ -13,6 +13,7 @@ use std::sync::Arc;
 use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::MappedBuffer;
+use pushmem_files::free_name;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayMemory, ArrayNode, DelayTiles, Edge, KernelId, Memories, MemoryTile, Storage,
     TileId, TileInput, WordDriver, WordId, earlier,
@@ -133,8 +134,7 @@ fn add_tiles(
         let names = [format!("{stem}_memory"), format!("{stem}_memory_0")];
         storage.tiles.iter().all(|tile| !names.contains(&tile.name))
     };
-    let mut stems = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_{number}")));
-    let name = stems.find(is_free).expect("there is always another name");
+    let name = free_name(name, 2, is_free);
     for (number, tile) in mapped.tiles.iter().enumerate() {
         let input = |source: &Source| match *source {
             Source::Port(port) => TileInput::Edge(written(port)),

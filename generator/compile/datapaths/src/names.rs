@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use pushmem_files::free_name;
 use pushmem_systemverilog::KEYWORDS;
 
 /// The names of the ports that every kernel has.
@@ -23,11 +24,7 @@ impl Names {
 
     /// This name, or one with a number if it is taken.
     pub fn unique(&mut self, wanted: &str) -> String {
-        let numbered = |number: usize| match number {
-            1 => wanted.to_owned(),
-            _ => format!("{wanted}_{number}"),
-        };
-        let free = (1..).map(numbered).find(|name| !self.taken.contains(name)).expect("there are always more numbers");
+        let free = free_name(wanted, 2, |name| !self.taken.contains(name));
         self.taken.insert(free.clone());
         free
     }

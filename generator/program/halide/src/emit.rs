@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use itertools::Itertools;
+use pushmem_files::free_name;
 use pushmem_nest as nest;
 use pushmem_nest::syntax::{Declared, Header, NodeSyntax, Places, ProgramSyntax};
 use pushmem_nest::{ArrayKind, Binary, Index, Policy, Span, Type, is_reserved};
@@ -353,9 +354,7 @@ impl Nest<'_> {
         let (mut names, mut renamed): (Vec<String>, _) = (Vec::new(), Vec::new());
         for array in &self.arrays.plan.arrays {
             let wanted = identifier(&array.name);
-            let taken = |name: &String| names.contains(name) || is_reserved(name);
-            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
-            let free = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)).unwrap_or(wanted);
+            let free = free_name(&wanted, 2, |name| !names.contains(name) && !is_reserved(name));
             if free != array.name && matches!(array.storage, Storage::Input | Storage::Output) {
                 renamed.push((array.span, array.name.clone(), free.clone()));
             }

@@ -2,6 +2,8 @@
 
 use itertools::Itertools;
 
+use pushmem_files::free_name;
+
 use crate::program::{Access, Load, Loop, Node, Operation, Program};
 
 impl Program {
@@ -9,9 +11,7 @@ impl Program {
     pub fn unused_name(&self, like: &str, around: &[&str]) -> String {
         let declared = self.arrays.iter().map(|array| &array.name).chain(self.tables.iter().map(|table| &table.name));
         let taken = declared.map(String::as_str).chain(around.iter().copied()).collect_vec();
-        let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
-        let mut names = std::iter::once(like.to_owned()).chain(numbered);
-        names.find(|name| !taken.contains(&name.as_str())).expect("numbers do not end")
+        free_name(like, 1, |name| !taken.contains(&name.as_str()))
     }
 }
 

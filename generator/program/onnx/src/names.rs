@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use pushmem_files::free_name;
 use pushmem_nest::is_reserved;
 
 /// The variable of the loop over images.
@@ -24,13 +25,11 @@ impl Names {
         let is_word = word.starts_with(|letter: char| letter.is_ascii_alphabetic());
         // What YAML reads as nothing is no key.
         let is_null = |word: &str| word.eq_ignore_ascii_case("null");
-        let is_free = |word: &str| {
-            !is_reserved(word) && !is_null(word) && !VARIABLES.contains(&word) && !self.taken.contains(word)
-        };
+        let is_variable = |word: &String| VARIABLES.contains(&word.as_str());
         let word = if is_word { word } else { format!("n{word}") };
-        let later = (1..).map(|number| format!("{word}_{number}"));
-        let free = std::iter::once(word.clone()).chain(later).find(|word| is_free(word));
-        let free = free.expect("there are more numbers than names");
+        let free = free_name(&word, 1, |word| {
+            !is_reserved(word) && !is_null(word) && !is_variable(word) && !self.taken.contains(word)
+        });
         self.taken.insert(free.clone());
         free
     }

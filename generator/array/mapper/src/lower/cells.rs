@@ -1,6 +1,7 @@
 //! The cells of kernels, tables, sequences and banks, before they are connected.
 
 use pushmem_cells::{Cell as PeCell, Cells, Fetch, Sequence, Table};
+use pushmem_files::free_name;
 use pushmem_graph::{Counter, KernelNode, MemoryTile, TileId, Variable, WordDriver};
 use pushmem_nest::Level;
 use pushmem_netlist::{BankCells, Cell, CellId, Core};
@@ -74,9 +75,7 @@ impl<'a> Lowering<'a> {
 
     /// Adds a cell. Another one of the same name gets a number.
     pub(super) fn add(&mut self, name: String, core: Core) -> CellId {
-        let others = (2..).map(|number| format!("{name}_{number}"));
-        let mut names = std::iter::once(name.clone()).chain(others);
-        let name = names.find(|name| self.names.insert(name.clone())).expect("numbers do not end");
+        let name = free_name(&name, 2, |name| self.names.insert(name.clone()));
         self.netlist.cells.push(Cell { name, core })
     }
 

@@ -1,6 +1,7 @@
 //! Elements that pass a word or a bit on.
 
 use pushmem_fabric::Layer;
+use pushmem_files::free_name;
 use pushmem_netlist::{Cell, Core, Net, Sink};
 use pushmem_pe::{Mode, PeSpec};
 
@@ -24,9 +25,7 @@ impl Lowered {
             Layer::Bit => element.bits[0].mode = Mode::Direct,
         }
         let wanted = format!("{}_passed", netlist.cells[netlist.nets[net].source].name);
-        let is_free = |name: &String| netlist.cells.iter().all(|cell| cell.name != *name);
-        let others = (2..).map(|number| format!("{wanted}_{number}"));
-        let name = std::iter::once(wanted.clone()).chain(others).find(is_free).expect("numbers do not end");
+        let name = free_name(&wanted, 2, |name| netlist.cells.iter().all(|cell| cell.name != *name));
         let cell = netlist.cells.push(Cell { name, core: Core::Pe(element) });
         netlist.nets[net].sinks[place] = Sink { cell, port: 0, cycles: sink.cycles };
         netlist.nets.push(Net { layer, source: cell, port: 0, sinks: vec![Sink { cycles: 0, ..sink }] });

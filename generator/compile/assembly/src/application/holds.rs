@@ -1,5 +1,6 @@
 //! Hold registers: words that wait for the reads of them.
 
+use pushmem_files::free_name;
 use pushmem_nest::{Policy, Word};
 use pushmem_schedule::{Stage, Subscript};
 
@@ -136,12 +137,9 @@ impl<'a> Builder<'a> {
 
     /// A name that no net has, nor a stage.
     fn free_name(&self, wanted: &str) -> String {
-        let is_free = |name: &String| {
-            let names = &self.graph.names;
-            !names.stages.contains(name) && self.graph.words.iter().all(|net| net.name != *name)
-        };
-        let numbered = (1..).map(|number: usize| format!("{wanted}_{number}"));
-        [wanted.to_owned()].into_iter().chain(numbered).find(is_free).expect("numbers do not end")
+        let names = &self.graph.names;
+        let is_net = |name: &String| self.graph.words.iter().any(|net| net.name == *name);
+        free_name(wanted, 1, |name| !names.stages.contains(name) && !is_net(name))
     }
 
     /// The only stage that a register is loaded from, if conditions on its loops say which of its words are read.

@@ -8,7 +8,7 @@ use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_datapaths::Fetch;
 use pushmem_extraction::Extraction;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, free_name};
 use pushmem_nest::{Program, Table};
 use pushmem_tile::TileSpec;
 
@@ -66,11 +66,8 @@ pub(crate) fn add_roms(
                 return refused(message, &finding.help.unwrap_or_default());
             }
             let wanted = format!("{}_{}_rom", kernel.name, table.name);
-            let numbered = (1..).map(|number| format!("{wanted}_{number}"));
-            let is_free = |name: &String| roms.iter().all(|rom: &Rom| rom.name != *name);
-            let name = [wanted.clone()].into_iter().chain(numbered).find(is_free);
             roms.push(Rom {
-                name: name.expect("numbers do not end"),
+                name: free_name(&wanted, 1, |name| roms.iter().all(|rom: &Rom| rom.name != *name)),
                 table: fetch.table,
                 kernel: number,
                 fetch: place,
