@@ -56,7 +56,7 @@ impl ConfigurationModule {
                 TileKind::Io => "an IO tile",
             },
             signals: signals(layout),
-            memory_registers: layout.memory_registers(),
+            memory_registers: layout.memory_registers,
         }
     }
 }
@@ -95,7 +95,7 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> SourceFile {
         registers: Vec<Register> = registers,
         /// Registers of the memory, and the byte address of the one that enables its controllers.
         memory_registers: u32 = memory_registers,
-        memory_control: u32 = layout.memory_control().unwrap_or(0) * WORD_BYTES,
+        memory_control: u32 = layout.memory_control.unwrap_or(0) * WORD_BYTES,
         /// The feature of the registers of the memory.
         memory_feature: u32 = Feature::of_memory(layout.kind).number(),
         /// The number of the kind of tile in addresses of all of them.

@@ -105,9 +105,9 @@ pub struct TileLayout {
     /// The modes of operands.
     modes: Modes,
     /// Registers of the memory, which follow a map of their own.
-    memory_registers: u32,
+    pub memory_registers: u32,
     /// Which register stops the memory.
-    memory_control: Option<u32>,
+    pub memory_control: Option<u32>,
 }
 
 impl TileLayout {
@@ -169,11 +169,6 @@ impl TileLayout {
         self.modes.number(mode)
     }
 
-    /// The registers that follow the map of the memory of the tile: so many, from 0, of [`Feature::of_memory`].
-    pub fn memory_registers(&self) -> u32 {
-        self.memory_registers
-    }
-
     /// Whether a register is one of the memory.
     pub fn is_of_memory(&self, feature: u32, register: u32) -> bool {
         feature == Feature::of_memory(self.kind).number() && register < self.memory_registers
@@ -202,11 +197,6 @@ impl TileLayout {
     fn without_register_file<'a>(&self, ports: &'a [CorePort]) -> &'a [CorePort] {
         let others = ports.iter().take_while(|port| self.kind != TileKind::Pe || !port.is_of_memory).count();
         &ports[..others]
-    }
-
-    /// The register of the memory tile that stops it when it is 0.
-    pub fn memory_control(&self) -> Option<u32> {
-        self.memory_control
     }
 
     /// The registers that hold fields, as feature and number, in their order.
