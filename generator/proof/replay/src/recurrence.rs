@@ -79,7 +79,7 @@ impl Search {
             self.take(simulation, now);
             return None;
         };
-        let leader = &simulation.tiles[snapshot.leader.0].walkers()[snapshot.leader.1];
+        let leader = &simulation.tiles[snapshot.leader.0].walkers[snapshot.leader.1];
         if leader.next == NEVER {
             self.take(simulation, now);
             return None;
@@ -115,7 +115,7 @@ impl Search {
             .tiles
             .iter()
             .enumerate()
-            .flat_map(|(tile, state)| state.walkers().iter().enumerate().map(move |(walker, at)| (at, (tile, walker))))
+            .flat_map(|(tile, state)| state.walkers.iter().enumerate().map(move |(walker, at)| (at, (tile, walker))))
             .filter(|(walker, _)| walker.fired > 0 && walker.next != NEVER)
             .min_by_key(|(walker, _)| walker.total)
             .map(|(_, leader)| leader);
@@ -143,7 +143,7 @@ impl Simulation {
     /// Whether the leader alone would allow to skip enough.
     fn may_save(&self, snapshot: &Snapshot, now: u64, last_skip: u64) -> bool {
         let period = now - snapshot.cycle;
-        let leader = &self.tiles[snapshot.leader.0].walkers()[snapshot.leader.1];
+        let leader = &self.tiles[snapshot.leader.0].walkers[snapshot.leader.1];
         let advance = leader.advance_since(snapshot.mark_of_leader(), period);
         let periods = advance.map_or(0, |advance| leader.repetitions(&advance, now, period));
         self.is_worthwhile(periods.saturating_mul(period), now, last_skip)
@@ -183,7 +183,7 @@ impl Simulation {
             return None;
         }
         for (tile, advance) in self.tiles.iter().zip(&advances) {
-            for (walker, advance) in tile.walkers().iter().zip(&advance.walkers) {
+            for (walker, advance) in tile.walkers.iter().zip(&advance.walkers) {
                 periods = periods.min(walker.repetitions(advance, now, period));
             }
         }

@@ -55,7 +55,7 @@ pub(crate) type Faulty = (usize, ErrorKind);
 pub(crate) struct ReplayedTile {
     /// Names of the controllers, in the order of the walkers.
     names: Vec<String>,
-    walkers: Vec<Walker>,
+    pub walkers: Vec<Walker>,
     inputs: usize,
     outputs: usize,
     latency: u64,
@@ -136,11 +136,6 @@ impl ReplayedTile {
     /// The controller that gives the words of an output.
     pub fn output_controller(&self, output: usize) -> usize {
         self.walkers.len() - self.outputs + output
-    }
-
-    /// The controllers.
-    pub fn walkers(&self) -> &[Walker] {
-        &self.walkers
     }
 
     /// The last cycle in which a controller fires, or a word arrives that it sent, if one ever does.
