@@ -379,7 +379,7 @@ impl Bank {
             BankMeaning::Busy { direction: Direction::Out } => self.store_is_busy().into(),
             BankMeaning::BitstreamRow => {
                 let rows = self.halves[0].len() as u32 / self.words_per_row;
-                self.bitstream_half as u32 * rows + self.configuration.row()
+                self.bitstream_half as u32 * rows + self.configuration.row
             }
             BankMeaning::Bitstream { state } => match state {
                 BitstreamState::Unavailable => self.unavailable,

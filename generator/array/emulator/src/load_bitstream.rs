@@ -41,7 +41,7 @@ pub(crate) struct ConfigurationDma {
     rows: u32,
     phase: Phase,
     /// The row that comes next, and the one that the SRAM shows.
-    row: u32,
+    pub row: u32,
     shown: u64,
     /// Whether a write was taken in each of the last cycles, the last one first, as long as its answer may come.
     flying: Vec<bool>,
@@ -88,11 +88,6 @@ impl ConfigurationDma {
             BitstreamState::Refused => self.refused,
             BitstreamState::Unavailable => unreachable!("the bank knows whose its halves are"),
         }
-    }
-
-    /// The row that comes next.
-    pub fn row(&self) -> u32 {
-        self.row
     }
 
     /// The write that is offered.
