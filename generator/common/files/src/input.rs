@@ -59,7 +59,11 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     read_bytes_up_to(path, SIZE_LIMIT).map_err(|problem| problem.or_code(Code::Unreadable))
 }
 
-fn read_bytes_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
+/// The bytes of a file that has at most so many.
+///
+/// # Errors
+/// As [`read_bytes`].
+pub fn read_bytes_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let shown = path.display();
     let refused = |reason| unreadable(path, &reason);
     if path.is_dir() {

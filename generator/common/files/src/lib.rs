@@ -36,7 +36,7 @@ pub use digest::{digest, digest_word};
 pub use document::Document;
 pub use fault::Fault;
 pub use identifiers::{free_name, replace_identifiers};
-pub use input::{SIZE_LIMIT, read_bytes, read_text, unreadable};
+pub use input::{SIZE_LIMIT, read_bytes, read_bytes_up_to, read_text, unreadable};
 #[doc(hidden)]
 pub use named::place_of_name;
 pub use nearest::nearest;

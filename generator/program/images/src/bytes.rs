@@ -1,29 +1,23 @@
 //! Binary files.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use pushmem_files::{Diagnostic, unreadable};
+use pushmem_files::{Diagnostic, read_bytes_up_to};
+
+use crate::{Element, Image};
 
 /// Larger files cannot be images within the limit of elements.
 const SIZE_LIMIT: u64 = 1 << 30;
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let shown = path.display();
-    if path.is_dir() {
-        return Err(
-            Diagnostic::new(format!("`{shown}` is a folder, not a file")).with_help("give the name of a file in it")
-        );
-    }
-    let refused = |reason: std::io::Error| unreadable(path, &reason);
-    let mut bytes = Vec::new();
-    File::open(path).map_err(refused)?.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(refused)?;
-    if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(Diagnostic::new(format!("`{shown}` is larger than {SIZE_LIMIT} bytes"))
-            .with_help("check that this is the intended file"));
-    }
-    Ok(bytes)
+    read_bytes_up_to(path, SIZE_LIMIT)
+}
+
+/// The values of a picture, of a byte each, or of two with the high one first.
+pub(crate) fn of_picture(image: &Image) -> Vec<u8> {
+    let is_wide = image.element() == Element::U16;
+    let bytes = |value: &i64| (*value as u16).to_be_bytes().into_iter().skip(usize::from(!is_wide));
+    image.values().iter().flat_map(bytes).collect()
 }
 
 /// The file is not what its ending says.

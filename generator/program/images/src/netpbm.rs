@@ -61,16 +61,8 @@ pub(crate) fn map_picture(element: Element, shape: &[usize], path: &Path) -> Res
 pub(crate) fn format(image: &Image, path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let Picture { width, height, channels } = map_picture(image.element(), image.shape(), path)?;
     let magic = if channels == 3 { "P6" } else { "P5" };
-    let wide = image.element() == Element::U16;
-    let mut file = format!("{magic}\n{width} {height}\n{}\n", image.element().max()).into_bytes();
-    for &value in image.values() {
-        let [high, low] = (value as u16).to_be_bytes();
-        if wide {
-            file.push(high);
-        }
-        file.push(low);
-    }
-    Ok(file)
+    let head = format!("{magic}\n{width} {height}\n{}\n", image.element().max());
+    Ok([head.into_bytes(), bytes::of_picture(image)].concat())
 }
 
 pub(crate) fn read(path: &Path) -> Result<Image, Diagnostic> {

@@ -53,20 +53,12 @@ pub(crate) fn format(image: &Image, path: &Path) -> Result<Vec<u8>, Diagnostic> 
         return Err(too_large(image.shape()));
     };
     let wide = image.element() == Element::U16;
-    let mut data = Vec::new();
-    for &value in image.values() {
-        let [high, low] = (value as u16).to_be_bytes();
-        if wide {
-            data.push(high);
-        }
-        data.push(low);
-    }
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(if channels == 3 { ColorType::Rgb } else { ColorType::Grayscale });
     encoder.set_depth(if wide { BitDepth::Sixteen } else { BitDepth::Eight });
     let mut writer = encoder.write_header().map_err(refused)?;
-    writer.write_image_data(&data).map_err(refused)?;
+    writer.write_image_data(&bytes::of_picture(image)).map_err(refused)?;
     writer.finish().map_err(refused)?;
     Ok(file)
 }
