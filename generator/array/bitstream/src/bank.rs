@@ -7,16 +7,18 @@ use pushmem_fabric::{ArraySpec, Direction};
 use pushmem_files::Fault;
 use pushmem_resources::{BankMap, BankMeaning};
 use pushmem_tile::Controller;
+use serde::Deserialize;
 
 /// The configuration of a bank: its DMAs, whose addresses are those of words in a half, under `sram`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct BankConfiguration {
+    /// Whether both DMAs count one time, as the ports of one memory.
+    pub common_time: bool,
     /// The DMA that feeds a stream into the array, if it works.
     pub load: Option<ControllerConfiguration>,
     /// The DMA that takes a stream out of the array, if it works.
     pub store: Option<ControllerConfiguration>,
-    /// Whether both count one time, as the ports of one memory.
-    pub common_time: bool,
 }
 
 impl BankConfiguration {

@@ -22,16 +22,7 @@ struct ConfigurationFile {
     #[serde(default)]
     tiles: BTreeMap<String, TileFile>,
     #[serde(default)]
-    banks: BTreeMap<String, BankFile>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BankFile {
-    #[serde(default)]
-    common_time: bool,
-    load: Option<ControllerConfiguration>,
-    store: Option<ControllerConfiguration>,
+    banks: BTreeMap<String, BankConfiguration>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,9 +116,9 @@ impl Reader<'_> {
         }
         for (name, bank) in &file.banks {
             let path = root.key("banks").key(name);
-            let (bank, read) = self.bank(&path, name, bank)?;
-            if !read.is_idle() {
-                configuration.banks.insert(bank, read);
+            let number = self.bank(&path, name, bank)?;
+            if !bank.is_idle() {
+                configuration.banks.insert(number, bank.clone());
             }
         }
         Ok(configuration)
@@ -138,8 +129,8 @@ impl Reader<'_> {
         Fault { path: path.clone(), at_key: true, ..fault }.located(self.document, Code::Configuration)
     }
 
-    /// A bank of the global buffer, by its name.
-    fn bank(&self, path: &FieldPath, name: &str, file: &BankFile) -> Result<(u32, BankConfiguration), Diagnostic> {
+    /// The number of a bank of the global buffer, by its name. Its configuration fits its registers.
+    fn bank(&self, path: &FieldPath, name: &str, configuration: &BankConfiguration) -> Result<u32, Diagnostic> {
         let banks = self.spec.global_buffer.as_ref().map_or(0, |buffer| buffer.banks);
         let Some(bank) = (0..banks).find(|bank| bank_name(*bank) == name) else {
             let message = format!("`{}` has no bank `{name}`", self.spec.name);
@@ -150,15 +141,13 @@ impl Reader<'_> {
             };
             return self.document.refuse_at_key(path, message, help);
         };
-        let mut configuration = BankConfiguration { common_time: file.common_time, ..BankConfiguration::default() };
-        for (direction, transfer) in [(Direction::In, &file.load), (Direction::Out, &file.store)] {
-            let Some(transfer) = transfer else { continue };
+        for direction in Direction::ALL {
+            let Some(transfer) = configuration.transfer(direction) else { continue };
             let controller = self.spec.bank_controller(direction).expect("the array has banks");
             ControllerRegisters::of(transfer, &controller)
                 .map_err(|finding| self.at_key(&path.key(direction.transfer()), finding))?;
-            *configuration.transfer_mut(direction) = Some(transfer.clone());
         }
-        Ok((bank, configuration))
+        Ok(bank)
     }
 }
 
