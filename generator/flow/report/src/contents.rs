@@ -4,6 +4,7 @@ use pushmem_compiler::Compiled;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_nest::ArrayKind;
 use pushmem_realization::{Dedicated, Report};
+use pushmem_schedule::CoarseLoop;
 use serde::Serialize;
 
 use crate::array::OnArray;
@@ -67,25 +68,6 @@ pub struct Unit {
     pub instances: usize,
 }
 
-/// A loop that several stages of a coarse pipeline share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CoarseLoop {
-    /// Its variable.
-    pub name: String,
-    /// The loop around it, an index of [`Contents::loops`].
-    pub parent: Option<usize>,
-    /// Its iterations.
-    pub extent: u64,
-    /// Cycles from one iteration to the next.
-    pub interval: u64,
-    /// The bound that keeps them from being fewer.
-    pub bound: String,
-    /// Cycles from the start of an iteration to the end of its last stage.
-    pub length: u64,
-    /// The arrays that have more than two versions, and how many.
-    pub versions: Vec<(String, u64)>,
-}
-
 impl Contents {
     /// The contents of the page of a compiled program. `figures` are its own, `build` is how they came about.
     pub fn of(compiled: &Dedicated, figures: &Report, build: Build) -> Self {
@@ -109,7 +91,7 @@ impl Contents {
             controllers,
             roms: roms(compiled),
             units: units(compiled, &stages),
-            loops: loops(compiled),
+            loops: compiled.coarse.iter().flat_map(|plan| plan.coarse.iter().flat_map(|of| of.loops.clone())).collect(),
             chain: chain(compiled, &stages, &groups),
             array: None,
             stages,
@@ -138,18 +120,4 @@ fn units(compiled: &Dedicated, stages: &[StageRow]) -> Vec<Unit> {
         units.clear();
     }
     units
-}
-
-fn loops(compiled: &Dedicated) -> Vec<CoarseLoop> {
-    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse).flat_map(|coarse| &coarse.loops);
-    let told = loops.map(|level| CoarseLoop {
-        name: level.name.clone(),
-        parent: level.parent,
-        extent: level.extent,
-        interval: level.interval,
-        bound: level.bound.to_string(),
-        length: level.length,
-        versions: level.versions.clone(),
-    });
-    told.collect()
 }

@@ -26,7 +26,7 @@ pub use array::{OnArray, StageTiles};
 pub use arrays::{ArrayRow, PortRow};
 pub use build::{Build, RtlCheck, ShellPart, Stream};
 pub use chain::{Chain, Link};
-pub use contents::{CoarseLoop, Contents, Unit};
+pub use contents::{Contents, Unit};
 pub use floorplan::{Floorplan, Load, NetLines, PlacedTile};
 pub use live::Live;
 pub use memories::{MemoryRow, PortGroup};

@@ -25,6 +25,7 @@ use crate::schedule::starting_at;
 use crate::transport::Transport;
 use body::{Bodies, Body};
 use pushmem_stages::{Pipeline, Schedule, Stage};
+use serde::{Serialize, Serializer};
 use tree::{Child, Tree};
 
 pub use report::{Occupancy, UnitOccupancy};
@@ -153,8 +154,8 @@ pub enum Bound {
     Conflicts,
 }
 
-/// A loop that several stages share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A loop that several stages share. Reports have no start of it, and the bound in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CoarseLoop {
     /// Name of its variable.
     pub name: String,
@@ -163,15 +164,21 @@ pub struct CoarseLoop {
     /// Number of iterations.
     pub extent: u64,
     /// Cycle of its first iteration, after the start of the iteration of the loop around it.
+    #[serde(skip)]
     pub start: u64,
     /// Initiation interval: cycles from one iteration to the next.
     pub interval: u64,
     /// The bound that keeps it from being shorter.
+    #[serde(serialize_with = "in_words")]
     pub bound: Bound,
     /// Cycles from the start of an iteration to the end of its last stage.
     pub length: u64,
     /// The arrays that need more than two versions for this interval, by name, and how many.
     pub versions: Vec<(String, u64)>,
+}
+
+fn in_words<S: Serializer>(bound: &Bound, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(bound)
 }
 
 /// A stage of the coarse-grained pipeline: a group of stages that run in the same cycles.
