@@ -256,16 +256,17 @@ pub struct Kernel {
 }
 
 /// An instance of a datapath that kernels of several operations share (dissertation §4.3.3).
-#[derive(Clone, Debug)]
-pub struct SharedUnit {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedUnit<Operand = Source> {
     /// A unique name, an identifier.
     pub name: String,
     /// The kernels, at least two. No two begin an iteration in the same cycle.
     pub kernels: Vec<KernelId>,
     /// The loops of each kernel.
     pub counters: Vec<CounterId>,
-    /// Source of each operand: one that is the same for all kernels, or a wire driven by [`Driver::Turns`].
-    pub operands: Vec<Source>,
+    /// Source of each operand: one that is the same for all kernels, or one that follows the kernel that begins an iteration, as a wire
+    /// driven by [`Driver::Turns`] does.
+    pub operands: Vec<Operand>,
 }
 
 /// A source in the cycles in which a kernel begins an iteration.

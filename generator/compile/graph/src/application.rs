@@ -22,7 +22,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_nest::{Level, Program, Word};
 use pushmem_stages::{Pipeline, Stage};
 
-use crate::accelerator::{Condition, Counter, Stream, Variable};
+use crate::accelerator::{Condition, Constant, Counter, RamWrite, SharedUnit, Stream, Variable};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 
 /// Operations, selections, streams and arrays in memory, and the nets between them.
@@ -51,7 +51,7 @@ pub struct ApplicationGraph {
     /// Stages that pass on one of their loads, and have no kernel.
     pub copies: Vec<CopyNode>,
     /// Stages whose result is always the same word.
-    pub constants: Vec<ConstantNode>,
+    pub constants: Vec<Constant>,
     /// Arrays that stay in memory from their writes to their last reads.
     pub arrays: IndexVec<ArrayId, ArrayNode>,
     /// Arrays whose elements data choose.
@@ -271,19 +271,8 @@ pub struct KernelNode {
     pub variables: Vec<Variable>,
 }
 
-/// Kernels that execute on one unit (dissertation §4.3.3).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnitNode {
-    /// A unique name, an identifier.
-    pub name: String,
-    /// The kernels, at least two. No two begin an iteration in the same cycle.
-    pub kernels: Vec<KernelId>,
-    /// The loops of each kernel.
-    pub counters: Vec<CounterId>,
-    /// Source of each operand: one that is the same for all kernels, or a net that selects by the kernel that begins an
-    /// iteration.
-    pub operands: Vec<Edge>,
-}
+/// Kernels that execute on one unit.
+pub type UnitNode = SharedUnit<Edge>;
 
 /// A stage that passes on one of its loads: no kernel, perhaps a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,15 +284,6 @@ pub struct CopyNode {
     /// The nets of the result, one for each of its words, if the load is selected or read from a memory. Without, the result is
     /// that of another stage, some cycles ago.
     pub nets: Vec<WordId>,
-}
-
-/// A stage whose result is always the same word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConstantNode {
-    /// The stage.
-    pub stage: usize,
-    /// The bits of the result, those of its low word lowest.
-    pub bits: u32,
 }
 
 /// An array that stays in memory from its writes to its last reads.
@@ -337,17 +317,7 @@ pub struct RamNode {
 }
 
 /// A write of a random-access memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RamWriteNode {
-    /// The stage.
-    pub stage: usize,
-    /// The loops of the stage: an element is written at each of their steps.
-    pub counter: CounterId,
-    /// Source of the element.
-    pub element: Edge,
-    /// Source of its address.
-    pub address: Edge,
-}
+pub type RamWriteNode = RamWrite<Edge>;
 
 /// A read of a random-access memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

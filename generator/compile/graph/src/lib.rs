@@ -27,9 +27,9 @@ pub use accelerator::{
     Variable, WORD_BITS, Wire, counted_levels, earlier,
 };
 pub use application::{
-    ApplicationGraph, ArrayAccesses, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold,
-    InputLane, InputNode, KernelNode, Machine, OutputLane, OutputNode, PortAccesses, ProgramNames, RamNode,
-    RamReadNode, RamWriteNode, StageResult, UnitNode, WordDriver, WordNet,
+    ApplicationGraph, ArrayAccesses, ArrayNode, BitDriver, BitNet, Choice, CopyNode, Edge, Hold, InputLane, InputNode,
+    KernelNode, Machine, OutputLane, OutputNode, PortAccesses, ProgramNames, RamNode, RamReadNode, RamWriteNode,
+    StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use collisions::reads_apart;
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};

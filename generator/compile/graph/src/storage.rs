@@ -1,14 +1,12 @@
 //! The memories of an application graph: its arrays and its long delays on tiles.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use index_vec::IndexVec;
 use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
-use pushmem_configuration::Configuration;
 use pushmem_nest::Level;
-use pushmem_tile::TileSpec;
 
+use crate::accelerator::Tile;
 use crate::application::Edge;
 use crate::ids::{ArrayId, TileId, WordId};
 use crate::target::Memories;
@@ -29,26 +27,8 @@ pub struct Storage {
 /// Words of a memory that is made for the program that cost as much as the access sequence of a port.
 pub const WORDS_OF_SEQUENCE: u64 = 128;
 
-/// A memory tile, with its place among the edges of the graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryTile {
-    /// A unique name, an identifier.
-    pub name: String,
-    /// The level of the memory hierarchy.
-    pub level: Level,
-    /// Its specification.
-    pub spec: Arc<TileSpec>,
-    /// The cycle of the run in which its own time begins.
-    pub begin: u64,
-    /// Its configuration, in its own time.
-    pub configuration: Configuration,
-    /// Source of each input.
-    pub inputs: Vec<Option<TileInput>>,
-    /// The number of its outputs.
-    pub outputs: usize,
-    /// The tile whose outputs go to this one's chain inputs.
-    pub chain_from: Option<TileId>,
-}
+/// A memory tile, with its place among the edges of the graph, and the number of its outputs.
+pub type MemoryTile = Tile<TileInput, usize>;
 
 /// Source of an input of a memory tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use pushmem_compiler::Compiled;
 use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
-    Memories, OperationDatapath, Source, Storage, TileOutput, Wire, WireId, WordDriver, WordId,
+    Accelerator, ApplicationGraph, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane, Memories,
+    OperationDatapath, Source, Storage, TileOutput, Wire, WireId, WordDriver, WordId,
 };
 use pushmem_nest::{Loop, Operation, Program};
 
@@ -207,8 +207,7 @@ impl Realizer<'_> {
             let selections = copy.nets.iter().map(|&net| self.wire(net, 0)).collect::<Result<_, _>>()?;
             self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selections });
         }
-        let constants = self.graph.constants.iter();
-        self.accelerator.constants = constants.map(|of| Constant { stage: of.stage, bits: of.bits }).collect();
+        self.accelerator.constants.clone_from(&self.graph.constants);
         Ok(())
     }
 

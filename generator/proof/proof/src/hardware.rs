@@ -333,11 +333,7 @@ impl Hardware<'_> {
         };
         copies.len() == self.graph.copies.len()
             && copies.iter().zip(&self.graph.copies).all(is_copy)
-            && constants.iter().map(|of| (of.stage, of.bits)).eq(self
-                .graph
-                .constants
-                .iter()
-                .map(|of| (of.stage, of.bits)))
+            && *constants == self.graph.constants
     }
 
     /// Checks that tiles are of the target, and that their connections exist.

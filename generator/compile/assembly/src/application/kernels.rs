@@ -8,9 +8,7 @@ use pushmem_nest::{Policy, Word};
 use super::plan::{Outcome, ReadSource, at};
 use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
-use pushmem_graph::{
-    BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId, WordNet,
-};
+use pushmem_graph::{BitDriver, Choice, Constant, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId, WordNet};
 
 impl<'a> Builder<'a> {
     /// The operation of a stage that is no input, and which copy of it the stage is.
@@ -34,7 +32,7 @@ impl Builder<'_> {
             (None, Outcome::Constant(number)) => {
                 let words = self.scheduled.words_of(stage).iter().rev();
                 let bits = words.fold(0, |bits, word| (bits << Word::BITS) | u32::from(word.of(number)));
-                self.graph.constants.push(ConstantNode { stage, bits });
+                self.graph.constants.push(Constant { stage, bits });
             }
             (None, Outcome::At(_)) => unreachable!("only copies have the result of another stage"),
         }

@@ -78,9 +78,9 @@ pub fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_
     buffer
 }
 
-/// A memory tile.
-#[derive(Clone, Debug)]
-pub struct Tile {
+/// A memory tile, with what each input takes, and its outputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile<Input = WireId, Outputs = Vec<Option<WireId>>> {
     /// A unique name, an identifier.
     pub name: String,
     /// The level of the memory hierarchy.
@@ -89,14 +89,27 @@ pub struct Tile {
     pub spec: Arc<TileSpec>,
     /// The cycle of the run in which its own time begins: it is flushed one before.
     pub begin: u64,
-    /// Its configuration.
+    /// Its configuration, in its own time.
     pub configuration: Configuration,
-    /// Wire at each input.
-    pub inputs: Vec<Option<WireId>>,
-    /// The wire that each output drives.
-    pub outputs: Vec<Option<WireId>>,
+    /// Source of each input: a wire of an accelerator.
+    pub inputs: Vec<Option<Input>>,
+    /// Its outputs: of an accelerator the wire that each drives.
+    pub outputs: Outputs,
     /// The tile whose outputs go to this one's chain inputs.
     pub chain_from: Option<TileId>,
+}
+
+impl<Input, Outputs> Tile<Input, Outputs> {
+    /// The same tile with other ports.
+    pub fn with_ports<OtherInput, OtherOutputs>(
+        &self,
+        inputs: Vec<Option<OtherInput>>,
+        outputs: OtherOutputs,
+    ) -> Tile<OtherInput, OtherOutputs> {
+        let Tile { ref name, level, ref spec, begin, ref configuration, chain_from, .. } = *self;
+        let (name, spec, configuration) = (name.clone(), spec.clone(), configuration.clone());
+        Tile { name, level, spec, begin, configuration, inputs, outputs, chain_from }
+    }
 }
 
 /// A ROM tile with a table, for one look-up of one kernel.
@@ -133,15 +146,15 @@ pub struct Ram {
 
 /// A write of a random-access memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RamWrite {
+pub struct RamWrite<Operand = Source> {
     /// The stage.
     pub stage: usize,
     /// The loops of the stage: an element is written at each of their steps.
     pub counter: CounterId,
     /// Source of the element.
-    pub element: Source,
+    pub element: Operand,
     /// Source of its address.
-    pub address: Source,
+    pub address: Operand,
 }
 
 /// A read of a random-access memory.

@@ -10,8 +10,8 @@ use pushmem_affine::{Affine, Domain, LARGEST_LOOP, LARGEST_VALUE, MOST_ITERATION
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_nest::Type;
 
-use super::{ApplicationGraph, BitNet, ConstantNode, CopyNode, Edge, ProgramNames, WordDriver};
-use crate::accelerator::{Condition, Counter};
+use super::{ApplicationGraph, BitNet, CopyNode, Edge, ProgramNames, WordDriver};
+use crate::accelerator::{Condition, Constant, Counter};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, WordId};
 use document::GraphText;
 
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
         for (number, constant) in text.constants.into_iter().enumerate() {
             let stage = self.stage(&constant.stage, &root.key("constants").index(number).key("stage"))?;
-            self.graph.constants.push(ConstantNode { stage, bits: constant.word });
+            self.graph.constants.push(Constant { stage, bits: constant.word });
         }
         for (number, stream) in text.outputs.into_iter().enumerate() {
             let node = self.output(stream, &nets, &root.key("outputs").index(number))?;

@@ -3,7 +3,7 @@
 use pushmem_buffers::Direction;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    ArrayId, ArrayMemory, ArrayNode, Driver, Edge, MemoryTile, StoredArray, Tile, TileInput, WireId, WordDriver, WordId,
+    ArrayId, ArrayMemory, ArrayNode, Driver, Edge, MemoryTile, StoredArray, TileInput, WireId, WordDriver, WordId,
 };
 
 use super::Realizer;
@@ -11,16 +11,7 @@ use super::Realizer;
 impl Realizer<'_> {
     /// Adds all memory tiles, not yet connected.
     pub(super) fn add_tiles(&mut self) {
-        let tile = |tile: &MemoryTile| Tile {
-            name: tile.name.clone(),
-            level: tile.level,
-            spec: tile.spec.clone(),
-            begin: tile.begin,
-            configuration: tile.configuration.clone(),
-            inputs: vec![None; tile.inputs.len()],
-            outputs: vec![None; tile.outputs],
-            chain_from: tile.chain_from,
-        };
+        let tile = |tile: &MemoryTile| tile.with_ports(vec![None; tile.inputs.len()], vec![None; tile.outputs]);
         self.accelerator.tiles = self.storage.tiles.iter().map(tile).collect();
     }
 
