@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pushmem_nest::{ArrayKind, Level, Operation, Policy, Program};
 use pushmem_schedule::{Bound, CoarseOptions};
 
+use crate::compile::Compiled;
 use crate::stages::Stages;
 
 /// The reductions of a form whose iterations wait for the memory of their sums in its densest pipeline; all if it has none.
@@ -29,6 +30,15 @@ pub(crate) fn slow(form: &Program, stages: Option<&Stages>) -> BTreeSet<Place> {
         .map(|(_, operation)| *operation)
         .filter(|operation| arrays.contains(&program.arrays[operation.target.array].name));
     waits.chain(in_loops).filter(|operation| operation.reduction.is_some()).map(place).collect()
+}
+
+/// The arrays of a compiled program for whose memory iterations wait, as they take what earlier ones have written.
+pub(crate) fn waiting(compiled: &Compiled) -> BTreeSet<&str> {
+    let Some(coarse) = compiled.coarse.as_ref().and_then(|plan| plan.coarse.as_ref()) else { return BTreeSet::new() };
+    let groups = coarse.stages.iter().filter(|group| group.interval > 1);
+    let written = groups.map(|group| compiled.extraction.pipeline.stages[group.stages.start].write.array);
+    let written = written.map(|array| compiled.program.arrays[array].name.as_str());
+    written.chain(coarse.loops.iter().flat_map(|level| arrays_of(&level.bound)).map(String::as_str)).collect()
 }
 
 /// The arrays that bound an interval.

@@ -7,12 +7,13 @@ use pushmem_extraction::Extraction;
 use pushmem_files::{Code, Diagnostic, Document};
 use pushmem_graph::{ApplicationGraph, Memories, ProgramNames, Storage, Target, WORD_BITS};
 use pushmem_mapping::Mappings;
-use pushmem_nest::{Level, Policy, Program};
+use pushmem_nest::{Array, Level, Policy, Program};
 use pushmem_proof::{prove_graph, prove_rewritten};
 use pushmem_rewriting::{with_halves, with_random_access};
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, sequential};
 use pushmem_tile::{Kind, TileSpec};
 
+use crate::accumulators::waiting;
 use crate::error::CompileError;
 use crate::forms::cheapest;
 use crate::pipeline::Pipeline;
@@ -202,6 +203,17 @@ impl Compiled {
             format!("`{}` runs nest by nest: one scan of the image cannot serve all its stages", self.program.name);
         let help = "say `schedule: dnn` in the program to choose this, or change the place below so that it streams";
         Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
+    }
+
+    /// The program with the arrays for whose memory iterations wait in random-access memories, which show a word in the cycle after it is
+    /// written; nothing if there are none.
+    pub fn without_waits(&self) -> Option<Program> {
+        let waiting = waiting(self);
+        let mut program = self.source.clone();
+        let is_free =
+            |array: &&mut Array| waiting.contains(array.name.as_str()) && array.level.is_none() && !array.random_access;
+        let changed = program.arrays.iter_mut().filter(is_free).map(|array| array.random_access = true).count();
+        (changed > 0).then_some(program)
     }
 
     /// Whether it takes more words of streams in a cycle than another.

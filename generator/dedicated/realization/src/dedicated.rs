@@ -62,7 +62,7 @@ pub fn build(
 }
 
 /// Plans a program for dedicated hardware. `observe` is told of each schedule that was tried. Arrays whose elements are accessed in an order
-/// that no other memory serves are in random-access memories.
+/// that no other memory serves are in random-access memories, and those for whose memory iterations wait, if it costs less.
 ///
 /// # Errors
 /// As [`build`], but for the proof.
@@ -84,7 +84,9 @@ pub fn planned(
             other => other,
         };
     }
-    planned
+    let found = planned?;
+    let other = found.without_waits().and_then(|program| plan(program).ok());
+    Ok(other.filter(|other| other.is_cheaper(&found)).unwrap_or(found))
 }
 
 /// The array of a program of this name, or the input or output that an array declared there is a copy of.

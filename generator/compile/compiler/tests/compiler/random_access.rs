@@ -95,6 +95,35 @@ nest:
     }
 }
 
+/// Passes over a line in which each element takes the one before it: another memory shows that only after its round trip.
+#[test]
+fn recurrences_through_a_memory_are_in_such_memories() {
+    let passes = |first: usize, last: &str| {
+        program(&format!(
+            "name: passes
+inputs: {{a: {{type: u16, shape: [64]}}}}
+outputs: {{o: {{type: u16, shape: [64]}}}}
+buffers: {{line: {{type: u16, shape: [64]}}}}
+nest:
+  - for i in 0..64:
+    - line[i] = a[i]
+  - for pass in 0..8:
+    - for i in {first}..64:
+      - line[i] = line[i] * 3 + {last}
+  - for i in 0..64:
+    - o[i] = line[i]
+"
+        ))
+    };
+    for tile in TILES {
+        let compiled = compiled(passes(1, "line[i - 1]"), tile);
+        compare(&compiled);
+        assert_eq!(compiled.accelerator.rams.len(), 1);
+        assert!(Report::of(&compiled).cycles < (2 + 8 * 2) * 64 + LATENCIES, "two cycles for each element");
+        assert!(crate::common::compiled(passes(0, "1"), tile).accelerator.rams.is_empty(), "nothing waits");
+    }
+}
+
 /// Reads that are never in the same cycle share a port.
 #[test]
 fn reads_of_nests_one_after_the_other_share_a_port() {
