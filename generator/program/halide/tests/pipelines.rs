@@ -49,7 +49,12 @@ fn nest(name: &str) -> String {
 fn pipelines_compute_what_halide_computes() {
     for name in pipelines() {
         let checked = import(&format!("{name}.hlpipe"), &bytes(&name), Floats::Exact).unwrap();
-        assert!(checked.warnings.is_empty(), "{name}: {:?}", checked.warnings);
+        // Four have loops whose copies are not known to be of different elements.
+        let is_told = |warning: &Diagnostic| {
+            ["backwards", "outer_unrolled", "own_index_unrolled", "scattered"].contains(&&*name)
+                && warning.message().ends_with("is not unrolled: copies of it may use elements of each other")
+        };
+        assert!(checked.warnings.iter().all(is_told), "{name}: {:?}", checked.warnings);
         let program = checked.program;
         let inputs: BTreeMap<String, Image> =
             program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(&name, &array.name))).collect();
@@ -75,6 +80,8 @@ fn nests_say_what_the_schedules_say() {
         ("limited_turns", "output[x_2 + 2*x, y] = input_moved[2*x_2 + x - 1, y]"),
         // Zeros around an image are read once, into an array of their own.
         ("same_padding", "constant_exterior[i0, i1] = input[i0, i1]"),
+        // Copies of an update that read nothing of each other.
+        ("trellis", "for r_x in 0..4 unroll 4:\n      - metric[r_x, r_y] = "),
         // Even and odd columns are two reads, each of which streams.
         ("reordered", "sel(x % 2 == 0, input[(x/2), y], "),
         ("same_padding", "values: [-4, -3, -2"),
@@ -340,16 +347,17 @@ fn no_array_needs_to_be_written_by_three_nests() {
     assert!(!self::nest("added_twice").contains("so_far"));
 }
 
-/// Whatever the loops, a pipeline computes the same.
+/// A pipeline whose elements are looked up computes the same.
 #[test]
-fn other_loops_compute_what_halide_computes() {
+fn elements_that_are_looked_up_are_those_of_halide() {
+    let kinds = [Loops::LookedUp, Loops::Gathered];
     let mut looked_up = 0;
-    for (name, loops) in pipelines().into_iter().flat_map(|name| Loops::ALL.map(|loops| (name.clone(), loops))) {
+    for (name, loops) in pipelines().into_iter().flat_map(|name| kinds.map(|loops| (name.clone(), loops))) {
         let checked = match import_with_loops(&format!("{name}.hlpipe"), &bytes(&name), loops, Floats::Exact) {
             Err(refused) if !refused.is_fault() => continue,
             checked => checked.unwrap(),
         };
-        looked_up += usize::from(matches!(loops, Loops::LookedUp | Loops::Gathered));
+        looked_up += 1;
         let arrays = checked.program.arrays_of(ArrayKind::Input).map(|array| &array.name);
         let inputs = arrays.map(|array| (array.clone(), image(&name, array))).collect();
         let found = checked.program.run(&inputs).unwrap();

@@ -1,6 +1,7 @@
 //! The definitions of Funcs as stages, with their loops and copies.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use pushmem_nest::{Binary, Span, Type};
 
@@ -8,7 +9,7 @@ use super::{Expansion, Lowering, MOST_COPIES, MOST_UNROLLED, Scope};
 use crate::floats::operation;
 use crate::held::unrolled;
 use crate::loops::{Order, summing_order};
-use crate::plan::{Array, Loop, Stage, Storage, Term, Unroll};
+use crate::plan::{Array, Loop, Point, Stage, Storage, Term, Unroll};
 use crate::print::variable;
 use crate::syntax::{Call, Called, Definition, Expression, Func, Kind};
 use crate::value::{Value, Variable, all_loads};
@@ -169,6 +170,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let mut copies: Vec<(&str, Vec<Term>)> = Vec::new();
+        let mut apart: Vec<(Variable, i64)> = Vec::new();
         let is_rolled = |each: &Order, (low, high): (i64, i64)| unrolled(each.unroll, high - low + 1) <= high - low;
         let mut any_rolled = false;
         let mut ranges = Vec::new();
@@ -186,6 +188,8 @@ impl<'a> Lowering<'a> {
             self.variable(&reduction.name, Some(range), None, &mut scope, &mut of_name);
             if factor > 1 && copied {
                 copies.push((&reduction.name, self.in_copies(of_name[reduction.name.as_str()].0, range, factor)));
+            } else if factor > 1 {
+                apart.push((of_name[reduction.name.as_str()].0, factor));
             }
         }
         let copied_variables: Vec<&str> = copies.iter().map(|(name, _)| *name).collect();
@@ -213,7 +217,18 @@ impl<'a> Lowering<'a> {
             }
         }
         let loops = in_loops(&of_name, order, func);
-        self.plan.stages.push(Stage { func: number, arrays, targets, values, loops, updates, span: definition.span });
+        let mut stage = Stage { func: number, arrays, targets, values, loops, updates, span: definition.span };
+        for (variable, factor) in apart {
+            if are_apart(&stage, variable) {
+                let own = stage.loops.iter_mut().filter(|each| each.variable == variable);
+                own.for_each(|each| each.unroll = Unroll::By(factor));
+            } else {
+                let name = &self.plan.variables[variable].0;
+                let note = format!("`{name}` is not unrolled: copies of it may use elements of each other");
+                self.plan.notes.push((definition.span, note));
+            }
+        }
+        self.plan.stages.push(stage);
         Ok(true)
     }
 
@@ -333,6 +348,20 @@ fn are_one_value(definition: &Definition, func: &str, order: &[Order], copied: &
     let are_innermost = matches!((copied, innermost), ([name], Some(each)) if each.name == *name);
     let is_in_order = copied.is_empty() || are_innermost || commutes(definition, func);
     is_in_order && !copied.iter().any(|name| stores_by(name))
+}
+
+/// Whether the iterations of a variable store elements that none of them reads: each goes along a dimension, and all that is read of other
+/// elements is so far away along another.
+fn are_apart(stage: &Stage, variable: Variable) -> bool {
+    let is_moved = |(index, target): (&Term, &Term)| {
+        matches!(&**index, Value::Binary(Binary::Add | Binary::Subtract, from, by)
+            if Rc::ptr_eq(from, target) && by.as_number().is_some_and(|by| by != 0))
+            && !target.own_variables().contains(&variable)
+    };
+    let is_own = |point: &Point| point.indices.iter().zip(&stage.targets).all(|(one, other)| Rc::ptr_eq(one, other));
+    let are_other = |point: &Point| is_own(point) || point.indices.iter().zip(&stage.targets).any(is_moved);
+    stage.targets.iter().any(|target| target.as_variable() == Some(variable))
+        && stage.loads_of(&stage.arrays).all(are_other)
 }
 
 /// Whether an update gives the same in any order of its iterations: each value is joined with others by an operator.

@@ -809,6 +809,19 @@ def blocks_of_seven():
 
 
 @program
+def trellis():
+    """The steps of a Viterbi decoder, all states of which are updated at once from those of the step before."""
+    symbols, metric, output = hl.ImageParam(U8, 1, "input"), hl.Func("metric"), hl.Func("output")
+    r = hl.RDom([(0, 4), (1, 31)], "r")
+    metric[x, y] = hl.u16(hl.select(x == 0, 0, 100))
+    from_state = lambda state: metric[state, r.y - 1] + hl.u16(hl.absd(symbols[r.y], hl.u8(state * 37)))
+    metric[r.x, r.y] = hl.min(from_state((2 * r.x) % 4), from_state((2 * r.x + 1) % 4))
+    metric.compute_root().update().unroll(r.x)
+    output[x, y] = metric[x, y]
+    return output, [symbols], [4, 32]
+
+
+@program
 def wrapped():
     """Sums of three pixels of an image that is repeated."""
     image, repeated, output = hl.ImageParam(U8, 2, "input"), hl.Func("repeated"), hl.Func("output")
