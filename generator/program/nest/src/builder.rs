@@ -50,6 +50,8 @@ pub struct ProgramBuilder {
     declared: String,
     functions: HashMap<String, Function>,
     nest: LoopBuilder,
+    /// How many loops at the start [`Self::repeat`] leaves alone.
+    once: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -124,6 +126,7 @@ impl ProgramBuilder {
             declared: String::new(),
             functions: HashMap::new(),
             nest: LoopBuilder::default(),
+            once: 0,
         }
     }
 
@@ -189,7 +192,13 @@ impl ProgramBuilder {
         self.nest.add_loop(variable, min, extent)
     }
 
-    /// Executes all loops so far `extent` times, in a loop around them. Of some arrays each time has elements of its own: they have one more
+    /// Lets all loops so far be executed once, before what [`Self::repeat`] is called for later.
+    pub fn keep_once(&mut self) -> &mut Self {
+        self.once = self.nest.children.len();
+        self
+    }
+
+    /// Executes all loops so far, but those of [`Self::keep_once`], `extent` times, in a loop around them. Of some arrays each time has elements of its own: they have one more
     /// dimension, the outermost, with the variable as its index.
     pub fn repeat(&mut self, variable: &str, extent: i64, is_own: impl Fn(&str) -> bool) -> &mut Self {
         for array in self.arrays.iter_mut().map(|declared| &mut declared.what).filter(|array| is_own(&array.name)) {
@@ -197,7 +206,7 @@ impl ProgramBuilder {
             array.min.push(0);
         }
         self.nest.add_index(variable, &is_own);
-        let repeated = std::mem::take(&mut self.nest.children);
+        let repeated = self.nest.children.split_off(self.once);
         self.add_loop(variable, 0, extent).children = repeated;
         self
     }
