@@ -173,6 +173,9 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, array: &Arr
             return Answer::Yes;
         }
     }
+    if !may_be_outside && !is_computed && is_written_so_far(reader, read, &groups) {
+        return Answer::Yes;
+    }
     // Operations below write first if a loop around both repeats.
     let below_may_write = places[number..].iter().any(|writer| {
         let common = shared_loops(writer, reader);
@@ -187,6 +190,32 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, array: &Arr
         Some(Cover::Missing(element)) => Answer::No(element),
         _ => Answer::Unknown,
     }
+}
+
+/// Whether what a read does not find of this iteration of the outermost loop was written in those before, or before the loop: both move
+/// along a dimension with the loop, and what is written has no gaps.
+fn is_written_so_far(reader: &Place, read: &Access, groups: &[(usize, Vec<Region>)]) -> bool {
+    let moves = |index: &Index| fixed_part(&index.affine, 1).first().map(|(_, step)| *step);
+    let mut moving = read.indices.iter().enumerate().filter_map(|(place, index)| Some((place, moves(index)?)));
+    let (Some((dimension, step @ 1..)), None) = (moving.next(), moving.next()) else { return false };
+    let of_loops = |loops: usize| groups.iter().find(|(common, _)| *common == loops).map(|(_, regions)| regions);
+    let first = step * reader.ranges[0].0;
+    let mut needed = enclosing_region(&read.indices, 1, &reader.ranges);
+    needed[dimension].start += first;
+    of_loops(1).into_iter().flatten().any(|written| {
+        let mut written = written.clone();
+        written[dimension].start += first;
+        let front = written[dimension];
+        // In later iterations all that is behind the front is needed of the dimension, and all that is read of others.
+        let mut behind = needed.clone();
+        let end = (needed[dimension].start + needed[dimension].count).max(front.start);
+        behind[dimension].count = end - needed[dimension].start;
+        let mut beside = needed.clone();
+        beside[dimension] = front;
+        let before = of_loops(0).into_iter().flatten().cloned().chain([written.clone()]).collect_vec();
+        let has_no_gaps = front.stride == 1 && front.count >= step;
+        has_no_gaps && cover(&beside, &[written]) == Cover::Whole && cover(&behind, &before) == Cover::Whole
+    })
 }
 
 /// Adds what the reader itself writes, if all that is read of that was written in earlier iterations: within those loops around
@@ -300,6 +329,31 @@ mod tests {
         let tile = (1..4, prop::collection::vec(prop_oneof![2 => child, 1 => whole], 1..4))
             .prop_map(|(extent, children)| format!("  - for t in 0..{extent}:\n{}", children.join("")));
         prop::collection::vec(tile, 1..4).prop_map(|tiles| tiles.join(""))
+    }
+
+    /// The problems and warnings of a program whose rows of earlier iterations are read, with so many rows before the first and read.
+    fn of_rows(before: i64, written: i64, step: i64, read: i64) -> (usize, usize) {
+        let (steps, end) = (1 << 20, before + (step << 20) + 16);
+        let text = format!(
+            "name: p\noutputs: {{o: {{type: u16, shape: [{steps}]}}}}\nbuffers: {{b: {{type: u16, shape: [4, {end}]}}}}\nnest:\n  \
+             - for y in 0..{before}:\n    - for k in 0..4:\n      - b[k, y] = 1\n  - for n in 0..{steps}:\n    - for y in 0..{written}:\n      \
+             - for k in 0..4:\n        - b[k, y + {step}*n + {before}] = 2\n    - o[n] = 0\n    - for y in 0..{read}:\n      \
+             - for k in 0..4:\n        - o[n] += b[k, y + {step}*n]\n"
+        );
+        let document = Document::parse("p.yaml", text).unwrap();
+        let source = SourceText::new("p.yaml", document.text(), Language::Nest);
+        let (program, mut problems, mut warnings) = resolved(&syntax(&document).unwrap(), source);
+        super::check(&program, &mut problems, &mut warnings);
+        (problems.len(), warnings.iter().filter(|warning| warning.message.contains("not known")).count())
+    }
+
+    #[test]
+    fn rows_of_earlier_iterations_are_written() {
+        assert_eq!(of_rows(3, 1, 1, 4), (0, 0));
+        assert_eq!(of_rows(2, 3, 3, 5), (0, 0));
+        // One row more than there is, and rows that are left out.
+        assert_eq!(of_rows(3, 1, 1, 5), (0, 1));
+        assert_eq!(of_rows(2, 2, 3, 4), (0, 1));
     }
 
     proptest! {
