@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_nest::ArrayKind;
-use pushmem_onnx::Imported;
+use pushmem_networks::Imported;
 use serde::Serialize;
 
 use crate::application::program::{self, OfNetwork, Reading};

@@ -9,7 +9,7 @@ use pushmem_float::Format;
 use pushmem_halide::Floats;
 use pushmem_images::Image;
 use pushmem_nest::{Checked, Program};
-use pushmem_onnx::{Choices, Imported};
+use pushmem_networks::{Choices, Imported};
 
 use crate::kinds::{self, FileKind};
 use crate::output;
@@ -24,13 +24,13 @@ pub struct Reading {
     pub(super) network: OfNetwork,
 }
 
-/// How networks of ONNX are read.
+/// How networks are read.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfNetwork {
-    /// Let the sums of products of a network of ONNX take so many multipliers, the busiest layer the most; 64 without this.
+    /// Let the sums of products of a network take so many multipliers, the busiest layer the most; 64 without this.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     multipliers: Option<u64>,
-    /// Let a network of ONNX take so many images in a run, each as soon as the busiest layer has done with the one before; 1 without this.
+    /// Let a network take so many images or steps in a run, each as soon as the busiest layer has done with the one before; 1 without this.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     batch: Option<u32>,
 }
@@ -41,14 +41,14 @@ impl OfNetwork {
         [("--multipliers", self.multipliers.is_some()), ("--batch", self.batch.is_some())]
     }
 
-    /// Reads a network of ONNX.
+    /// Reads a network.
     ///
     /// # Errors
-    /// As [`pushmem_onnx::read`].
+    /// As [`pushmem_networks::read`].
     pub fn read(self, path: &Path) -> Result<Imported, Diagnostic> {
         let default = Choices::default();
         let multipliers = self.multipliers.unwrap_or(default.multipliers);
-        pushmem_onnx::read(path, Choices { multipliers, batch: self.batch.unwrap_or(default.batch) })
+        pushmem_networks::read(path, Choices { multipliers, batch: self.batch.unwrap_or(default.batch) })
     }
 }
 
@@ -70,7 +70,7 @@ impl Reading {
     }
 }
 
-/// Reads a program, a loop nest, a pipeline of Halide or a network of ONNX, and reports its warnings.
+/// Reads a program, a loop nest, a pipeline of Halide or a network, and reports its warnings.
 ///
 /// # Errors
 /// A located message when it is none of them; with what to do where it is for another command.
@@ -85,11 +85,13 @@ pub fn read(path: &Path, reading: Reading) -> Result<Program, Diagnostic> {
 /// Reads a program that is no loop nest; nothing of another file.
 ///
 /// # Errors
-/// As [`pushmem_halide::read`] and [`pushmem_onnx::read`].
+/// As [`pushmem_halide::read`] and [`pushmem_networks::read`].
 pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnostic>> {
     match path {
         path if pushmem_halide::is_halide(path) => Some(read_pipeline(path, reading)),
-        path if pushmem_onnx::is_network(path) => Some(reading.network.read(path).map(|network| network.checked)),
+        path if pushmem_networks::Format::of(path).is_some() => {
+            Some(reading.network.read(path).map(|network| network.checked))
+        }
         _ => None,
     }
 }
@@ -99,7 +101,7 @@ pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnos
 /// # Errors
 /// As [`read`].
 pub fn constants(path: &Path, reading: Reading) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    match pushmem_onnx::is_network(path) {
+    match pushmem_networks::Format::of(path).is_some() {
         true => Ok(reading.network.read(path)?.constants),
         false => Ok(BTreeMap::new()),
     }

@@ -1,36 +1,10 @@
 //! The values of an ONNX graph, between its nodes: integers, and real numbers that stand for integers.
 
-use pushmem_nest::Type;
-
-use crate::constant::Constant;
-use crate::network::Window;
+use crate::network::{Quantization, Window};
+use crate::onnx::constant::Constant;
 
 /// Ends between which all numbers are.
 pub(crate) const ALL: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
-
-/// How integers stand for real numbers: the real number is the integer less the zero point, times the scale.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quantization {
-    pub element: Type,
-    pub scale: f32,
-    pub zero_point: i64,
-}
-
-impl Quantization {
-    /// The real number of an integer.
-    pub fn real(&self, integer: i64) -> f32 {
-        (integer - self.zero_point) as f32 * self.scale
-    }
-
-    /// The integer of a real number, which is within the type.
-    pub fn integer(&self, real: f32) -> i64 {
-        let (least, most) = (self.element.min(), self.element.max());
-        let rounded = (real / self.scale).round_ties_even();
-        // Far numbers have no integer of 64 bits.
-        let near = rounded.clamp(-(1 << 20) as f32, (1 << 20) as f32) as i64;
-        (near + self.zero_point).clamp(least, most)
-    }
-}
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -127,16 +101,11 @@ pub(crate) enum Pairing {
 pub(crate) struct Products {
     pub window: Window,
     pub groups: i64,
-    pub channels: i64,
+
     /// By column and row of the window, channel within the group, and channel of the result; the first is innermost.
     pub weights: Vec<i64>,
     /// The first value of the sums of each channel.
     pub bias: Vec<i64>,
     /// By which the sums of all channels, or of each, are multiplied.
     pub scales: Vec<f32>,
-}
-
-/// All integers of a type, the least first.
-pub(crate) fn integers(element: Type) -> impl Iterator<Item = i64> {
-    element.min()..=element.max()
 }

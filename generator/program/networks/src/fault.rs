@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-use itertools::Itertools;
 use pushmem_files::Diagnostic;
-
-use crate::model::{Graph, Node};
 
 /// A network that is refused, at a node or as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,17 +27,19 @@ impl Fault {
     }
 
     /// The message for users, which points at the node in a list of all nodes.
-    pub fn diagnostic(self, file: &str, graph: Option<&Graph>) -> Diagnostic {
+    pub fn diagnostic(self, file: &str, nodes: impl Iterator<Item = String>) -> Diagnostic {
         let diagnostic = Diagnostic::new(self.message);
         let diagnostic = match self.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
         };
-        let (Some(graph), Some(node)) = (graph, self.node) else { return diagnostic };
+        let Some(node) = self.node else { return diagnostic };
         let (mut text, mut span) = (String::new(), 0..0);
-        for (number, each) in graph.nodes.iter().enumerate() {
+        for (number, each) in nodes.enumerate() {
             let start = text.len();
-            let written = writeln!(text, "{}", line(each));
+            // Names may have line breaks.
+            let line: String = each.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+            let written = writeln!(text, "{line}");
             assert!(written.is_ok(), "writing to a string does not fail");
             if number == node {
                 span = start..text.len() - 1;
@@ -48,12 +47,4 @@ impl Fault {
         }
         diagnostic.at(format!("{file} (nodes)"), text, span)
     }
-}
-
-/// A node in a line, without line breaks that names may have.
-fn line(node: &Node) -> String {
-    let name = if node.name.is_empty() { String::new() } else { format!("{}: ", node.name) };
-    let text =
-        format!("{name}{} = {}({})", node.outputs.iter().join(", "), node.operator, node.inputs.iter().join(", "));
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

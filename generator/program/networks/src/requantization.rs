@@ -1,10 +1,14 @@
-//! From sums to integers of 8 bits, in integers, exactly as floating point gives them.
+//! From sums to integers of 8 bits, in integers, exactly as other tools give them.
 //!
 //! Quantized operators of onnxruntime take a sum as `f32`, times the scale of its channel, rounded to the nearest integer, of two to
-//! the even one, between two ends. That function of the sum never falls, so that it is known by the sums at which it rises: at most
-//! 255. A product with an integer and a shift is the same function where it rises at the same sums, which is tested for each.
+//! the even one, between two ends. Those of TensorFlow Lite take it times an integer of 31 bits, and round twice. Such a function of
+//! the sum never falls, so that it is known by the sums at which it rises: at most 255. A product with an integer and a shift is the
+//! same function where it rises at the same sums, which is tested for each.
 
 use itertools::{Itertools, iproduct};
+
+use crate::fault::{Fault, Result as Refusal};
+use crate::multiplier::Multiplier;
 
 /// The most bits that a product is shifted.
 const LARGEST_SHIFT: u32 = 46;
@@ -38,6 +42,9 @@ pub(crate) struct Requantization {
     pub shift: u32,
     /// How products near the middle of two integers go to the even one. Without, those from the middle on go to the greater one.
     pub ties: Option<Ties>,
+    /// What is added to the products of sums from 0 on, and taken from those of others, before the last part is shifted: one number for
+    /// all channels or one of each. None where it is always 0.
+    pub away: Vec<i64>,
     /// The ends of the result, without the zero point.
     pub range: (i64, i64),
     pub zero_point: i64,
@@ -75,26 +82,73 @@ impl Ties {
     }
 }
 
-/// The function of sums that onnxruntime computes.
+/// A function of sums that another tool computes.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounding {
-    /// Of all channels or of each, above 0.
-    pub scales: Vec<f32>,
+    pub scaling: Scaling,
     /// The ends of the result, with the zero point.
     pub range: (i64, i64),
     pub zero_point: i64,
-    /// Whether the zero point is added before a result is rounded to an integer.
-    pub adds_first: bool,
+}
+
+/// How a sum becomes an integer, before the zero point is added.
+#[derive(Clone, Debug)]
+pub(crate) enum Scaling {
+    /// Its product with a scale above 0, of all channels or of each, as `f32`; the zero point may be added before it is rounded.
+    Real { scales: Vec<f32>, adds_first: bool },
+    /// Its product with a number of fixed point, of all channels or of each.
+    Fixed(Vec<Multiplier>),
+    /// Its quotient by so many, rounded to the nearest integer, of two to that away from 0.
+    Quotient(i64),
+}
+
+impl Scaling {
+    /// How many channels have a function of their own; 1 where all have one.
+    fn channels(&self) -> usize {
+        match self {
+            Scaling::Real { scales, .. } => scales.len(),
+            Scaling::Fixed(multipliers) => multipliers.len(),
+            Scaling::Quotient(_) => 1,
+        }
+    }
+
+    /// By how much a product of a channel is away from 0 before it is shifted so many bits, so that one shift rounds as two do.
+    fn away(&self, channel: usize, shift: u32) -> i64 {
+        match self {
+            Scaling::Fixed(multipliers) => multipliers[channel].first_half(shift),
+            _ => 0,
+        }
+    }
+
+    /// The factor of a channel as an integer that is shifted so many bits; nothing where it is none, or has too many bits.
+    fn exact(&self, channel: usize, shift: u32) -> Option<i64> {
+        match self {
+            Scaling::Real { scales, .. } => exact_factor(scales[channel], shift),
+            Scaling::Fixed(multipliers) => multipliers[channel].factor(shift),
+            Scaling::Quotient(_) => None,
+        }
+    }
 }
 
 impl Rounding {
     /// The result for a sum, without the zero point.
     fn of(&self, channel: usize, sum: i64) -> i64 {
-        let scale = self.scales[channel.min(self.scales.len() - 1)];
         let (least, most) = self.ends();
-        let first = if self.adds_first { self.zero_point } else { 0 };
-        let real = (sum as f32 * scale + first as f32).round_ties_even();
-        (real as i64).saturating_sub(first).clamp(least, most)
+        let result = match &self.scaling {
+            Scaling::Real { scales, .. } => {
+                let first = self.first_zero_point();
+                let real = (sum as f32 * scales[channel.min(scales.len() - 1)] + first as f32).round_ties_even();
+                (real as i64).saturating_sub(first)
+            }
+            Scaling::Fixed(multipliers) => multipliers[channel.min(multipliers.len() - 1)].of(sum),
+            Scaling::Quotient(count) => (sum + sum.signum() * count / 2) / count,
+        };
+        result.clamp(least, most)
+    }
+
+    /// The zero point that is added before a result is rounded.
+    fn first_zero_point(&self) -> i64 {
+        if matches!(self.scaling, Scaling::Real { adds_first: true, .. }) { self.zero_point } else { 0 }
     }
 
     /// The ends of the result, without the zero point.
@@ -124,7 +178,7 @@ impl Rounding {
         let (least, most) = self.ends();
         // Channels with one scale have one function.
         let all = sums.iter().copied().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-        let sums = if self.scales.len() == 1 { all.into_iter().collect() } else { sums.to_vec() };
+        let sums = if self.scaling.channels() == 1 { all.into_iter().collect() } else { sums.to_vec() };
         // For each channel its sums, and of each result but the least where it begins.
         let channel = |(channel, sums): (usize, &(i64, i64))| Channel {
             sums: *sums,
@@ -138,15 +192,17 @@ impl Rounding {
         let wide = around(channels.iter().map(|channel| channel.inside().unwrap_or(channel.sums)).collect());
         let wide = wide.unwrap_or((0, 0));
         // The fewest sizes that are told apart, and the fewest bits.
-        let forms = [None].into_iter().chain(BITS_OF_TIES.map(Sizes::One).map(Some));
-        let forms = forms.chain((0..=LARGEST_POWER).rev().map(Sizes::Floats).map(Some));
+        let is_real = matches!(self.scaling, Scaling::Real { .. });
+        let even = BITS_OF_TIES.map(Sizes::One).into_iter().chain((0..=LARGEST_POWER).rev().map(Sizes::Floats));
+        let forms = [None].into_iter().chain(even.filter(|_| is_real).map(Some));
         let widest = channels.iter().enumerate().max_by_key(|(_, channel)| channel.sums.1 - channel.sums.0);
         let mut found = widest.map_or((0, 0), |(number, channel)| (number, channel.sums.1));
         for ((ends, form), shift) in iproduct!(iproduct!(narrow.into_iter().chain([wide]), forms), 1..=LARGEST_SHIFT) {
-            let zero_point = if self.adds_first { self.zero_point } else { 0 };
-            let ties = form.map(|sizes| Ties { zero_point, ..sizes.ties(shift) });
+            let ties = form.map(|sizes| Ties { zero_point: self.first_zero_point(), ..sizes.ties(shift) });
             let factor = |(number, channel): (usize, &Channel)| {
-                channel.factor(shift, ties.as_ref(), ends).or_else(|| exact_factor(self.scales[number], shift))
+                let away = self.scaling.away(number, shift);
+                let found = channel.factor(shift, (ties.as_ref(), away), ends);
+                found.or_else(|| self.scaling.exact(number, shift))
             };
             let factors: Option<Vec<i64>> = channels.iter().enumerate().map(factor).collect();
             let Some(built) = factors.and_then(|factors| self.built(factors, shift, ends, ties.clone())) else {
@@ -177,17 +233,41 @@ impl Rounding {
         let factor_bits = factors.iter().map(|factor| bits(*factor)).max()?.max(1);
         let count = factor_bits.div_ceil(part_bits);
         // Something is left to shift after the last part.
-        if count > MOST_PARTS || shift <= (count - 1) * part_bits {
+        let lower_bits = (count - 1) * part_bits;
+        if count > MOST_PARTS || shift <= lower_bits {
             return None;
         }
-        let factors = if factors.iter().all_equal() { factors[..1].to_vec() } else { factors };
+        let away = (0..factors.len()).map(|channel| self.scaling.away(channel, shift));
+        let away = away.map(|away| (away & ((1 << lower_bits) - 1) == 0).then_some(away >> lower_bits));
+        let away = one_of_equal(away.collect::<Option<_>>()?);
+        let away = if away == [0] { Vec::new() } else { away };
+        if away.len() > 1 && away.iter().any(|away| i16::try_from(*away).is_err()) {
+            return None;
+        }
+        let factors = one_of_equal(factors);
         let mask = (1_i64 << part_bits) - 1;
         let part = |number: u32| factors.iter().map(|factor| factor >> (number * part_bits) & mask).collect();
         let parts = (0..count).map(part).collect();
-        let built =
-            Requantization { ends, parts, part_bits, shift, ties, range: self.ends(), zero_point: self.zero_point };
+        let built = Requantization {
+            ends,
+            parts,
+            part_bits,
+            shift,
+            ties,
+            away,
+            range: self.ends(),
+            zero_point: self.zero_point,
+        };
         built.fits().then_some(built)
     }
+}
+
+/// Numbers of channels, or one where all have the same.
+fn one_of_equal(mut numbers: Vec<i64>) -> Vec<i64> {
+    if numbers.iter().all_equal() {
+        numbers.truncate(1);
+    }
+    numbers
 }
 
 /// The sizes of integers whose ties are told apart.
@@ -230,11 +310,12 @@ impl Channel {
     }
 
     /// A factor whose products with sums between ends, shifted so many bits and rounded, begin each result where it should; the middle one.
-    fn factor(&self, shift: u32, ties: Option<&Ties>, ends: (i64, i64)) -> Option<i64> {
+    fn factor(&self, shift: u32, (ties, away): (Option<&Ties>, i64), ends: (i64, i64)) -> Option<i64> {
         let middle = middle(shift, ties.is_some());
         let (mut least, mut most) = (0, i64::MAX);
         for &(result, first) in &self.steps {
-            let bound = (result << shift) - middle - ties.map_or(0, |ties| ties.offset(result - 1));
+            let away = if result > 0 { away } else { -away };
+            let bound = (result << shift) - middle - away - ties.map_or(0, |ties| ties.offset(result - 1));
             // At the step the product is at least the bound, and before it less.
             if first <= self.sums.1 {
                 match first.clamp(ends.0, ends.1) {
@@ -290,10 +371,11 @@ impl Requantization {
     fn fits(&self) -> bool {
         let largest = self.ends.0.abs().max(self.ends.1.abs());
         let ties = self.ties.as_ref().and_then(|ties| ties.distances.iter().map(|(_, distance)| *distance + 1).max());
+        let away = self.away.iter().max().unwrap_or(&0);
         let carried =
             self.parts.iter().zip(self.offsets()).try_fold(ties.unwrap_or(0), |carried, (factors, offset)| {
                 let product = largest * factors.iter().max()? + offset + carried;
-                (product < 1 << BITS).then_some((product >> self.part_bits) + 1)
+                (product + away < 1 << BITS).then_some((product >> self.part_bits) + 1)
             });
         carried.is_some()
     }
@@ -317,8 +399,44 @@ impl Requantization {
         if let Some(ties) = &self.ties {
             offsets[0] += ties.offset(shifted(&vec![0; offsets.len()]));
         }
+        if let (Some(last), Some(away)) = (offsets.last_mut(), self.away.get(channel.min(self.away.len().max(1) - 1))) {
+            *last += if sum < 0 { -away } else { *away };
+        }
         shifted(&offsets).clamp(self.range.0, self.range.1)
     }
+}
+
+/// A rounding of sums in integers.
+///
+/// # Errors
+/// Names the channel whose sums leave 32 bits, or for which no form in integers is found.
+pub(crate) fn requantized(rounding: &Rounding, sums: &[(i64, i64)]) -> Refusal<Requantization> {
+    let leaves = |sum: &i64, channel: usize| match &rounding.scaling {
+        Scaling::Fixed(multipliers) => !multipliers[channel.min(multipliers.len() - 1)].takes(*sum),
+        _ => i32::try_from(*sum).is_err(),
+    };
+    let mut ends = sums.iter().enumerate();
+    if let Some((channel, _)) =
+        ends.find(|(channel, (least, most))| [least, most].iter().any(|sum| leaves(sum, *channel)))
+    {
+        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
+    }
+    if let Scaling::Real { scales, .. } = &rounding.scaling
+        && let Some(scale) = scales.iter().find(|scale| !scale.is_normal())
+    {
+        return Err(Fault::new(format!("the scales of operands and result together are {scale}")));
+    }
+    rounding.in_integers(sums).map_err(|(channel, sum)| {
+        let scale = match &rounding.scaling {
+            Scaling::Real { scales, .. } => f64::from(scales[channel.min(scales.len() - 1)]),
+            Scaling::Fixed(multipliers) => multipliers[channel.min(multipliers.len() - 1)].real(),
+            Scaling::Quotient(count) => 1.0 / *count as f64,
+        };
+        let message = format!(
+            "no product of integers rounds as the scale {scale} of channel {channel} does, for sums up to {sum}"
+        );
+        Fault::new(message)
+    })
 }
 
 #[cfg(test)]
@@ -337,11 +455,15 @@ mod tests {
         }
     }
 
+    fn real(scales: Vec<f32>, adds_first: bool) -> Scaling {
+        Scaling::Real { scales, adds_first }
+    }
+
     #[test]
     fn powers_of_two_round_to_even() {
         for scale in [0.5, 0.25, 0.125, 0.375, 1.0 / 256.0, 0.08928572, 1.0 / 49.0, 0.1, 1.0 / 6.0] {
             check(
-                &Rounding { scales: vec![scale], range: (-128, 127), zero_point: 3, adds_first: false },
+                &Rounding { scaling: real(vec![scale], false), range: (-128, 127), zero_point: 3 },
                 &[(-5000, 5000), (-9, 1)],
             );
         }
@@ -349,7 +471,7 @@ mod tests {
 
     #[test]
     fn channels_that_are_always_an_end_of_the_range_cost_nothing() {
-        let rounding = |scales: Vec<f32>| Rounding { scales, range: (-128, 127), zero_point: 0, adds_first: false };
+        let rounding = |scales: Vec<f32>| Rounding { scaling: real(scales, false), range: (-128, 127), zero_point: 0 };
         let own = rounding(vec![0.003]).in_integers(&[(-80_000, 80_000)]).unwrap();
         // The weights of a channel are nearly 0, and its bias is not.
         for sums in [(-1 << 30, -1 << 29), (1 << 29, 1 << 30)] {
@@ -369,7 +491,24 @@ mod tests {
             let range = (if is_rectified { zero_point } else { -128 }, 127);
             let sums: Vec<(i64, i64)> = channels.iter().map(|(_, least, extent)| (*least, least + extent)).collect();
             let scales = channels.iter().map(|(scale, ..)| *scale).collect();
-            check(&Rounding { scales, range, zero_point, adds_first }, &sums);
+            check(&Rounding { scaling: real(scales, adds_first), range, zero_point }, &sums);
+        }
+
+        #[test]
+        fn sums_are_those_of_fixed_point(
+            channels in prop::collection::vec((0.0003_f64..1.5, -100_000_i64..100_000, 0_i64..100_000), 1..5),
+            zero_point in -128_i64..128, is_rectified: bool,
+        ) {
+            let range = (if is_rectified { zero_point } else { -128 }, 127);
+            let sums: Vec<(i64, i64)> = channels.iter().map(|(_, least, extent)| (*least, least + extent)).collect();
+            let multipliers = channels.iter().map(|(scale, ..)| Multiplier::of_real(*scale)).collect();
+            check(&Rounding { scaling: Scaling::Fixed(multipliers), range, zero_point }, &sums);
+        }
+
+        #[test]
+        fn sums_are_those_of_quotients(count in 1_i64..400, zero_point in -128_i64..128) {
+            let sums = (-count * (128 + zero_point), count * (127 - zero_point));
+            check(&Rounding { scaling: Scaling::Quotient(count), range: (-128, 127), zero_point }, &[sums]);
         }
     }
 }

@@ -3,13 +3,13 @@
 use itertools::{Itertools, iproduct};
 use pushmem_nest::Type;
 
-use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
-use crate::model::Node;
-use crate::network::{Convolution, LayerOperation, Tensor, Window};
-use crate::recognize::{QUANTIZE, Recognizer, windows};
-use crate::requantization::{Requantization, Rounding};
-use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View, Weights};
+use crate::network::{Convolution, LayerOperation, Operand, Quantization, Tensor, Window};
+use crate::onnx::attributes::Attributes;
+use crate::onnx::model::Node;
+use crate::onnx::recognize::{QUANTIZE, Recognizer, windows};
+use crate::onnx::values::{ALL, Operation, Pending, Products, Value, View, Weights};
+use crate::requantization::{Rounding, Scaling, requantized};
 
 /// How far the scale of a bias may be from that of the sums, as a part of it.
 const BIAS_TOLERANCE: f32 = 1e-3;
@@ -119,7 +119,7 @@ fn convolved(of: &Recognizer, node: &Node, operands: &Operands) -> Result<Pendin
         return Err(Fault::new(message));
     }
     let window = attributes.window(operands.view.tensor, shape, Some([columns, rows]), operands.zero_point)?;
-    let [along, across] = windows(&window, shape)?;
+    let [along, across] = windows(&window)?;
     summed(operands, window, groups, operands.weights.centered(), vec![1, channels, across, along])
 }
 
@@ -150,10 +150,10 @@ fn multiplied(of: &Recognizer, node: &Node, operands: Operands) -> Result<Pendin
     let weights = (0..channels).flat_map(|channel| (0..terms).map(move |term| (channel, term)));
     let weights = weights.map(|(channel, term)| weight(channel, term)).collect();
     // A vector is the elements of its tensor in the order of the file, so that its window is the whole tensor.
-    let [_, width, height] = of.tensor_of(operands.view).shape;
+    let input = of.whole(operands.view.tensor);
     let window = Window {
-        input: operands.view.tensor,
-        extent: [width, height],
+        input,
+        extent: [input.extent[1], input.extent[2]],
         stride: [1, 1],
         dilation: [1, 1],
         before: [0, 0],
@@ -174,41 +174,20 @@ fn summed(operands: &Operands, window: Window, groups: i64, weights: Vec<i64>, s
         return Err(Fault::new(format!("{} scales for {channels} channels", scales.len())));
     }
     let scales = scales.iter().map(|scale| operands.scale * scale).collect();
-    let products = Products { window, groups, channels, weights, bias, scales };
+    let products = Products { window, groups, weights, bias, scales };
     Ok(Pending { operation: Operation::Convolution(products), shape, ends: ALL })
 }
 
 /// A convolution in integers.
 pub(crate) fn with_integers(products: Products, of: Type, to: Quantization, range: (i64, i64)) -> Result<Convolution> {
-    let Products { window, groups, channels, weights, bias, scales } = products;
-    let zero_point = window.outside;
-    let each = weights.len() / channels as usize;
-    // A sum has the least element where the weight is below 0, or the greatest.
-    let (least, most) = (of.min() - zero_point, of.max() - zero_point);
-    let ends = |(weights, bias): (&[i64], &i64)| {
-        let above: i64 = weights.iter().filter(|weight| **weight > 0).sum();
-        let below: i64 = weights.iter().filter(|weight| **weight < 0).sum();
-        (bias + above * least + below * most, bias + above * most + below * least)
-    };
-    let sums: Vec<(i64, i64)> = weights.chunks(each).zip(&bias).map(ends).collect();
-    let rounding = Rounding {
-        scales: scales.iter().map(|scale| scale / to.scale).collect(),
-        range,
-        zero_point: to.zero_point,
-        adds_first: false,
-    };
-    let requantization = requantized(&rounding, &sums)?;
-    let all = weights.chunks(each).map(|weights| zero_point * weights.iter().sum::<i64>());
-    let bias = bias.iter().zip(all).map(|(bias, all)| bias - all).collect_vec();
-    if let Some(bias) = bias.iter().find(|bias| i32::try_from(**bias).is_err()) {
-        return Err(Fault::new(format!("the bias {bias}, with the zero point of the input, leaves 32 bits")));
-    }
-    Ok(Convolution { window, groups, channels, weights, bias, requantization })
+    let Products { window, groups, weights, bias, scales } = products;
+    let scaling = Scaling::Real { scales: scales.iter().map(|scale| scale / to.scale).collect(), adds_first: false };
+    Convolution::of(window, groups, weights, &bias, of, &Rounding { scaling, range, zero_point: to.zero_point })
 }
 
 /// The layer that multiplies two tensors. onnxruntime makes one operator of the product of integers of one type, nothing in between.
 pub(crate) fn of_pair(
-    operands: [(usize, Quantization); 2],
+    operands: [(Operand, Quantization); 2],
     to: Quantization,
     ends: (f32, f32),
 ) -> Result<LayerOperation> {
@@ -220,28 +199,9 @@ pub(crate) fn of_pair(
     let centered = |of: Quantization| [of.element.min() - of.zero_point, of.element.max() - of.zero_point];
     let corners = iproduct!(centered(one), centered(other)).map(|(one, other)| one * other);
     let sums = corners.minmax().into_option().unwrap_or_default();
-    let (scales, range) = (vec![one.scale * other.scale / to.scale], (to.element.min(), to.element.max()));
-    let requantization =
-        requantized(&Rounding { scales, range, zero_point: to.zero_point, adds_first: true }, &[sums])?;
+    let scaling = Scaling::Real { scales: vec![one.scale * other.scale / to.scale], adds_first: true };
+    let rounding = Rounding { scaling, range: (to.element.min(), to.element.max()), zero_point: to.zero_point };
+    let requantization = requantized(&rounding, &[sums])?;
     let zero_points = [one.zero_point, other.zero_point];
     Ok(LayerOperation::Product { operands: operands.map(|(input, _)| input), zero_points, requantization })
-}
-
-/// A rounding of sums in integers.
-pub(crate) fn requantized(rounding: &Rounding, sums: &[(i64, i64)]) -> Result<Requantization> {
-    if let Some(channel) =
-        sums.iter().position(|(least, most)| [least, most].iter().any(|sum| i32::try_from(**sum).is_err()))
-    {
-        return Err(Fault::new(format!("sums of channel {channel} may leave 32 bits")));
-    }
-    if let Some(scale) = rounding.scales.iter().find(|scale| !scale.is_normal()) {
-        return Err(Fault::new(format!("the scales of operands and result together are {scale}")));
-    }
-    rounding.in_integers(sums).map_err(|(channel, sum)| {
-        let scale = rounding.scales[channel.min(rounding.scales.len() - 1)];
-        let message = format!(
-            "no product of integers rounds as the scale {scale} of channel {channel} does, for sums up to {sum}"
-        );
-        Fault::new(message)
-    })
 }

@@ -6,11 +6,11 @@ use prost::Message;
 use pushmem_images::{Element, Image};
 use pushmem_nest::ArrayKind;
 
-use crate::model::{Attribute, Dimension, Graph, Model, Node, Tensor};
+use crate::onnx::model::{Attribute, Dimension, Graph, Model, Node, Tensor};
 use crate::{Choices, import};
 
 /// A network with all kinds of layers, as onnxruntime quantized it.
-const RESIDUAL: &[u8] = include_bytes!("../../../../apps/networks/residual.onnx");
+const RESIDUAL: &[u8] = include_bytes!("../../../../../apps/networks/residual.onnx");
 
 /// What onnxruntime 1.32 gives for [`image`].
 const SCORES: [i64; 10] = [-15, 28, 35, -114, -61, 22, 95, 52, -16, 85];

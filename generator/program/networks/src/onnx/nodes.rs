@@ -3,14 +3,14 @@
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
-use crate::addition::RealSum;
-use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
-use crate::model::Node;
-use crate::network::{LayerOperation, Tensor};
-use crate::products;
-use crate::recognize::{QUANTIZE, Recognizer, natural, output, windows};
-use crate::values::{ALL, Operation, Pairing, Pending, Quantization, Value, View, integers};
+use crate::network::{LayerOperation, Quantization, Tensor, integers};
+use crate::onnx::attributes::Attributes;
+use crate::onnx::model::Node;
+use crate::onnx::products;
+use crate::onnx::recognize::{QUANTIZE, Recognizer, natural, output, windows};
+use crate::onnx::sums::RealSum;
+use crate::onnx::values::{ALL, Operation, Pairing, Pending, Value, View};
 
 /// The most elements of a window whose greatest is taken.
 const LARGEST_WINDOW: i64 = 256;
@@ -45,17 +45,13 @@ impl Recognizer {
         (to, ends): (Quantization, (f32, f32)),
     ) -> Result<LayerOperation> {
         if pairing == Pairing::Product {
-            return products::of_pair(operands, to, ends);
+            return products::of_pair(operands.map(|(input, of)| (self.whole(input), of)), to, ends);
         }
         let ([one, other], of) = (operands.map(|(input, _)| input), operands.map(|(_, of)| of));
         let is_difference = pairing == Pairing::Difference;
         let sum = RealSum { operands: of, result: to, ends, is_difference, is_double: one == other };
-        let addition = sum.in_integers().map_err(|pairs| {
-            Fault::new(format!(
-                "the sum differs from any form in integers for {pairs} pairs of operands; at most 8 may"
-            ))
-        })?;
-        Ok(LayerOperation::Addition { operands: [one, other], addition })
+        let addition = sum.in_integers()?;
+        Ok(LayerOperation::Addition { operands: [one, other].map(|input| self.whole(input)), addition })
     }
 
     /// Numbers between the ends of a node.
@@ -115,7 +111,7 @@ impl Recognizer {
         {
             return Err(attributes.refuse("pads", [window.before, window.after]));
         }
-        let [columns, rows] = windows(&window, extents)?;
+        let [columns, rows] = windows(&window)?;
         let shape = vec![1, extents[0], rows, columns];
         Ok(match of {
             Some(of) => Value::Pending(Pending { operation: Operation::Maximum { window, of }, shape, ends: ALL }),
@@ -146,9 +142,11 @@ impl Recognizer {
         };
         let attributes = Attributes::of(node, &["axes", "axis", "allowzero"])?;
         let size: i64 = shape.iter().product();
-        let listed = || match node.inputs.get(1).filter(|name| !name.is_empty()) {
-            Some(_) => Ok(self.constant(node, 1)?.integers().unwrap_or_default().to_vec()),
-            None => Ok(attributes.integers("axes").unwrap_or_default().to_vec()),
+        let listed = || -> Result<Vec<i64>> {
+            match node.inputs.get(1).filter(|name| !name.is_empty()) {
+                Some(_) => Ok(self.constant(node, 1)?.integers().unwrap_or_default().to_vec()),
+                None => Ok(attributes.integers("axes").unwrap_or_default().to_vec()),
+            }
         };
         *shape = match node.operator.as_str() {
             "Flatten" => {

@@ -41,7 +41,7 @@ impl Allocation {
             .map(|layer| match &layer.operation {
                 LayerOperation::Convolution(convolution) => {
                     let [_, width, height] = network.tensors[layer.output].shape;
-                    Some(Nest::of(convolution, network.tensors[convolution.window.input].shape[0], width * height))
+                    Some(Nest::of(convolution, width * height))
                 }
                 _ => None,
             })
@@ -85,11 +85,12 @@ struct Nest {
 }
 
 impl Nest {
-    fn of(convolution: &Convolution, channels: i64, pixels: i64) -> Nest {
+    fn of(convolution: &Convolution, pixels: i64) -> Nest {
         let [columns, rows] = convolution.window.extent;
+        let channels = convolution.window.input.extent[0];
         let taps = columns * rows * pixels;
         // Channels of groups of one are lanes of the result.
-        let (channels, others) = match convolution.is_depthwise(channels) {
+        let (channels, others) = match convolution.is_depthwise() {
             true => ([channels, 1], taps),
             false => {
                 ([convolution.channels / convolution.groups, channels / convolution.groups], taps * convolution.groups)

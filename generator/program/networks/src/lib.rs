@@ -1,50 +1,36 @@
-//! Networks of integers of 8 bits from ONNX files, as quantizers write them, become programs of loop nests.
+//! Networks of integers of 8 bits, from files of ONNX and TensorFlow Lite as quantizers write them, become programs of loop nests.
 //!
 //! Each stage takes what the one before returns:
 //!
 //! | Module | From | To |
 //! |---|---|---|
-//! | `model`, `constant` | bytes | the messages of the file |
-//! | `recognize`, `interface`, `products`, `nodes`, `moves`, `integer_nodes`, `attributes`, `values` | nodes | a `network` of integers, without the real numbers around |
-//! | `requantization`, `addition` | what floating point computes of integers | the same function in integers |
+//! | `onnx`, `tflite` | bytes | a `network` of integers, without the real numbers around |
+//! | `requantization`, `multiplier`, `addition` | what other tools compute of integers | the same function in sums, products and shifts |
 //! | `lanes` | a network, a number of multipliers | how many elements each nest computes at once |
 //! | `emit`, `expressions`, `names` | a network with its lanes | a program, and the images of its constants |
 //!
-//! Sums are rounded as onnxruntime's quantized operators round them, see `requantization` and `addition`; functions of each element are those
-//! of the ONNX standard between `DequantizeLinear` and `QuantizeLinear`, in `f32`.
+//! Words of a file of ONNX are those of onnxruntime, and words of a file of TensorFlow Lite those of its interpreter for microcontrollers.
 
 mod addition;
-mod attributes;
-mod constant;
 mod emit;
 mod expressions;
 mod fault;
-mod integer_nodes;
-mod interface;
 mod lanes;
-mod model;
-mod moves;
+mod multiplier;
 mod names;
 mod network;
-mod nodes;
-mod products;
-mod recognize;
+mod onnx;
 mod requantization;
-#[cfg(test)]
-mod tests;
-mod values;
+mod tflite;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prost::Message;
 use pushmem_files::{Code, Diagnostic, read_bytes};
 use pushmem_images::Image;
 use pushmem_nest::Checked;
 
-use crate::fault::Fault;
 use crate::lanes::Allocation;
-use crate::model::Model;
 
 /// The hardware and the run that a network is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +56,24 @@ pub struct Imported {
     pub constants: BTreeMap<String, Image>,
 }
 
-/// Whether a file is a network: its name ends in `.onnx`.
-pub fn is_network(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "onnx")
+/// The formats of networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// ONNX: files named *.onnx.
+    Onnx,
+    /// TensorFlow Lite: files named *.tflite.
+    Tflite,
+}
+
+impl Format {
+    /// The format of a file, by the ending of its name; nothing where it is no network.
+    pub fn of(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()? {
+            "onnx" => Some(Format::Onnx),
+            "tflite" => Some(Format::Tflite),
+            _ => None,
+        }
+    }
 }
 
 /// Reads a network from a file.
@@ -83,26 +84,25 @@ pub fn read(path: &Path, choices: Choices) -> Result<Imported, Diagnostic> {
     import(&path.display().to_string(), &read_bytes(path)?, choices)
 }
 
-/// Turns an ONNX file into a program, which is named like the file `name`, without its ending.
+/// Turns a file of ONNX or, if its name says so, of TensorFlow Lite into a program, which is named like the file `name`, without its ending.
 ///
 /// # Errors
 /// Where the bytes are no such file, and at a node that hardware does not have: an operator, an attribute, a shape, real numbers that are
 /// not quantized. The message points into a list of the nodes.
 pub fn import(name: &str, bytes: &[u8], choices: Choices) -> Result<Imported, Diagnostic> {
-    let refused = |fault: Fault, model: Option<&Model>| {
-        let graph = model.and_then(|model| model.graph.as_ref());
-        fault.diagnostic(name, graph).or_code(Code::Program)
+    let path = Path::new(name);
+    let stem = path.file_stem().map_or_else(|| "network".into(), |stem| stem.to_string_lossy());
+    let network = match Format::of(path) {
+        Some(Format::Tflite) => tflite::network(name, &stem, bytes),
+        _ => onnx::network(name, &stem, bytes),
     };
-    let model = Model::decode(bytes).map_err(|problem| {
-        let fault = Fault::new(format!("`{name}` is no ONNX file: {problem}"));
-        refused(fault.with_help("write it with `onnx.save`"), None)
-    })?;
-    let Some(graph) = &model.graph else {
-        return Err(refused(Fault::new(format!("`{name}` has no graph")).with_help("write it with `onnx.save`"), None));
-    };
-    let stem = Path::new(name).file_stem().map_or_else(|| "network".into(), |stem| stem.to_string_lossy());
-    let network = recognize::recognized(&stem, &model, graph).map_err(|fault| refused(fault, Some(&model)))?;
+    let network = network.map_err(|problem| problem.or_code(Code::Program))?;
     let lanes = Allocation::of(&network, choices.multipliers);
     let (checked, constants) = emit::emitted(&network, &lanes, choices.batch)?;
     Ok(Imported { checked, constants })
+}
+
+/// The bytes in parts of so many; a rest is left out.
+fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+    bytes.chunks_exact(N).map(|chunk| chunk.try_into().expect("chunks have their length"))
 }

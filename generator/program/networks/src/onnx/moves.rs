@@ -2,14 +2,14 @@
 
 use itertools::Itertools;
 
-use crate::attributes::Attributes;
-use crate::constant::{Constant, Values};
 use crate::fault::{Fault, Result};
-use crate::model::Node;
-use crate::network::{LayerOperation, Move};
-use crate::nodes::of_each;
-use crate::recognize::{Recognizer, natural};
-use crate::values::{ALL, Operation, Pending, Quantization, Value, View};
+use crate::network::{LayerOperation, Move, Quantization};
+use crate::onnx::attributes::Attributes;
+use crate::onnx::constant::{Constant, Values};
+use crate::onnx::model::Node;
+use crate::onnx::nodes::of_each;
+use crate::onnx::recognize::{Recognizer, natural};
+use crate::onnx::values::{ALL, Operation, Pending, Value, View};
 
 /// Operators of one tensor that move its elements.
 pub(crate) const OF_ONE: [&str; 5] = ["Pad", "Resize", "Slice", "Split", "Transpose"];
@@ -71,7 +71,7 @@ impl Recognizer {
     ) -> Result<([i64; 3], LayerOperation)> {
         let (mut moves, mut end) = (Vec::new(), 0);
         for (number, (input, of)) in parts.into_iter().enumerate() {
-            let shape = self.network.tensors[input].shape;
+            let shape = self.built.network.tensors[input].shape;
             let mut part = Move::of(input, shape);
             if of != to || ends != ALL {
                 let pending = of_each(&View { tensor: input, shape: in_file(shape, 4) }, of, &|real| real);
@@ -129,7 +129,7 @@ impl Recognizer {
             }
         }
         // Integers without a scale stand for themselves.
-        let element = self.network.tensors[part.input].element;
+        let element = self.built.network.tensors[part.input].element;
         let of = of.unwrap_or(Quantization { element, scale: 1.0, zero_point: 0 });
         let real = match self.operand(node, 2) {
             _ if !is_given(node, 2) => attributes.real("value", 0.0),

@@ -4,9 +4,9 @@ use itertools::Itertools;
 use pushmem_nest::Type;
 
 use crate::fault::{Fault, Result};
-use crate::model::{Declaration, elements};
-use crate::recognize::{QUANTIZE, Recognizer, natural};
-use crate::values::{Value, View};
+use crate::onnx::model::{Declaration, elements};
+use crate::onnx::recognize::{QUANTIZE, Recognizer, natural};
+use crate::onnx::values::{Value, View};
 
 impl Recognizer {
     /// Reads an input.
@@ -51,8 +51,8 @@ impl Recognizer {
                 return Err(Fault::new(message));
             }
         };
-        let tensor = self.tensor(&input.name, element, shape)?;
-        self.network.inputs.push(tensor);
+        let tensor = self.built.tensor(&input.name, element, shape)?;
+        self.built.network.inputs.push(tensor);
         self.values.insert(input.name.clone(), Value::Integers(View { tensor, shape: extents }));
         Ok(())
     }
@@ -66,21 +66,16 @@ impl Recognizer {
             }
             _ => return Err(Fault::new(format!("no node gives the output `{name}`"))),
         };
-        let (tensor, shape) = (view.tensor, self.network.tensors[view.tensor].shape);
-        if self.network.inputs.contains(&tensor) || self.network.outputs.contains(&tensor) {
+        let (tensor, shape) = (view.tensor, self.tensor_of(view).shape);
+        let network = &self.built.network;
+        if network.inputs.contains(&tensor) || network.outputs.contains(&tensor) {
             return Err(Fault::new(format!("the output `{name}` is an input, or another output")));
         }
         if natural(&view.shape) != Some(shape) {
             let message = format!("the output `{name}` has the shape {:?}, and the order of an image", view.shape);
             return Err(Fault::new(message).with_help("let the graph end before it is flattened"));
         }
-        self.network.outputs.push(tensor);
-        if let Some(word) = self.words.remove(name) {
-            if let Some(layer) = self.network.layers.iter_mut().find(|layer| layer.output == tensor) {
-                layer.name.clone_from(&word);
-            }
-            self.network.tensors[tensor].name = word;
-        }
+        self.built.output(name, tensor);
         Ok(())
     }
 }

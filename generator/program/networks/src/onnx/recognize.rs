@@ -6,18 +6,17 @@
 use std::collections::{HashMap, HashSet};
 
 use itertools::Itertools;
-use pushmem_nest::{LARGEST_ARRAY, Type};
+use pushmem_nest::Type;
 
-use crate::attributes::Attributes;
-use crate::constant::Constant;
 use crate::fault::{Fault, Result};
-use crate::model::{Graph, Model, Node, elements};
-use crate::moves;
-use crate::names::Names;
-use crate::network::{Layer, LayerOperation, Network, Tensor, Window};
-use crate::products;
-use crate::requantization::Rounding;
-use crate::values::{ALL, Operation, Pending, Products, Quantization, Value, View, Weights, integers};
+use crate::network::{LayerOperation, Network, NetworkBuilder, Operand, Quantization, Tensor, Window, integers};
+use crate::onnx::attributes::Attributes;
+use crate::onnx::constant::Constant;
+use crate::onnx::model::{Graph, Model, Node, elements};
+use crate::onnx::moves;
+use crate::onnx::products;
+use crate::onnx::values::{ALL, Operation, Pending, Products, Value, View, Weights};
+use crate::requantization::{Rounding, Scaling, requantized};
 
 /// The versions of operators that are read.
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
@@ -45,7 +44,7 @@ const OF_STANDARD: [&str; 2] = ["QLinearConv", "QLinearMatMul"];
 
 /// How to make a network of integers from one of real numbers.
 pub(crate) const QUANTIZE: &str = "quantize the network: `onnxruntime.quantization.quantize_static(model, quantized, calibration, \
-    quant_format=QuantFormat.QDQ)`; for a network of TensorFlow Lite, the converter with representative data, and then tf2onnx";
+    quant_format=QuantFormat.QDQ)`";
 
 /// The network of a model, which is named like this.
 ///
@@ -58,27 +57,11 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
         return Err(Fault::new(format!("the file has version {version} of the operators; {first} to {last} are read"))
             .with_help("`onnx.version_converter.convert_version` changes it"));
     }
-    let mut recognizer = Recognizer {
-        values: HashMap::new(),
-        words: HashMap::new(),
-        quantized_inputs: HashMap::new(),
-        network: Network {
-            name: String::new(),
-            names: Names::default(),
-            tensors: Vec::new(),
-            inputs: Vec::new(),
-            layers: Vec::new(),
-            outputs: Vec::new(),
-        },
-    };
-    recognizer.network.name = Names::default().take(name);
     let constants: HashSet<&str> = graph.initializers.iter().map(|tensor| tensor.name.as_str()).collect();
     let inputs = graph.inputs.iter().filter(|input| !constants.contains(input.name.as_str()));
-    // Users know the names of inputs and outputs.
-    for each in inputs.clone().chain(&graph.outputs) {
-        let word = recognizer.network.names.take(&each.name);
-        recognizer.words.insert(each.name.clone(), word);
-    }
+    let interface = inputs.clone().chain(&graph.outputs).map(|each| each.name.as_str());
+    let built = NetworkBuilder::new(name, interface);
+    let mut recognizer = Recognizer { values: HashMap::new(), quantized_inputs: HashMap::new(), built };
     for tensor in &graph.initializers {
         let value = Constant::of(tensor).map_or_else(Value::Unread, Value::Constant);
         recognizer.values.insert(tensor.name.clone(), value);
@@ -92,31 +75,17 @@ pub(crate) fn recognized(name: &str, model: &Model, graph: &Graph) -> Result<Net
     for output in &graph.outputs {
         recognizer.output(&output.name)?;
     }
-    Ok(recognizer.network)
+    Ok(recognizer.built.network)
 }
 
 pub(crate) struct Recognizer {
     pub values: HashMap<String, Value>,
-    /// The names of inputs and outputs that have no tensor yet, by their names in the file.
-    pub words: HashMap<String, String>,
     /// How integers stand for the numbers of inputs, by their names in the file, and these integers.
     quantized_inputs: HashMap<String, (Quantization, View)>,
-    pub network: Network,
+    pub built: NetworkBuilder,
 }
 
 impl Recognizer {
-    /// Adds a tensor.
-    pub fn tensor(&mut self, name: &str, element: Type, shape: [i64; 3]) -> Result<usize> {
-        let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-        if size.is_none_or(|size| size > LARGEST_ARRAY) {
-            let message = format!("`{name}` has the shape {shape:?}; a tensor has at most {LARGEST_ARRAY} elements");
-            return Err(Fault::new(message));
-        }
-        let name = self.words.remove(name).unwrap_or_else(|| self.network.names.take(name));
-        self.network.tensors.push(Tensor { name, element, shape });
-        Ok(self.network.tensors.len() - 1)
-    }
-
     fn node(&mut self, node: &Node) -> Result<()> {
         let operator = node.operator.as_str();
         let is_of_standard = !OF_INTEGERS.contains(&operator) || OF_STANDARD.contains(&operator);
@@ -304,7 +273,12 @@ impl Recognizer {
 
     /// The tensor of a view.
     pub fn tensor_of(&self, view: &View) -> &Tensor {
-        &self.network.tensors[view.tensor]
+        &self.built.network.tensors[view.tensor]
+    }
+
+    /// The whole of a tensor.
+    pub fn whole(&self, tensor: usize) -> Operand {
+        Operand::of(tensor, self.built.network.tensors[tensor].shape)
     }
 
     /// An operand of integers with what they stand for.
@@ -329,8 +303,8 @@ impl Recognizer {
                     None => {}
                 }
                 let extents = natural(&shape).expect("shapes of inputs were looked at");
-                let tensor = self.tensor(&name, to.element, extents)?;
-                self.network.inputs.push(tensor);
+                let tensor = self.built.tensor(&name, to.element, extents)?;
+                self.built.network.inputs.push(tensor);
                 let view = View { tensor, shape };
                 self.quantized_inputs.insert(name, (to, view.clone()));
                 Ok(view)
@@ -353,26 +327,27 @@ impl Recognizer {
     fn computed(&mut self, pending: Pending, to: Quantization, name: &str) -> Result<View> {
         let Pending { operation, shape, ends } = pending;
         let range = (to.integer(ends.0), to.integer(ends.1));
-        let input = operation.input();
-        let [channels, width, height] = self.network.tensors[input].shape;
+        let input = self.built.network.tensors[operation.input()].shape;
+        let [channels, width, height] = input;
         let (extents, layer) = match operation {
             Operation::Convolution(products) => {
-                let of = self.network.tensors[products.window.input].element;
+                let of = self.built.network.tensors[products.window.input.tensor].element;
                 let convolution = products::with_integers(products, of, to, range)?;
-                let [columns, rows] = windows(&convolution.window, [channels, width, height])?;
+                let [columns, rows] = windows(&convolution.window)?;
                 ([convolution.channels, columns, rows], LayerOperation::Convolution(convolution))
             }
-            Operation::Mean { input, of } => {
+            Operation::Mean { input: of_mean, of } => {
                 let pixels = width * height;
                 let scale = of.scale / (to.scale * pixels as f32);
                 let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
-                let rounding = Rounding { scales: vec![scale], range, zero_point: to.zero_point, adds_first: false };
-                let requantization = products::requantized(&rounding, &[sums])?;
+                let scaling = Scaling::Real { scales: vec![scale], adds_first: false };
+                let rounding = Rounding { scaling, range, zero_point: to.zero_point };
+                let requantization = requantized(&rounding, &[sums])?;
                 let bias = -pixels * of.zero_point;
-                ([channels, 1, 1], LayerOperation::Mean { input, requantization, bias })
+                ([channels, 1, 1], LayerOperation::Mean { input: Operand::of(of_mean, input), requantization, bias })
             }
             Operation::Maximum { window, of } => {
-                let [columns, rows] = windows(&window, [channels, width, height])?;
+                let [columns, rows] = windows(&window)?;
                 let extents = [channels, columns, rows];
                 if of != to || ends != ALL {
                     let layer = (extents, LayerOperation::Maximum(window));
@@ -385,13 +360,13 @@ impl Recognizer {
             }
             Operation::Join(parts, dimension) => self.join((parts, dimension), (to, ends), name)?,
             Operation::Pair(operands, pairing) => {
-                let [one, other] = operands.map(|(input, _)| self.network.tensors[input].shape);
+                let [one, other] = operands.map(|(input, _)| self.built.network.tensors[input].shape);
                 let extents = [0, 1, 2].map(|dimension| one[dimension].max(other[dimension]));
                 (extents, self.paired(operands, pairing, (to, ends))?)
             }
-            Operation::Function { input, values } => {
+            Operation::Function { input: of_each, values } => {
                 let results = values.iter().map(|value| to.integer(value.clamp(ends.0, ends.1))).collect();
-                ([channels, width, height], LayerOperation::Function { input, results })
+                (input, LayerOperation::Function { input: Operand::of(of_each, input), results })
             }
         };
         self.added(name, to.element, (extents, layer), shape)
@@ -404,10 +379,7 @@ impl Recognizer {
         (extents, operation): ([i64; 3], LayerOperation),
         shape: Vec<i64>,
     ) -> Result<View> {
-        let output = self.tensor(name, element, extents)?;
-        let name = self.network.tensors[output].name.clone();
-        self.network.layers.push(Layer { name, output, operation });
-        Ok(View { tensor: output, shape })
+        Ok(View { tensor: self.built.layer(name, element, extents, operation)?, shape })
     }
 
     /// The tensor of a view that is an image.
@@ -427,7 +399,7 @@ impl Operation {
     /// The first tensor that it takes.
     fn input(&self) -> usize {
         match self {
-            Operation::Convolution(Products { window, .. }) | Operation::Maximum { window, .. } => window.input,
+            Operation::Convolution(Products { window, .. }) | Operation::Maximum { window, .. } => window.input.tensor,
             Operation::Mean { input, .. } | Operation::Function { input, .. } | Operation::Pair([(input, _), _], _) => {
                 *input
             }
@@ -469,6 +441,6 @@ pub(crate) fn output(node: &Node) -> Result<&str> {
 }
 
 /// The number of windows over a tensor.
-pub(crate) fn windows(window: &Window, shape: [i64; 3]) -> Result<[i64; 2]> {
-    window.windows(shape).ok_or_else(|| Fault::new("the window is larger than the tensor"))
+pub(crate) fn windows(window: &Window) -> Result<[i64; 2]> {
+    window.windows().ok_or_else(|| Fault::new("the window is larger than the tensor"))
 }

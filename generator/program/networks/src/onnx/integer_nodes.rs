@@ -2,13 +2,14 @@
 
 use pushmem_nest::Type;
 
-use crate::attributes::Attributes;
 use crate::fault::{Fault, Result};
-use crate::model::Node;
-use crate::nodes::of_each;
-use crate::products;
-use crate::recognize::{Recognizer, leaky, output, sigmoid};
-use crate::values::{Quantization, Value, View};
+use crate::network::Quantization;
+use crate::onnx::attributes::Attributes;
+use crate::onnx::model::Node;
+use crate::onnx::nodes::of_each;
+use crate::onnx::products;
+use crate::onnx::recognize::{Recognizer, leaky, output, sigmoid};
+use crate::onnx::values::{Value, View};
 
 impl Recognizer {
     /// An operand of integers, followed by what they stand for.

@@ -10,7 +10,7 @@ use pushmem_nest::{ArrayKind, Checked, LoopBuilder, OperationBuilder, Policy, Pr
 use crate::expressions::{Expression, Values, rounded, sum};
 use crate::lanes::{Allocation, Lanes};
 use crate::names::{IMAGE, Names};
-use crate::network::{Convolution, Layer, LayerOperation, Move, Network, Window};
+use crate::network::{Convolution, Layer, LayerOperation, Move, Network, Operand, Tensor, Window};
 use crate::requantization::Requantization;
 
 /// A loop: its variable, its iterations, and how many of them run at once.
@@ -26,7 +26,8 @@ pub(crate) fn emitted(
     batch: u32,
 ) -> Result<(Checked, BTreeMap<String, Image>), Diagnostic> {
     let (program, names) = (ProgramBuilder::new(&network.name), network.names.clone());
-    let mut emitter = Emitter { network, lanes, program, names, kept: BTreeMap::new(), images: BTreeMap::new() };
+    let (kept, images) = (BTreeMap::new(), BTreeMap::new());
+    let mut emitter = Emitter { network, lanes, batch: batch.into(), program, names, kept, images };
     emitter.program.set_schedule(Policy::Dnn);
     emitter.tensors();
     for (number, layer) in network.layers.iter().enumerate() {
@@ -43,6 +44,8 @@ pub(crate) fn emitted(
 struct Emitter<'a> {
     network: &'a Network,
     lanes: &'a Allocation,
+    /// Runs of the network.
+    batch: i64,
     program: ProgramBuilder,
     names: Names,
     /// The arrays in which inputs are kept, by the number of the tensor.
@@ -51,7 +54,7 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// Declares the arrays of tensors, and keeps those that come from outside.
+    /// Declares the arrays of tensors with their rows before the first run, and keeps those that come from outside.
     fn tensors(&mut self) {
         for (number, tensor) in self.network.tensors.iter().enumerate() {
             let kind = match number {
@@ -59,21 +62,75 @@ impl Emitter<'_> {
                 number if self.network.outputs.contains(&number) => ArrayKind::Output,
                 _ => ArrayKind::Buffer,
             };
-            self.program.add_array(kind, &tensor.name, tensor.element, &tensor.shape, &[]);
+            let shape = if kind == ArrayKind::Input { tensor.shape } else { self.shape(tensor) };
+            self.program.add_array(kind, &tensor.name, tensor.element, &shape, &[]);
             if kind == ArrayKind::Input {
                 let kept = self.names.take(&format!("{}_kept", tensor.name));
                 self.kept.insert(number, kept.clone());
-                self.program.add_buffer(&kept, tensor.element, &tensor.shape);
-                let (loops, pixel) = pixels(tensor.shape, self.lanes.keeping_up(tensor.shape));
-                let operation = self.operation(&kept, &loops, &["a"], Expression::of("a"));
-                operation.add_load(&tensor.name, &pixel).add_store(&kept, &pixel);
+                self.program.add_buffer(&kept, tensor.element, &self.shape(tensor));
             }
+            if let Some(past) = tensor.past {
+                let (shape, array) = ([tensor.shape[0], tensor.shape[1], past.rows], self.array(number));
+                let (loops, pixel) = pixels(shape, self.lanes.keeping_up(shape));
+                let name = self.names.take(&format!("{}_past", tensor.name));
+                let operation = self.operation(&name, &loops, &[], Expression::of(past.initial.to_string()));
+                operation.add_store(&array, &pixel);
+            }
+        }
+        self.program.keep_once();
+        for (number, kept) in self.kept.clone() {
+            let tensor = &self.network.tensors[number];
+            let (loops, pixel) = pixels(tensor.shape, self.lanes.keeping_up(tensor.shape));
+            let to = self.pixel(&Operand::of(number, tensor.shape), &pixel);
+            let operation = self.operation(&kept, &loops, &["a"], Expression::of("a"));
+            operation.add_load(&tensor.name, &pixel).add_store(&kept, &texts(&to));
         }
     }
 
+    /// The shape of the array of a tensor, which has the rows of all runs behind each other where those of earlier runs are read.
+    fn shape(&self, tensor: &Tensor) -> [i64; 3] {
+        let [channels, width, height] = tensor.shape;
+        [channels, width, tensor.past.map_or(height, |past| past.rows + height * self.batch)]
+    }
+
     /// The array in which a tensor is read.
-    fn kept(&self, tensor: usize) -> String {
+    fn array(&self, tensor: usize) -> String {
         self.kept.get(&tensor).unwrap_or(&self.network.tensors[tensor].name).clone()
+    }
+
+    /// The indices of an element of an operand: of each dimension the loops, each with a factor, and a constant.
+    fn indices(&self, operand: &Operand, of: [(&[(i64, &str)], i64); 3]) -> [String; 3] {
+        let Tensor { shape, past, .. } = &self.network.tensors[operand.tensor];
+        let index = |dimension: usize| {
+            let (mut loops, first) = (of[dimension].0.to_vec(), of[dimension].1 + operand.from[dimension]);
+            match past {
+                Some(past) if dimension == 2 => {
+                    loops.extend((self.batch > 1).then_some((shape[2], IMAGE)));
+                    affine(&loops, first + past.rows)
+                }
+                _ => affine(&loops, first),
+            }
+        };
+        [index(0), index(1), index(2)]
+    }
+
+    /// The indices of an element of an operand; a dimension of extent 1 has the same element everywhere.
+    fn pixel(&self, operand: &Operand, pixel: &[&str; 3]) -> [String; 3] {
+        let index = |dimension: usize| if operand.extent[dimension] > 1 { pixel[dimension] } else { "0" };
+        let [channel, column, row] = [0, 1, 2].map(|dimension| [(1, index(dimension))]);
+        self.indices(operand, [(&channel, 0), (&column, 0), (&row, 0)])
+    }
+
+    /// The indices of an element of a window, of a channel and at a column and a row of it.
+    fn element(&self, window: &Window, channel: &str, pixel: &[&str; 3], offsets: [&str; 2]) -> [String; 3] {
+        let along = |axis: usize| [(window.stride[axis], pixel[axis + 1]), (window.dilation[axis], offsets[axis])];
+        let ([column, row], [left, above]) = ([along(0), along(1)], window.before);
+        self.indices(&window.input, [(&[(1, channel)], 0), (&column, -left), (&row, -above)])
+    }
+
+    /// The output of a layer as an operand.
+    fn output(&self, layer: &Layer) -> Operand {
+        Operand::of(layer.output, self.network.tensors[layer.output].shape)
     }
 
     /// Adds an operation in nested loops, with a function of its own of these loads.
@@ -91,63 +148,75 @@ impl Emitter<'_> {
     fn layer(&mut self, number: usize, layer: &Layer) {
         let output = &self.network.tensors[layer.output];
         let (loops, pixel) = pixels(output.shape, self.lanes.keeping_up(output.shape));
+        let to = self.pixel(&self.output(layer), &pixel);
         match &layer.operation {
             LayerOperation::Convolution(convolution) => {
                 let sums = self.convolved(number, layer, convolution);
                 self.requantized(layer, &sums, &convolution.requantization);
             }
             LayerOperation::Mean { input, requantization, bias } => {
-                let (sums, kept) = (self.sums(layer), self.kept(*input));
+                let (sums, array) = (self.sums(layer), self.array(input.tensor));
                 let first = self.names.take(&format!("{sums}_first"));
                 self.operation(&first, &loops, &[], Expression::of(bias.to_string())).add_store(&sums, &pixel);
-                let shape = self.network.tensors[*input].shape;
-                let (loops, of_input) = pixels(shape, self.lanes.keeping_up(shape));
+                let (loops, of_input) = pixels(input.extent, self.lanes.keeping_up(input.extent));
+                let of_input = self.pixel(input, &of_input);
                 let operation = self.operation(&sums, &loops, &["a"], Expression::of("(a as i32)"));
-                operation.add_load(&kept, &of_input).add_reduction(&sums, &pixel);
+                operation.add_load(&array, &texts(&of_input)).add_reduction(&sums, &pixel);
                 self.requantized(layer, &sums, requantization);
             }
             LayerOperation::Maximum(window) => {
-                let kept = self.kept(window.input);
+                let array = self.array(window.input.tensor);
                 let taps = iproduct!(0..window.extent[1], 0..window.extent[0]).collect_vec();
                 let names = (0..taps.len()).map(|tap| format!("a{tap}")).collect_vec();
                 let loads = names.iter().map(String::as_str).collect_vec();
-                let operation = self.operation(&layer.name, &loops, &loads, Expression::of(greatest(names.clone())));
-                for (row, column) in taps {
+                let at = |(row, column): (i64, i64)| {
                     let offsets = [column, row].map(|tap| tap.to_string());
-                    let at = element(pixel[0], window, &pixel, [&offsets[0], &offsets[1]]);
-                    load(operation, &kept, &at, window.outside());
+                    self.element(window, pixel[0], &pixel, [&offsets[0], &offsets[1]])
+                };
+                let places = taps.into_iter().map(at).collect_vec();
+                let operation = self.operation(&layer.name, &loops, &loads, Expression::of(greatest(names.clone())));
+                for at in places {
+                    load(operation, &array, &at, window.outside());
                 }
-                operation.add_store(&output.name, &pixel);
+                operation.add_store(&output.name, &texts(&to));
             }
             LayerOperation::Addition { operands, addition } => {
                 let sum = sum(addition, output.element, Values::new(&self.names));
-                self.paired(&layer.name, *operands, (&output.name, output.shape), sum);
+                self.paired(&layer.name, *operands, (&output.name, &to), output.shape, sum);
             }
             LayerOperation::Product { operands, zero_points, requantization } => {
                 let product = format!("((a as i32) - {}) * ((b as i32) - {})", zero_points[0], zero_points[1]);
                 let sums = self.sums(layer);
-                self.paired(&sums, *operands, (&sums, output.shape), Expression::of(product));
+                let to = pixel.map(str::to_owned);
+                self.paired(&sums, *operands, (&sums, &to), output.shape, Expression::of(product));
                 self.requantized(layer, &sums, requantization);
             }
             LayerOperation::Moves(moves) => moves.iter().for_each(|part| self.moved(layer, part)),
             LayerOperation::Function { input, results } => {
-                let (table, kept) = (self.names.take(&format!("{}_table", layer.name)), self.kept(*input));
+                let (table, array) = (self.names.take(&format!("{}_table", layer.name)), self.array(input.tensor));
                 self.program.add_table(&table, output.element, results);
-                let least = self.network.tensors[*input].element.min();
+                let least = self.network.tensors[input.tensor].element.min();
                 let body = if least == 0 { format!("{table}[a]") } else { format!("{table}[(a as i16) + {}]", -least) };
+                let from = self.pixel(input, &pixel);
                 let operation = self.operation(&layer.name, &loops, &["a"], Expression::of(body));
-                operation.add_load(&kept, &pixel).add_store(&output.name, &pixel);
+                operation.add_load(&array, &texts(&from)).add_store(&output.name, &texts(&to));
             }
         }
     }
 
-    /// An operation of two tensors, element by element, whose results this array of a shape gets.
-    fn paired(&mut self, name: &str, operands: [usize; 2], (to, shape): (&str, [i64; 3]), number: Expression) {
+    /// An operation of two operands, element by element, whose results of this shape an array gets.
+    fn paired(
+        &mut self,
+        name: &str,
+        operands: [Operand; 2],
+        (array, to): (&str, &[String; 3]),
+        shape: [i64; 3],
+        number: Expression,
+    ) {
         let (loops, pixel) = pixels(shape, self.lanes.keeping_up(shape));
-        // An operand of extent 1 along a dimension has the same element everywhere.
-        let [one, other] = operands.map(|input| (self.kept(input), pixels(self.network.tensors[input].shape, 1).1));
+        let [one, other] = operands.map(|input| (self.array(input.tensor), self.pixel(&input, &pixel)));
         let operation = self.operation(name, &loops, &["a", "b"], number);
-        operation.add_load(&one.0, &one.1).add_load(&other.0, &other.1).add_store(to, &pixel);
+        operation.add_load(&one.0, &texts(&one.1)).add_load(&other.0, &texts(&other.1)).add_store(array, &texts(to));
     }
 
     /// A copy of a part of a tensor.
@@ -156,24 +225,30 @@ impl Emitter<'_> {
         let names = ["q", "u", "v"];
         let copy = |dimension: usize| (names[dimension], part.copies[dimension], 1);
         let loops = [loops[0], copy(2), loops[1], copy(1), loops[2], copy(0)];
-        let (mut from, mut to) = ([const { String::new() }; 3], [const { String::new() }; 3]);
+        let (mut from, mut to) = ([[(0, "0")]; 3], [[(0, "0"); 2]; 3]);
+        let mut first = [0; 3];
         for (dimension, copy) in names.into_iter().enumerate() {
             let copy = if part.copies[dimension] > 1 { copy } else { "0" };
-            from[part.axes[dimension]] = affine(&[(part.step[dimension], pixel[dimension])], part.from[dimension]);
-            to[dimension] = affine(&[(part.copies[dimension], pixel[dimension]), (1, copy)], part.to[dimension]);
+            from[part.axes[dimension]] = [(part.step[dimension], pixel[dimension])];
+            first[part.axes[dimension]] = part.from[dimension];
+            to[dimension] = [(part.copies[dimension], pixel[dimension]), (1, copy)];
         }
-        let (kept, output) = (self.kept(part.input), self.network.tensors[layer.output].name.clone());
+        let of_input = Operand::of(part.input, self.network.tensors[part.input].shape);
+        let from = self.indices(&of_input, [0, 1, 2].map(|dimension| (&from[dimension][..], first[dimension])));
+        let to = [0, 1, 2].map(|dimension| (&to[dimension][..], part.to[dimension]));
+        let to = self.indices(&self.output(layer), to);
+        let (array, output) = (self.array(part.input), self.network.tensors[layer.output].name.clone());
         let name = self.names.take(&format!("{}_move", layer.name));
         let operation = self.operation(&name, &loops, &["a"], Expression::of("a"));
-        load(operation, &kept, &from, part.outside);
-        operation.add_store(&output, &to.each_ref().map(String::as_str));
+        load(operation, &array, &from, part.outside);
+        operation.add_store(&output, &texts(&to));
     }
 
     /// The sums of a convolution, which begin with its bias: the array that they are in.
     fn convolved(&mut self, number: usize, layer: &Layer, convolution: &Convolution) -> String {
         let Convolution { window, channels, bias, .. } = convolution;
         let shape = self.network.tensors[layer.output].shape;
-        let axes = Axes::of(convolution, self.network.tensors[window.input].shape[0]);
+        let axes = Axes::of(convolution);
         let lanes = self.lanes.of_layer(number);
         let weights = self.weights(layer, &axes, &convolution.weights);
         let first = self.constant(&layer.name, "bias", Type::I32, &[*channels], bias.clone());
@@ -181,12 +256,13 @@ impl Emitter<'_> {
         let (loops, pixel) = pixels(shape, lanes.results);
         let operation = self.operation(&first, &loops, &["a"], Expression::of("a"));
         operation.add_load(&first, &pixel[..1]).add_store(&sums, &pixel);
-        let kept = self.kept(window.input);
+        let offsets = [axes.column.index(), axes.row.index()];
+        let at = self.element(window, &axes.channel_of_input(), &pixel, offsets);
+        let array = self.array(window.input.tensor);
         let product = Expression::of("(a as i32) * (b as i32)");
         let operation = self.operation(&sums, &axes.loops(shape, lanes), &["a", "b"], product);
         operation.add_load(&weights, &axes.of_weights().iter().map(Axis::index).collect_vec());
-        let offsets = [axes.column.index(), axes.row.index()];
-        load(operation, &kept, &element(&axes.channel_of_input(), window, &pixel, offsets), window.outside());
+        load(operation, &array, &at, window.outside());
         operation.add_reduction(&sums, &[&axes.channel_of_result(), pixel[1], pixel[2]]);
         sums
     }
@@ -212,18 +288,22 @@ impl Emitter<'_> {
     fn requantized(&mut self, layer: &Layer, sums: &str, requantization: &Requantization) {
         let output = &self.network.tensors[layer.output];
         let (loops, pixel) = pixels(output.shape, self.lanes.keeping_up(output.shape));
-        let factor = |(number, factors): (usize, &Vec<i64>)| match factors.as_slice() {
+        let mut of_channel = |name: String, numbers: &[i64]| match numbers {
             [one] => one.to_string(),
             _ => {
-                let table = self.names.take(&format!("{}_factor{number}", layer.name));
-                self.program.add_table(&table, Type::I16, factors);
+                let table = self.names.take(&format!("{}_{name}", layer.name));
+                self.program.add_table(&table, Type::I16, numbers);
                 format!("({table}[{}] as i32)", pixel[0])
             }
         };
+        let away = &requantization.away;
+        let away = (!away.is_empty()).then(|| of_channel("away".to_owned(), away));
+        let factor = |(number, factors): (usize, &Vec<i64>)| of_channel(format!("factor{number}"), factors);
         let factors = requantization.parts.iter().enumerate().map(factor).collect_vec();
-        let rounded = rounded(requantization, &factors, output.element, Values::new(&self.names));
+        let rounded = rounded(requantization, &factors, away.as_deref(), output.element, Values::new(&self.names));
+        let to = self.pixel(&self.output(layer), &pixel);
         let operation = self.operation(&layer.name, &loops, &["a"], rounded);
-        operation.add_load(sums, &pixel).add_store(&output.name, &pixel);
+        operation.add_load(sums, &pixel).add_store(&output.name, &texts(&to));
     }
 
     /// Declares an input that is a constant of the network, and keeps its image: the name of the array.
@@ -264,14 +344,13 @@ struct Axes {
 }
 
 impl Axes {
-    /// Of a convolution of an input with so many channels.
-    fn of(convolution: &Convolution, channels: i64) -> Axes {
+    fn of(convolution: &Convolution) -> Axes {
         // Where each channel has a sum of its own, groups are channels.
-        let [result, group] = if convolution.is_depthwise(channels) { ["q", "k"] } else { ["k", "g"] };
+        let [result, group] = if convolution.is_depthwise() { ["q", "k"] } else { ["k", "g"] };
         let axis = |variable: &'static str, extent: i64| Axis { variable, extent };
         let Convolution { groups, window, .. } = convolution;
         Axes {
-            channel: axis("c", channels / groups),
+            channel: axis("c", window.input.extent[0] / groups),
             result: axis(result, convolution.channels / groups),
             group: axis(group, *groups),
             column: axis("u", window.extent[0]),
@@ -346,12 +425,9 @@ fn pixels([channels, width, height]: [i64; 3], lanes: i64) -> ([Loop<'static>; 3
     )
 }
 
-/// The indices of an element of a window, at a column and a row of it.
-fn element(channel: &str, window: &Window, pixel: &[&str; 3], offsets: [&str; 2]) -> [String; 3] {
-    let along = |axis: usize| {
-        affine(&[(window.stride[axis], pixel[axis + 1]), (window.dilation[axis], offsets[axis])], -window.before[axis])
-    };
-    [channel.to_owned(), along(0), along(1)]
+/// Indices as an operation takes them.
+fn texts(indices: &[String; 3]) -> [&str; 3] {
+    indices.each_ref().map(String::as_str)
 }
 
 /// A sum of products of numbers with variables, or with numbers.
@@ -372,7 +448,7 @@ fn affine(terms: &[(i64, &str)], constant: i64) -> String {
 
 /// Adds a load of an element, which may be this one outside of the array.
 fn load(operation: &mut OperationBuilder, array: &str, indices: &[String; 3], outside: Option<i64>) {
-    let indices = indices.each_ref().map(String::as_str);
+    let indices = texts(indices);
     match outside {
         Some(outside) => operation.add_load_or(array, &indices, outside),
         None => operation.add_load(array, &indices),

@@ -58,10 +58,11 @@ impl Values {
     }
 }
 
-/// The integer of the sum `a`, in operators of nests.
+/// The integer of the sum `a`, in operators of nests. `away` is added to its product away from 0.
 pub(crate) fn rounded(
     requantization: &Requantization,
     factors: &[String],
+    away: Option<&str>,
     element: Type,
     mut values: Values,
 ) -> Expression {
@@ -81,13 +82,17 @@ pub(crate) fn rounded(
         let below = values.add(shifted(&vec!["0".to_owned(); offsets.len()]));
         offsets[0] = format!("{} + {}", offsets[0], values.tie(ties, &below));
     }
+    if let (Some(away), Some(last)) = (away, offsets.last_mut()) {
+        let away = values.add(away.to_owned());
+        *last += &if ends.0 < 0 { format!(" + sel({sum} < 0, -{away}, {away})") } else { format!(" + {away}") };
+    }
     let body = format!("(clamp({}, {}, {}) + {zero_point}) as {}", shifted(&offsets), range.0, range.1, element.name());
     Expression { values: values.named, body }
 }
 
 /// The sum of the integers `a` and `b`, in operators of nests.
 pub(crate) fn sum(addition: &Addition, element: Type, mut values: Values) -> Expression {
-    let Addition { zero_points, factors, shift, ties, range, zero_point, exceptions } = addition;
+    let Addition { zero_points, factors, shift, ties, is_away, range, zero_point, exceptions } = addition;
     let [one, other] = [0, 1]
         .map(|number| format!("(({} as i32) - {}) * {}", ["a", "b"][number], zero_points[number], factors[number]));
     let sum = values.add(format!("{one} + {other}"));
@@ -95,7 +100,9 @@ pub(crate) fn sum(addition: &Addition, element: Type, mut values: Values) -> Exp
         let below = values.add(format!("{sum} >> {shift}"));
         format!(" + {}", values.tie(ties, &below))
     });
-    let form = format!("(({sum} + {}{tie}) >> {shift}) + {zero_point}", addition.offset());
+    let offset = addition.offset();
+    let offset = if *is_away { format!("sel({sum} < 0, {}, {offset})", offset - 1) } else { offset.to_string() };
+    let form = format!("(({sum} + {offset}{tie}) >> {shift}) + {zero_point}");
     let form = format!("clamp({form}, {}, {})", range.0, range.1);
     let result = exceptions
         .iter()

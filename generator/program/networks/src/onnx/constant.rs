@@ -2,7 +2,8 @@
 
 use pushmem_nest::LARGEST_ARRAY;
 
-use crate::model::{Tensor, elements};
+use crate::chunks;
+use crate::onnx::model::{Tensor, elements};
 
 /// A constant: a tensor of integers, or of real numbers.
 #[derive(Clone, Debug)]
@@ -94,9 +95,4 @@ impl Constant {
             Values::Integers(_) => None,
         }
     }
-}
-
-/// The bytes in parts of so many; a rest is left out.
-fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
-    bytes.chunks_exact(N).map(|chunk| chunk.try_into().expect("chunks have their length"))
 }

@@ -1,8 +1,8 @@
 //! The attributes of a node.
 
 use crate::fault::{Fault, Result};
-use crate::model::{Attribute, Node};
-use crate::network::Window;
+use crate::network::{Operand, Window};
+use crate::onnx::model::{Attribute, Node};
 
 /// A node whose attributes are read.
 #[derive(Clone, Copy)]
@@ -121,6 +121,6 @@ impl<'a> Attributes<'a> {
             }
             Some(text) => return Err(self.refuse("auto_pad", String::from_utf8_lossy(text))),
         };
-        Ok(Window { input, extent, stride, dilation, before, after, outside })
+        Ok(Window { input: Operand::of(input, shape), extent, stride, dilation, before, after, outside })
     }
 }
