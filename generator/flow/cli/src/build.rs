@@ -41,7 +41,7 @@ const FIRST_SEED: u64 = 1;
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
-    /// Program: a loop nest, a pipeline of Halide, named *.hlpipe, or a network, named *.onnx. With --array several programs, each on columns of its own;
+    /// Program: a loop nest, a pipeline of Halide, named *.hlpipe, or a network, named *.onnx or *.tflite. With --array several programs, each on columns of its own;
     /// `PROGRAM:COUNT` is so many copies of one.
     #[arg(required = true, value_name = "PROGRAM")]
     programs: Vec<PathBuf>,

@@ -27,7 +27,9 @@ enum From {
     /// Read a pipeline of Halide, as `halide.serialize_pipeline` writes it.
     Halide(Halide),
     /// Read a network of integers of 8 bits, as quantizers for ONNX write it.
-    Onnx(Onnx),
+    Onnx(FromNetwork),
+    /// Read a network of integers of 8 bits, as the converter of TensorFlow Lite writes it.
+    Tflite(FromNetwork),
 }
 
 #[derive(Args)]
@@ -45,8 +47,8 @@ struct Halide {
 }
 
 #[derive(Args)]
-struct Onnx {
-    /// Network, named *.onnx.
+struct FromNetwork {
+    /// Network, named *.onnx or *.tflite.
     network: PathBuf,
     /// Folder for the loop nest (YAML), and for the constants of the network, an image (.npy) for each input that has some.
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
@@ -85,14 +87,15 @@ impl Import {
     pub fn run(&self) -> Result<(), Diagnostic> {
         match &self.from {
             From::Halide(halide) => halide.run(),
-            From::Onnx(onnx) => onnx.run(),
+            From::Onnx(network) => network.run(FileKind::Onnx),
+            From::Tflite(network) => network.run(FileKind::Tflite),
         }
     }
 }
 
-impl Onnx {
-    fn run(&self) -> Result<(), Diagnostic> {
-        kinds::expect(&self.network, &[FileKind::Onnx])?;
+impl FromNetwork {
+    fn run(&self, kind: FileKind) -> Result<(), Diagnostic> {
+        kinds::expect(&self.network, &[kind])?;
         let Imported { checked, constants } = self.reading.read(&self.network)?;
         checked.warnings.into_iter().for_each(output::report);
         let program = &checked.program;

@@ -39,6 +39,7 @@ pushmem_files::named! {
         Image = "an image",
         Python = "a Python script",
         Onnx = "a network of ONNX",
+        Tflite = "a network of TensorFlow Lite",
         Network = "a network",
         LoopsInC = "a program in C",
         Binary = "a binary file",
@@ -86,7 +87,8 @@ impl FileKind {
             FileKind::Image => Endings(&["npy", "pgm", "ppm", "png"]),
             FileKind::Python => Endings(&["py"]),
             FileKind::Onnx => Endings(&["onnx"]),
-            FileKind::Network => Endings(&["tflite", "pt", "pth", "pb", "h5", "keras", "safetensors"]),
+            FileKind::Tflite => Endings(&["tflite"]),
+            FileKind::Network => Endings(&["pt", "pth", "pb", "h5", "keras", "safetensors"]),
             FileKind::LoopsInC => Endings(&["c", "cc", "cpp", "cxx"]),
             FileKind::Binary => Contents,
         }
@@ -117,6 +119,7 @@ impl FileKind {
             FileKind::Image => "`pushmem run PROGRAM --input FILE` runs a program on it",
             FileKind::Python => "run it where Halide is installed; `pushmem build` takes the *.hlpipe that it writes",
             FileKind::Onnx => "`pushmem build` compiles it, and `pushmem import onnx FILE.onnx -o FOLDER` makes a loop nest of it",
+            FileKind::Tflite => "`pushmem build` compiles it, and `pushmem import tflite FILE.tflite -o FOLDER` makes a loop nest of it",
             FileKind::Network => purposes::NETWORKS,
             FileKind::LoopsInC => purposes::LOOPS_IN_C,
             FileKind::Binary => "check the name of the file",
@@ -306,7 +309,8 @@ mod tests {
             ("e", "\u{7f}ELF\0\0", "a binary file"),
             ("f.hex", "00ff", "a file of words"),
             ("g.onnx", "\u{8}\u{7}", "a network of ONNX"),
-            ("g.tflite", "TFL3", "a network"),
+            ("g.tflite", "TFL3", "a network of TensorFlow Lite"),
+            ("g.pt", "PK", "a network"),
             ("h.cpp", "int main() {}", "a program in C"),
         ] {
             let path = folder.path().join(name);

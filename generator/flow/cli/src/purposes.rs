@@ -1,8 +1,8 @@
 //! Words that people try for a purpose, and the command that serves it.
 
 /// How networks come in.
-pub const NETWORKS: &str = "`pushmem build FILE.onnx` compiles a network of ONNX that is quantized to 8 bits; those of TFLite and PyTorch are not \
-                            read: export them to ONNX";
+pub const NETWORKS: &str = "`pushmem build FILE.onnx` and `pushmem build FILE.tflite` compile networks that are quantized to 8 bits; those of \
+                            PyTorch are not read: export them to ONNX";
 
 /// How programs in C come in.
 pub const LOOPS_IN_C: &str = "programs in C are not read: write the loops as a loop nest, as in apps/gaussian.yaml";

@@ -17,7 +17,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Run {
-    /// Program: a loop nest, a pipeline of Halide, named *.hlpipe, or a network, named *.onnx.
+    /// Program: a loop nest, a pipeline of Halide, named *.hlpipe, or a network, named *.onnx or *.tflite.
     program: PathBuf,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
     /// random. Images that are larger than those of the program are run in tiles.

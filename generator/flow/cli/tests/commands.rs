@@ -168,7 +168,9 @@ fn manual_pages_know_every_command() {
         fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     found.sort();
     let mut expected: Vec<_> = commands().iter().map(|command| format!("pushmem-{command}.1")).collect();
-    expected.extend(["pushmem.1", "pushmem-import-halide.1", "pushmem-import-onnx.1"].map(str::to_owned));
+    expected.extend(
+        ["pushmem.1", "pushmem-import-halide.1", "pushmem-import-onnx.1", "pushmem-import-tflite.1"].map(str::to_owned),
+    );
     expected.sort();
     assert_eq!(found, expected);
     let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
