@@ -58,19 +58,19 @@ pub struct Imported {
 
 /// The formats of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     /// ONNX: files named *.onnx.
     Onnx,
     /// TensorFlow Lite: files named *.tflite.
     Tflite,
 }
 
-impl Format {
+impl FileFormat {
     /// The format of a file, by the ending of its name; nothing where it is no network.
-    pub fn of(path: &Path) -> Option<Format> {
+    pub fn of(path: &Path) -> Option<FileFormat> {
         match path.extension()?.to_str()? {
-            "onnx" => Some(Format::Onnx),
-            "tflite" => Some(Format::Tflite),
+            "onnx" => Some(FileFormat::Onnx),
+            "tflite" => Some(FileFormat::Tflite),
             _ => None,
         }
     }
@@ -92,8 +92,8 @@ pub fn read(path: &Path, choices: Choices) -> Result<Imported, Diagnostic> {
 pub fn import(name: &str, bytes: &[u8], choices: Choices) -> Result<Imported, Diagnostic> {
     let path = Path::new(name);
     let stem = path.file_stem().map_or_else(|| "network".into(), |stem| stem.to_string_lossy());
-    let network = match Format::of(path) {
-        Some(Format::Tflite) => tflite::network(name, &stem, bytes),
+    let network = match FileFormat::of(path) {
+        Some(FileFormat::Tflite) => tflite::network(name, &stem, bytes),
         _ => onnx::network(name, &stem, bytes),
     };
     let network = network.map_err(|problem| problem.or_code(Code::Program))?;

@@ -89,7 +89,7 @@ pub fn read(path: &Path, reading: Reading) -> Result<Program, Diagnostic> {
 pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnostic>> {
     match path {
         path if pushmem_halide::is_halide(path) => Some(read_pipeline(path, reading)),
-        path if pushmem_networks::Format::of(path).is_some() => {
+        path if pushmem_networks::FileFormat::of(path).is_some() => {
             Some(reading.network.read(path).map(|network| network.checked))
         }
         _ => None,
@@ -101,7 +101,7 @@ pub fn imported(path: &Path, reading: Reading) -> Option<Result<Checked, Diagnos
 /// # Errors
 /// As [`read`].
 pub fn constants(path: &Path, reading: Reading) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    match pushmem_networks::Format::of(path).is_some() {
+    match pushmem_networks::FileFormat::of(path).is_some() {
         true => Ok(reading.network.read(path)?.constants),
         false => Ok(BTreeMap::new()),
     }

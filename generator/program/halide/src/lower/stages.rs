@@ -218,6 +218,13 @@ impl<'a> Lowering<'a> {
         }
         let loops = in_loops(&of_name, order, func);
         let mut stage = Stage { func: number, arrays, targets, values, loops, updates, span: definition.span };
+        self.unroll_apart(&mut stage, apart);
+        self.plan.stages.push(stage);
+        Ok(true)
+    }
+
+    /// Unrolls loops of an update by these factors where their copies use no elements of each other; a note says where they do.
+    fn unroll_apart(&mut self, stage: &mut Stage, apart: Vec<(Variable, i64)>) {
         for (variable, factor) in apart {
             if are_apart(&stage, variable) {
                 let own = stage.loops.iter_mut().filter(|each| each.variable == variable);
@@ -225,11 +232,9 @@ impl<'a> Lowering<'a> {
             } else {
                 let name = &self.plan.variables[variable].0;
                 let note = format!("`{name}` is not unrolled: copies of it may use elements of each other");
-                self.plan.notes.push((definition.span, note));
+                self.plan.notes.push((stage.span, note));
             }
         }
-        self.plan.stages.push(stage);
-        Ok(true)
     }
 
     /// Adds a variable of a definition.

@@ -75,40 +75,38 @@ fn node<'a, 'b>(graph: &'b mut Graph<'a>, operator: &str) -> &'b mut Node<'a> {
     graph.nodes.iter_mut().find(|node| node.operator == operator).unwrap()
 }
 
-#[test]
-fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
-    /// Changes an operand, or with `None` in its place the result, of the first node with an operator.
-    fn tensor(
-        model: &mut Model,
-        operator: &str,
-        operand: Option<usize>,
-        change: impl FnOnce(&mut crate::tflite::schema::Tensor),
-    ) {
-        let graph = &mut model.graphs[0];
-        let node = node(graph, operator);
-        let number = operand.map_or(node.outputs[0], |operand| node.inputs[operand]);
-        change(&mut graph.tensors[number as usize]);
+/// Changes an operand, or with `None` in its place the result, of the first node with an operator.
+fn tensor(
+    model: &mut Model,
+    operator: &str,
+    operand: Option<usize>,
+    change: impl FnOnce(&mut crate::tflite::schema::Tensor),
+) {
+    let graph = &mut model.graphs[0];
+    let node = node(graph, operator);
+    let number = operand.map_or(node.outputs[0], |operand| node.inputs[operand]);
+    change(&mut graph.tensors[number as usize]);
+}
+
+type Change = fn(&mut Model);
+
+/// Checks that a changed network is refused at the node of this operator, with these parts of the message and of the help.
+fn check_refusals(cases: &[(Change, &str, &str, &str)]) {
+    for &(change, operator, message, help) in cases {
+        let mut operators = Vec::new();
+        let (found, place, found_help) = refusal(|model| {
+            change(model);
+            operators = model.graphs[0].nodes.iter().map(|node| node.operator.clone()).collect_vec();
+        });
+        assert!(found.contains(message) && found_help.contains(help), "{found}\n{found_help}");
+        assert!(operator.is_empty() == place.is_none() || message.is_empty(), "{found}: {place:?}");
+        assert!(place.is_none_or(|place| message.is_empty() || operators[place] == operator), "{found}");
     }
-    type Change = fn(&mut Model);
-    let cases: [(Change, &str, &str, &str); 14] = [
-        (
-            |model| model.graphs[0].tensors[0].element = 0,
-            "",
-            "`features` has elements of float32; int8 is read",
-            "representative_dataset",
-        ),
-        (
-            |model| model.graphs[0].tensors[0].signature = vec![1, -1, 8],
-            "",
-            "the input `features` has the shape [1, -1, 8]",
-            "of a known size",
-        ),
-        (
-            |model| model.graphs[0].tensors[0].shape = vec![4, 2, 8],
-            "",
-            "the input `features` has the shape [4, 2, 8]",
-            "one image",
-        ),
+}
+
+#[test]
+fn nodes_that_hardware_does_not_have_are_refused() {
+    check_refusals(&[
         (
             |model| node(&mut model.graphs[0], "CONV_2D").operator = "SVDF".to_owned(),
             "SVDF",
@@ -158,6 +156,30 @@ fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
             "zero point -128",
         ),
         (|model| node(&mut model.graphs[0], "CONCATENATION").inputs.clear(), "ASSIGN_VARIABLE", "", ""),
+    ]);
+}
+
+#[test]
+fn inputs_and_states_that_hardware_does_not_have_are_refused() {
+    check_refusals(&[
+        (
+            |model| model.graphs[0].tensors[0].element = 0,
+            "",
+            "`features` has elements of float32; int8 is read",
+            "representative_dataset",
+        ),
+        (
+            |model| model.graphs[0].tensors[0].signature = vec![1, -1, 8],
+            "",
+            "the input `features` has the shape [1, -1, 8]",
+            "of a known size",
+        ),
+        (
+            |model| model.graphs[0].tensors[0].shape = vec![4, 2, 8],
+            "",
+            "the input `features` has the shape [4, 2, 8]",
+            "one image",
+        ),
         (
             |model| model.graphs[1].nodes.clear(),
             "CONCATENATION",
@@ -170,17 +192,7 @@ fn networks_that_hardware_does_not_have_are_refused_at_a_node() {
             "the state `first` is read, and never assigned",
             "",
         ),
-    ];
-    for (change, operator, message, help) in cases {
-        let mut operators = Vec::new();
-        let (found, place, found_help) = refusal(|model| {
-            change(model);
-            operators = model.graphs[0].nodes.iter().map(|node| node.operator.clone()).collect_vec();
-        });
-        assert!(found.contains(message) && found_help.contains(help), "{found}\n{found_help}");
-        assert!(operator.is_empty() == place.is_none() || message.is_empty(), "{found}: {place:?}");
-        assert!(place.is_none_or(|place| message.is_empty() || operators[place] == operator), "{found}");
-    }
+    ]);
 }
 
 #[test]
