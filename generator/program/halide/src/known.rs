@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use pushmem_nest::{Binary, Type};
 
 use crate::functions::{Named, Whole, named, without_type};
-use crate::syntax::{Call, Called, Element, Expression, Kind, Pipeline, TypeCode};
+use crate::syntax::{Call, Called, Element, Expression, Kind, Pipeline};
 
 /// The deepest nesting of operators and calls, so that no walk exhausts the stack.
 const DEEPEST: usize = 1000;
@@ -25,17 +25,10 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// A number, rounded to its type.
+    /// A number, rounded to its type: only entries are narrowed. Of 32 bits, `f64` has twice the bits and two more, so that sums, products,
+    /// quotients and roots are rounded as if once.
     fn real(value: f64, element: Element) -> Option<Self> {
-        let rounded = match (element.written(), element.code, element.bits) {
-            // As the pipeline has it: only entries are narrowed.
-            (Some(format), ..) => format.to_f64(format.from_f64(value)),
-            // Twice the bits and two more: sums, products, quotients and roots are rounded as if once.
-            (_, TypeCode::Float, 32) => f64::from(value as f32),
-            (_, TypeCode::Float, 64) => value,
-            _ => return None,
-        };
-        Some(Known::Real(rounded, element))
+        Some(Known::Real(element.nearest(value)?, element))
     }
 
     /// The entry of a table of this type.

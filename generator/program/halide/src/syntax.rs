@@ -199,15 +199,19 @@ impl Element {
         }
     }
 
+    /// The value of the type that is nearest to a number with a fraction, as the pipeline has it; nothing for types without such values.
+    pub fn nearest(self, number: f64) -> Option<f64> {
+        match (self.written(), self.code, self.bits) {
+            (Some(format), ..) => Some(format.to_f64(format.from_f64(number))),
+            (_, TypeCode::Float, 32) => Some(f64::from(number as f32)),
+            (_, TypeCode::Float, 64) => Some(number),
+            _ => None,
+        }
+    }
+
     /// Whether a number with a fraction is a value of the type.
     pub fn holds_number(self, number: f64) -> bool {
-        let nearest = match (self.written(), self.code, self.bits) {
-            (Some(format), ..) => format.to_f64(format.from_f64(number)),
-            (_, TypeCode::Float, 32) => f64::from(number as f32),
-            (_, TypeCode::Float, 64) => number,
-            _ => return false,
-        };
-        nearest == number || number.is_nan()
+        self.nearest(number).is_some_and(|nearest| nearest == number || number.is_nan())
     }
 
     /// Numbers of a format.
