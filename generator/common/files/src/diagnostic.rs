@@ -9,6 +9,7 @@ use std::sync::Arc;
 use miette::{
     LabeledSpan, MietteError, MietteSpanContents, NamedSource, Severity, SourceCode, SourceSpan, SpanContents,
 };
+use serde::Serialize;
 
 use crate::Code;
 
@@ -176,7 +177,8 @@ impl Diagnostic {
             column,
             end_line,
             end_column,
-            bytes: place.span.clone(),
+            start_byte: place.span.start,
+            end_byte: place.span.end,
             text: &text[place.span.clone()],
         })
     }
@@ -228,8 +230,8 @@ impl Diagnostic {
     }
 }
 
-/// A place in a file. Lines and columns, in characters, are counted from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A place in a file, which programs read with these keys. Lines and columns, in characters, are counted from 1, bytes from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Span<'a> {
     /// The file, as it was named.
     pub file: &'a str,
@@ -241,8 +243,10 @@ pub struct Span<'a> {
     pub end_line: usize,
     /// Column of the character behind its last.
     pub end_column: usize,
-    /// Bytes of the file, without a byte order mark.
-    pub bytes: Range<usize>,
+    /// Its first byte in the file without a byte order mark.
+    pub start_byte: usize,
+    /// The byte behind its last.
+    pub end_byte: usize,
     /// The offending text.
     pub text: &'a str,
 }

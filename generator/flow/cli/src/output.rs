@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use itertools::Itertools;
-use pushmem_files::{Code, Diagnostic};
+use pushmem_files::{Code, Diagnostic, Span};
 use serde::Serialize;
 
 use crate::table::fit;
@@ -202,41 +202,18 @@ struct Message<'a> {
     help: Option<&'a str>,
     label: Option<&'a str>,
     #[serde(flatten)]
-    place: Option<Place<'a>>,
-}
-
-/// Where it is: lines and columns from 1, bytes from 0.
-#[derive(Serialize)]
-struct Place<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    end_line: usize,
-    end_column: usize,
-    start_byte: usize,
-    end_byte: usize,
-    text: &'a str,
+    place: Option<Span<'a>>,
 }
 
 /// Prints a message for programs, on a line of its own.
 fn write_message(diagnostic: &Diagnostic) {
-    let place = diagnostic.span().map(|span| Place {
-        file: span.file,
-        line: span.line,
-        column: span.column,
-        end_line: span.end_line,
-        end_column: span.end_column,
-        start_byte: span.bytes.start,
-        end_byte: span.bytes.end,
-        text: span.text,
-    });
     let message = Message {
         severity: diagnostic.severity(),
         code: diagnostic.code().map(Code::name),
         message: diagnostic.message(),
         help: diagnostic.help(),
         label: diagnostic.label(),
-        place,
+        place: diagnostic.span(),
     };
     write_line(&serde_json::to_string(&message).expect("messages are plain data"));
 }
