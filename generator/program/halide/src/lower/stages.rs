@@ -226,7 +226,7 @@ impl<'a> Lowering<'a> {
     /// Unrolls loops of an update by these factors where their copies use no elements of each other; a note says where they do.
     fn unroll_apart(&mut self, stage: &mut Stage, apart: Vec<(Variable, i64)>) {
         for (variable, factor) in apart {
-            if are_apart(&stage, variable) {
+            if are_apart(stage, variable) {
                 let own = stage.loops.iter_mut().filter(|each| each.variable == variable);
                 own.for_each(|each| each.unroll = Unroll::By(factor));
             } else {
