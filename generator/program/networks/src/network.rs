@@ -2,12 +2,24 @@
 
 use std::collections::HashMap;
 
+use itertools::{Itertools, iproduct};
 use pushmem_nest::{LARGEST_ARRAY, Type};
 
 use crate::addition::Addition;
 use crate::fault::{Fault, Result};
 use crate::names::Names;
 use crate::requantization::{Requantization, Rounding, requantized};
+
+/// The largest extent, pad and step along a dimension.
+pub(crate) const LARGEST_EXTENT: i64 = 1 << 16;
+
+/// The most elements of a window whose greatest is taken.
+pub(crate) const LARGEST_WINDOW: i64 = 256;
+
+/// The elements of a tensor of this shape, if they have a number of 64 bits.
+pub(crate) fn tensor_size(shape: &[i64]) -> Option<i64> {
+    shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent))
+}
 
 /// A network. Each layer takes what earlier ones give, or the input.
 #[derive(Clone, Debug)]
@@ -98,8 +110,7 @@ impl NetworkBuilder {
     /// # Errors
     /// Where it has too many elements.
     pub fn tensor(&mut self, name: &str, element: Type, shape: [i64; 3]) -> Result<usize> {
-        let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-        if size.is_none_or(|size| size > LARGEST_ARRAY) {
+        if tensor_size(&shape).is_none_or(|size| size > LARGEST_ARRAY) {
             let message = format!("`{name}` has the shape {shape:?}; a tensor has at most {LARGEST_ARRAY} elements");
             return Err(Fault::new(message));
         }
@@ -160,6 +171,32 @@ pub(crate) enum LayerOperation {
     Function { input: Operand, results: Vec<i64> },
 }
 
+impl LayerOperation {
+    /// Sums of all pixels of each channel of integers, each less its zero point, which are rounded like this.
+    ///
+    /// # Errors
+    /// As [`requantized`].
+    pub fn mean(input: Operand, of: Quantization, rounding: &Rounding) -> Result<LayerOperation> {
+        let pixels = input.extent[1] * input.extent[2];
+        let (least, most) = of.centered();
+        let requantization = requantized(rounding, &[(pixels * least, pixels * most)])?;
+        Ok(LayerOperation::Mean { input, requantization, bias: -pixels * of.zero_point })
+    }
+
+    /// The product of two tensors of integers, each less its zero point, which is rounded like this.
+    ///
+    /// # Errors
+    /// As [`requantized`].
+    pub fn product(operands: [(Operand, Quantization); 2], rounding: &Rounding) -> Result<LayerOperation> {
+        let [one, other] = operands.map(|(_, of)| <[i64; 2]>::from(of.centered()));
+        let corners = iproduct!(one, other).map(|(one, other)| one * other);
+        let products = corners.minmax().into_option().unwrap_or_default();
+        let requantization = requantized(rounding, &[products])?;
+        let zero_points = operands.map(|(_, of)| of.zero_point);
+        Ok(LayerOperation::Product { operands: operands.map(|(operand, _)| operand), zero_points, requantization })
+    }
+}
+
 /// A copy of a part of a tensor. Along each dimension of the result, it has an element of the input, so often, and then the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Move {
@@ -181,10 +218,11 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// The whole of a tensor of this shape.
-    pub fn of(input: usize, extent: [i64; 3]) -> Move {
-        let (ones, zeros) = ([1; 3], [0; 3]);
-        Move { input, extent, copies: ones, to: zeros, axes: [0, 1, 2], from: zeros, step: ones, outside: None }
+    /// An operand as it is.
+    pub fn of(operand: Operand) -> Move {
+        let Operand { tensor, from, extent } = operand;
+        let ones = [1; 3];
+        Move { input: tensor, extent, copies: ones, to: [0; 3], axes: [0, 1, 2], from, step: ones, outside: None }
     }
 }
 
@@ -260,15 +298,36 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The number of windows along columns and rows, if there is one.
-    pub fn windows(&self) -> Option<[i64; 2]> {
+    /// The whole of an operand as one window.
+    pub fn whole(input: Operand, outside: i64) -> Window {
+        let [_, width, height] = input.extent;
+        let (ones, zeros) = ([1; 2], [0; 2]);
+        Window { input, extent: [width, height], stride: ones, dilation: ones, before: zeros, after: zeros, outside }
+    }
+
+    /// The columns and rows around its operand with which each multiple of its steps has a window.
+    pub fn pads_of_same(&self) -> [i64; 2] {
+        [0, 1].map(|axis| {
+            let (extent, stride) = (self.input.extent[axis + 1], self.stride[axis]);
+            let windows = (extent + stride - 1) / stride;
+            let covered = (windows - 1) * stride + (self.extent[axis] - 1) * self.dilation[axis] + 1;
+            (covered - extent).max(0)
+        })
+    }
+
+    /// The number of windows along columns and rows.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn windows(&self) -> Result<[i64; 2]> {
         let shape = self.input.extent;
         let along = |axis: usize| {
             let covered = (self.extent[axis] - 1).checked_mul(self.dilation[axis])?.checked_add(1)?;
             let extended = shape[axis + 1].checked_add(self.before[axis])?.checked_add(self.after[axis])?;
             (extended >= covered).then(|| (extended - covered) / self.stride[axis] + 1)
         };
-        Some([along(0)?, along(1)?])
+        let windows = along(0).zip(along(1)).ok_or_else(|| Fault::new("the window is larger than the tensor"))?;
+        Ok(windows.into())
     }
 
     /// The element outside of the tensor, if some window goes beyond it.
@@ -286,6 +345,16 @@ pub(crate) struct Quantization {
 }
 
 impl Quantization {
+    /// The least and the greatest integer.
+    pub fn ends(&self) -> (i64, i64) {
+        (self.element.min(), self.element.max())
+    }
+
+    /// The same less the zero point.
+    pub fn centered(&self) -> (i64, i64) {
+        (self.element.min() - self.zero_point, self.element.max() - self.zero_point)
+    }
+
     /// The real number of an integer.
     pub fn real(&self, integer: i64) -> f32 {
         (integer - self.zero_point) as f32 * self.scale
@@ -293,7 +362,7 @@ impl Quantization {
 
     /// The integer of a real number, which is within the type.
     pub fn integer(&self, real: f32) -> i64 {
-        let (least, most) = (self.element.min(), self.element.max());
+        let (least, most) = self.ends();
         let rounded = (real / self.scale).round_ties_even();
         // Far numbers have no integer of 64 bits.
         let near = rounded.clamp(-(1 << 20) as f32, (1 << 20) as f32) as i64;

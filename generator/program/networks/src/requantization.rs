@@ -42,8 +42,8 @@ pub(crate) struct Requantization {
     pub shift: u32,
     /// How products near the middle of two integers go to the even one. Without, those from the middle on go to the greater one.
     pub ties: Option<Ties>,
-    /// What is added to the products of sums from 0 on, and taken from those of others, before the last part is shifted: one number for
-    /// all channels or one of each. None where it is always 0.
+    /// Offsets away from 0: each is added to the products of sums from 0 on, and subtracted from those of negative sums, before the last
+    /// part is shifted. One for all channels, or one of each; none where all are 0.
     pub away: Vec<i64>,
     /// The ends of the result, without the zero point.
     pub range: (i64, i64),

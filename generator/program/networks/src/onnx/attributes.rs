@@ -1,7 +1,7 @@
 //! The attributes of a node.
 
 use crate::fault::{Fault, Result};
-use crate::network::{Operand, Window};
+use crate::network::{LARGEST_EXTENT, Operand, Window};
 use crate::onnx::model::{Attribute, Node};
 
 /// A node whose attributes are read.
@@ -79,7 +79,7 @@ impl<'a> Attributes<'a> {
     fn pair(&self, name: &str) -> Result<[i64; 2]> {
         match self.integers(name) {
             None => Ok([1, 1]),
-            Some(&[rows, columns]) if [rows, columns].iter().all(|value| (1..=1 << 16).contains(value)) => {
+            Some(&[rows, columns]) if [rows, columns].iter().all(|value| (1..=LARGEST_EXTENT).contains(value)) => {
                 Ok([columns, rows])
             }
             Some(values) => Err(self.refuse(name, values)),
@@ -98,29 +98,27 @@ impl<'a> Attributes<'a> {
             (None, None) => return Err(Fault::new(format!("{} has no kernel_shape", self.node.operator))),
         };
         let (stride, dilation) = (self.pair("strides")?, self.pair("dilations")?);
+        let (zeros, input) = ([0, 0], Operand::of(input, shape));
+        let window = Window { input, extent, stride, dilation, before: zeros, after: zeros, outside };
         let (before, after) = match self.find("auto_pad").map(|attribute| attribute.text.as_slice()) {
             None | Some(b"" | b"NOTSET") => match self.integers("pads") {
-                None => ([0, 0], [0, 0]),
+                None => (zeros, zeros),
                 Some(&[top, left, bottom, right])
-                    if [top, left, bottom, right].iter().all(|pad| (0..=1 << 16).contains(pad)) =>
+                    if [top, left, bottom, right].iter().all(|pad| (0..=LARGEST_EXTENT).contains(pad)) =>
                 {
                     ([left, top], [right, bottom])
                 }
                 Some(values) => return Err(self.refuse("pads", values)),
             },
-            Some(b"VALID") => ([0, 0], [0, 0]),
+            Some(b"VALID") => (zeros, zeros),
             Some(b"SAME_UPPER" | b"SAME_LOWER") if dilation != [1, 1] => return Err(self.refuse("dilations", dilation)),
             Some(text @ (b"SAME_UPPER" | b"SAME_LOWER")) => {
-                let all = [0, 1].map(|axis| {
-                    let windows = (shape[axis + 1] + stride[axis] - 1) / stride[axis];
-                    let covered = (windows - 1) * stride[axis] + (extent[axis] - 1) * dilation[axis] + 1;
-                    (covered - shape[axis + 1]).max(0)
-                });
+                let all = window.pads_of_same();
                 let half = all.map(|pads| if text == b"SAME_UPPER" { pads / 2 } else { pads - pads / 2 });
                 (half, [all[0] - half[0], all[1] - half[1]])
             }
             Some(text) => return Err(self.refuse("auto_pad", String::from_utf8_lossy(text))),
         };
-        Ok(Window { input: Operand::of(input, shape), extent, stride, dilation, before, after, outside })
+        Ok(Window { before, after, ..window })
     }
 }

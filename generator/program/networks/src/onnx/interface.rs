@@ -4,6 +4,7 @@ use itertools::Itertools;
 use pushmem_nest::Type;
 
 use crate::fault::{Fault, Result};
+use crate::network::LARGEST_EXTENT;
 use crate::onnx::model::{Declaration, elements};
 use crate::onnx::recognize::{QUANTIZE, Recognizer, natural};
 use crate::onnx::values::{Value, View};
@@ -19,7 +20,7 @@ impl Recognizer {
         // A name for the number of images: each layer is that of one.
         let extents = dimensions.iter().enumerate().map(|(number, dimension)| match dimension.extent {
             None if number == 0 => Some(1),
-            extent => extent.filter(|extent| (1..=1 << 16).contains(extent)),
+            extent => extent.filter(|extent| (1..=LARGEST_EXTENT).contains(extent)),
         });
         let refused = || {
             let shown = dimensions.iter().map(|dimension| match (&dimension.name, dimension.extent) {

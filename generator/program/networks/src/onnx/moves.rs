@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use crate::fault::{Fault, Result};
-use crate::network::{LayerOperation, Move, Quantization};
+use crate::network::{LARGEST_EXTENT, LayerOperation, Move, Operand, Quantization};
 use crate::onnx::attributes::Attributes;
 use crate::onnx::constant::{Constant, Values};
 use crate::onnx::model::Node;
@@ -17,14 +17,11 @@ pub(crate) const OF_ONE: [&str; 5] = ["Pad", "Resize", "Slice", "Split", "Transp
 /// The dimension of tensors for each dimension of an image of the file: channels, rows, and columns.
 const DIMENSIONS: [usize; 4] = [0, 0, 2, 1];
 
-/// The largest pad, step and factor along a dimension.
-const LARGEST: i64 = 1 << 16;
-
 impl Recognizer {
     /// Reads a node that moves elements of one tensor, to one result or several.
     pub fn moved(&mut self, node: &Node) -> Result<()> {
         let (view, of) = self.held(node)?;
-        let (rank, whole) = (view.shape.len(), Move::of(view.tensor, self.extents(&view, node)?));
+        let (rank, whole) = (view.shape.len(), Move::of(Operand::of(view.tensor, self.extents(&view, node)?)));
         let moves = match node.operator.as_str() {
             "Pad" => vec![self.padded(node, rank, whole, of)?],
             "Resize" => vec![self.resized(node, &view, whole)?],
@@ -72,7 +69,7 @@ impl Recognizer {
         let (mut moves, mut end) = (Vec::new(), 0);
         for (number, (input, of)) in parts.into_iter().enumerate() {
             let shape = self.built.network.tensors[input].shape;
-            let mut part = Move::of(input, shape);
+            let mut part = Move::of(Operand::of(input, shape));
             if of != to || ends != ALL {
                 let pending = of_each(&View { tensor: input, shape: in_file(shape, 4) }, of, &|real| real);
                 let pending = Value::Pending(Pending { ends, ..pending });
@@ -118,7 +115,7 @@ impl Recognizer {
         attributes.expect_text("mode", "constant")?;
         let pads = self.listed(node, 1, "pads")?.unwrap_or_default();
         let axes = self.listed(node, 3, "")?.map_or_else(|| (0..rank as i64).collect(), <[i64]>::to_vec);
-        if pads.len() != 2 * axes.len() || pads.iter().any(|pad| !(0..=LARGEST).contains(pad)) {
+        if pads.len() != 2 * axes.len() || pads.iter().any(|pad| !(0..=LARGEST_EXTENT).contains(pad)) {
             return Err(attributes.refuse("pads", pads).with_help("pads are 0 or more, two for each dimension"));
         }
         for (axis, (before, after)) in axes.iter().zip(pads.iter().zip(&pads[axes.len()..])) {
@@ -166,7 +163,7 @@ impl Recognizer {
                 scales.iter().map(|scale| f64::from(*scale)).collect()
             }
         };
-        let is_read = |factor: &f64| factor.fract() == 0.0 && (1.0..=LARGEST as f64).contains(factor);
+        let is_read = |factor: &f64| factor.fract() == 0.0 && (1.0..=LARGEST_EXTENT as f64).contains(factor);
         if factors.len() != view.shape.len() || factors[0] != 1.0 || !factors.iter().all(is_read) {
             let message = format!("Resize by {factors:?} is not read");
             return Err(Fault::new(message).with_help("factors are integers, and that of the images is 1"));
@@ -189,7 +186,7 @@ impl Recognizer {
         for (number, axis) in axes.iter().enumerate() {
             let dimension = dimension(node, rank, *axis)?;
             let (extent, step) = (part.extent[dimension], steps[number]);
-            if !(1..=LARGEST).contains(&step) {
+            if !(1..=LARGEST_EXTENT).contains(&step) {
                 return Err(
                     Fault::new(format!("Slice with the step {step} is not read")).with_help("steps are 1 or more")
                 );

@@ -4,16 +4,13 @@ use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 use crate::fault::{Fault, Result};
-use crate::network::{LayerOperation, Quantization, Tensor, integers};
+use crate::network::{LARGEST_WINDOW, LayerOperation, Quantization, Tensor, integers, tensor_size};
 use crate::onnx::attributes::Attributes;
 use crate::onnx::model::Node;
 use crate::onnx::products;
-use crate::onnx::recognize::{QUANTIZE, Recognizer, natural, output, windows};
+use crate::onnx::recognize::{QUANTIZE, Recognizer, natural, output};
 use crate::onnx::sums::RealSum;
 use crate::onnx::values::{ALL, Operation, Pairing, Pending, Value, View};
-
-/// The most elements of a window whose greatest is taken.
-const LARGEST_WINDOW: i64 = 256;
 
 impl Recognizer {
     /// A number of two tensors, element by element.
@@ -111,7 +108,7 @@ impl Recognizer {
         {
             return Err(attributes.refuse("pads", [window.before, window.after]));
         }
-        let [columns, rows] = windows(&window)?;
+        let [columns, rows] = window.windows()?;
         let shape = vec![1, extents[0], rows, columns];
         Ok(match of {
             Some(of) => Value::Pending(Pending { operation: Operation::Maximum { window, of }, shape, ends: ALL }),
@@ -160,11 +157,8 @@ impl Recognizer {
                     if *extent == 0 { shape.get(number).copied().unwrap_or(1) } else { *extent }
                 };
                 let extents: Vec<i64> = listed.iter().enumerate().map(kept).collect();
-                let known = extents
-                    .iter()
-                    .filter(|extent| **extent != -1)
-                    .try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-                let rest = known.filter(|known| *known > 0).map(|known| size / known);
+                let known: Vec<i64> = extents.iter().copied().filter(|extent| *extent != -1).collect();
+                let rest = tensor_size(&known).filter(|known| *known > 0).map(|known| size / known);
                 extents.iter().map(|extent| if *extent == -1 { rest.unwrap_or(0) } else { *extent }).collect()
             }
             "Squeeze" => {
@@ -191,9 +185,7 @@ impl Recognizer {
                     .collect()
             }
         };
-        if shape.first() != Some(&1)
-            || shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent)) != Some(size)
-        {
+        if shape.first() != Some(&1) || tensor_size(shape) != Some(size) {
             return Err(Fault::new(format!(
                 "{} to the shape {shape:?} is not read: the first dimension is that of one image",
                 node.operator

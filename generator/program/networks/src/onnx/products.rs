@@ -1,15 +1,14 @@
 //! Nodes that sum products with constants.
 
-use itertools::{Itertools, iproduct};
 use pushmem_nest::Type;
 
 use crate::fault::{Fault, Result};
 use crate::network::{Convolution, LayerOperation, Operand, Quantization, Tensor, Window};
 use crate::onnx::attributes::Attributes;
 use crate::onnx::model::Node;
-use crate::onnx::recognize::{QUANTIZE, Recognizer, windows};
+use crate::onnx::recognize::{QUANTIZE, Recognizer};
 use crate::onnx::values::{ALL, Operation, Pending, Products, Value, View, Weights};
-use crate::requantization::{Rounding, Scaling, requantized};
+use crate::requantization::{Rounding, Scaling};
 
 /// How far the scale of a bias may be from that of the sums, as a part of it.
 const BIAS_TOLERANCE: f32 = 1e-3;
@@ -119,7 +118,7 @@ fn convolved(of: &Recognizer, node: &Node, operands: &Operands) -> Result<Pendin
         return Err(Fault::new(message));
     }
     let window = attributes.window(operands.view.tensor, shape, Some([columns, rows]), operands.zero_point)?;
-    let [along, across] = windows(&window)?;
+    let [along, across] = window.windows()?;
     summed(operands, window, groups, operands.weights.centered(), vec![1, channels, across, along])
 }
 
@@ -150,16 +149,7 @@ fn multiplied(of: &Recognizer, node: &Node, operands: Operands) -> Result<Pendin
     let weights = (0..channels).flat_map(|channel| (0..terms).map(move |term| (channel, term)));
     let weights = weights.map(|(channel, term)| weight(channel, term)).collect();
     // A vector is the elements of its tensor in the order of the file, so that its window is the whole tensor.
-    let input = of.whole(operands.view.tensor);
-    let window = Window {
-        input,
-        extent: [input.extent[1], input.extent[2]],
-        stride: [1, 1],
-        dilation: [1, 1],
-        before: [0, 0],
-        after: [0, 0],
-        outside: operands.zero_point,
-    };
+    let window = Window::whole(of.whole(operands.view.tensor), operands.zero_point);
     summed(&operands, window, 1, weights, vec![1, channels])
 }
 
@@ -196,12 +186,6 @@ pub(crate) fn of_pair(
         let help = "quantize the product itself, to the type of its operands, which have one type";
         return Err(Fault::new("a product with another function or type before it is quantized").with_help(help));
     }
-    let centered = |of: Quantization| [of.element.min() - of.zero_point, of.element.max() - of.zero_point];
-    let corners = iproduct!(centered(one), centered(other)).map(|(one, other)| one * other);
-    let sums = corners.minmax().into_option().unwrap_or_default();
     let scaling = Scaling::Real { scales: vec![one.scale * other.scale / to.scale], adds_first: true };
-    let rounding = Rounding { scaling, range: (to.element.min(), to.element.max()), zero_point: to.zero_point };
-    let requantization = requantized(&rounding, &[sums])?;
-    let zero_points = [one.zero_point, other.zero_point];
-    Ok(LayerOperation::Product { operands: operands.map(|(input, _)| input), zero_points, requantization })
+    LayerOperation::product(operands, &Rounding { scaling, range: to.ends(), zero_point: to.zero_point })
 }

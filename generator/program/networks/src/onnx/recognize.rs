@@ -9,14 +9,14 @@ use itertools::Itertools;
 use pushmem_nest::Type;
 
 use crate::fault::{Fault, Result};
-use crate::network::{LayerOperation, Network, NetworkBuilder, Operand, Quantization, Tensor, Window, integers};
+use crate::network::{LayerOperation, Network, NetworkBuilder, Operand, Quantization, Tensor, integers};
 use crate::onnx::attributes::Attributes;
 use crate::onnx::constant::Constant;
 use crate::onnx::model::{Graph, Model, Node, elements};
 use crate::onnx::moves;
 use crate::onnx::products;
 use crate::onnx::values::{ALL, Operation, Pending, Products, Value, View, Weights};
-use crate::requantization::{Rounding, Scaling, requantized};
+use crate::requantization::{Rounding, Scaling};
 
 /// The versions of operators that are read.
 const VERSIONS: std::ops::RangeInclusive<i64> = 10..=23;
@@ -333,21 +333,18 @@ impl Recognizer {
             Operation::Convolution(products) => {
                 let of = self.built.network.tensors[products.window.input.tensor].element;
                 let convolution = products::with_integers(products, of, to, range)?;
-                let [columns, rows] = windows(&convolution.window)?;
+                let [columns, rows] = convolution.window.windows()?;
                 ([convolution.channels, columns, rows], LayerOperation::Convolution(convolution))
             }
             Operation::Mean { input: of_mean, of } => {
                 let pixels = width * height;
                 let scale = of.scale / (to.scale * pixels as f32);
-                let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
                 let scaling = Scaling::Real { scales: vec![scale], adds_first: false };
                 let rounding = Rounding { scaling, range, zero_point: to.zero_point };
-                let requantization = requantized(&rounding, &[sums])?;
-                let bias = -pixels * of.zero_point;
-                ([channels, 1, 1], LayerOperation::Mean { input: Operand::of(of_mean, input), requantization, bias })
+                ([channels, 1, 1], LayerOperation::mean(Operand::of(of_mean, input), of, &rounding)?)
             }
             Operation::Maximum { window, of } => {
-                let [columns, rows] = windows(&window)?;
+                let [columns, rows] = window.windows()?;
                 let extents = [channels, columns, rows];
                 if of != to || ends != ALL {
                     let layer = (extents, LayerOperation::Maximum(window));
@@ -438,9 +435,4 @@ pub(crate) fn output(node: &Node) -> Result<&str> {
         [name] => Ok(name),
         _ => Err(Fault::new(format!("{} with {} results is not read", node.operator, node.outputs.len()))),
     }
-}
-
-/// The number of windows over a tensor.
-pub(crate) fn windows(window: &Window) -> Result<[i64; 2]> {
-    window.windows().ok_or_else(|| Fault::new("the window is larger than the tensor"))
 }

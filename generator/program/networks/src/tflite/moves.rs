@@ -1,13 +1,10 @@
 //! Operators that move elements. A part of a tensor is read where it is, without a copy.
 
 use crate::fault::{Fault, Result};
-use crate::network::{LayerOperation, Move};
+use crate::network::{LARGEST_EXTENT, LayerOperation, Move, tensor_size};
 use crate::tflite::products::range;
 use crate::tflite::recognize::{Recognizer, Value, View, dimension, natural};
 use crate::tflite::schema::{Graph, Node, elements};
-
-/// The largest pad and step along a dimension.
-const LARGEST: i64 = 1 << 16;
 
 /// Where the part of a node `SLICE` or `STRIDED_SLICE` begins and ends along each dimension of the file, and its step.
 pub(crate) fn ends(graph: &Graph, node: &Node) -> Result<Vec<(i64, i64, i64)>> {
@@ -42,7 +39,7 @@ pub(crate) fn ends(graph: &Graph, node: &Node) -> Result<Vec<(i64, i64, i64)>> {
             size if !is_strided => at(first + size.max(0)),
             place => at(place),
         };
-        if first >= behind || !(1..=LARGEST).contains(&steps[axis]) {
+        if first >= behind || !(1..=LARGEST_EXTENT).contains(&steps[axis]) {
             let message = format!("{} from {first} to {behind} of {extent} elements by {}", node.operator, steps[axis]);
             return Err(Fault::new(message).with_help("some elements, by steps of 1 or more"));
         }
@@ -60,7 +57,7 @@ impl Recognizer<'_> {
         let to = self.result(node, 0)?.quantization()?;
         let rank = self.result(node, 0)?.shape.len();
         let dimension = dimension(node, rank, node.integer(0, 0)?)?;
-        if range(node, 1, to)? != (to.element.min(), to.element.max()) {
+        if range(node, 1, to)? != to.ends() {
             return Err(Fault::new("CONCATENATION with a function is not read"));
         }
         let (mut moves, mut extent, mut end) = (Vec::<Move>::new(), [0; 3], 0);
@@ -73,7 +70,7 @@ impl Recognizer<'_> {
                     "convert it again: operands have the scale and the zero point of the result, and its other extents";
                 return Err(Fault::new(format!("CONCATENATION of operand {number} is not read")).with_help(help));
             }
-            let mut part = Move { from: operand.from, ..Move::of(operand.tensor, operand.extent) };
+            let mut part = Move::of(operand);
             part.to[dimension] = end;
             end += operand.extent[dimension];
             extent = operand.extent;
@@ -119,7 +116,7 @@ impl Recognizer<'_> {
         if step == [1; 3] {
             return self.give(node, 0, part);
         }
-        let moves = vec![Move { from: part.from, step, ..Move::of(part.tensor, part.extent) }];
+        let moves = vec![Move { step, ..Move::of(part) }];
         self.layer(node, part.extent, LayerOperation::Moves(moves))
     }
 
@@ -127,12 +124,12 @@ impl Recognizer<'_> {
     pub fn padded(&mut self, node: &Node) -> Result<()> {
         let (View { operand, shape }, of) = self.image_of(node, 0)?;
         let pads = self.operand(node, 1)?.constant(elements::INT32)?;
-        if pads.len() != 2 * shape.len() || pads.iter().any(|pad| !(0..=LARGEST).contains(pad)) {
+        if pads.len() != 2 * shape.len() || pads.iter().any(|pad| !(0..=LARGEST_EXTENT).contains(pad)) {
             return Err(Fault::new(format!("{} by {pads:?} is not read", node.operator)));
         }
         let name = self.operand(node, 0)?.short_name().to_owned();
         let operand = self.isolated(operand, &name)?;
-        let mut part = Move { outside: Some(of.zero_point), ..Move::of(operand.tensor, operand.extent) };
+        let mut part = Move { outside: Some(of.zero_point), ..Move::of(operand) };
         for (axis, pads) in pads.chunks(2).enumerate().filter(|(_, pads)| *pads != [0, 0]) {
             let dimension = dimension(node, shape.len(), axis as i64)?;
             part.from[dimension] -= pads[0];
@@ -146,8 +143,7 @@ impl Recognizer<'_> {
         let (View { operand, .. }, _) = self.view(node, 0)?;
         let tensor = self.result(node, 0)?;
         let shape = tensor.shape.clone();
-        let size = |extents: &[i64]| extents.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-        if shape.first() != Some(&1) || size(&shape) != size(&operand.extent) {
+        if shape.first() != Some(&1) || tensor_size(&shape) != tensor_size(&operand.extent) {
             let fault = Fault::new(format!("{} to the shape {shape:?} is not read", node.operator));
             return Err(fault.with_help("the first dimension is that of one image"));
         }

@@ -1,19 +1,16 @@
 //! Operators that sum no products with constants.
 
-use itertools::{Itertools, iproduct};
+use itertools::Itertools;
 
 use crate::addition::Sum;
 use crate::fault::{Fault, Result};
 use crate::multiplier::Multiplier;
-use crate::network::{LayerOperation, Operand, Quantization, integers};
-use crate::requantization::{Rounding, Scaling, requantized};
+use crate::network::{LARGEST_WINDOW, LayerOperation, Operand, Quantization, integers};
+use crate::requantization::{Rounding, Scaling};
 use crate::tflite::functions::Limited;
 use crate::tflite::products::{range, windows};
 use crate::tflite::recognize::{Recognizer, View};
 use crate::tflite::schema::{Node, elements};
-
-/// The most elements of a window whose greatest is taken.
-const LARGEST_WINDOW: i64 = 256;
 
 /// The bits by which operands of a sum are shifted to the left before they are multiplied.
 const LEFT_SHIFT: i64 = 20;
@@ -28,7 +25,7 @@ impl Recognizer<'_> {
     pub fn maximum(&mut self, node: &Node) -> Result<()> {
         let (View { operand, .. }, of, mut window) = self.pooled(node)?;
         let [columns, rows] = window.extent;
-        if columns * rows > LARGEST_WINDOW || range(node, 5, of)? != (of.element.min(), of.element.max()) {
+        if columns * rows > LARGEST_WINDOW || range(node, 5, of)? != of.ends() {
             let fault = Fault::new(format!("{} with a window of {rows} by {columns} is not read", node.operator));
             return Err(fault.with_help("at most 256 elements, and no function behind it"));
         }
@@ -52,13 +49,9 @@ impl Recognizer<'_> {
         }
         let to = self.result(node, 0)?.quantization()?;
         let [channels, width, height] = operand.extent;
-        let pixels = width * height;
-        let sums = (pixels * (of.element.min() - of.zero_point), pixels * (of.element.max() - of.zero_point));
-        let scaling = Scaling::Fixed(vec![ratio(of, to).shared(pixels)]);
-        let rounding = Rounding { scaling, range: (to.element.min(), to.element.max()), zero_point: to.zero_point };
-        let requantization = requantized(&rounding, &[sums])?;
-        let mean = LayerOperation::Mean { input: operand, requantization, bias: -pixels * of.zero_point };
-        self.layer(node, [channels, 1, 1], mean)
+        let scaling = Scaling::Fixed(vec![ratio(of, to).shared(width * height)]);
+        let rounding = Rounding { scaling, range: to.ends(), zero_point: to.zero_point };
+        self.layer(node, [channels, 1, 1], LayerOperation::mean(operand, of, &rounding)?)
     }
 
     /// Two operands, with the extents of their result: one of extent 1 along a dimension has the same element everywhere.
@@ -112,14 +105,10 @@ impl Recognizer<'_> {
         let (operands, of, extent) = self.pair(node)?;
         let to = self.result(node, 0)?.quantization()?;
         let scale = f64::from(of[0].scale) * f64::from(of[1].scale) / f64::from(to.scale);
-        let centered = of.map(|of| [of.element.min() - of.zero_point, of.element.max() - of.zero_point]);
-        let corners = iproduct!(centered[0], centered[1]).map(|(one, other)| one * other);
-        let sums = corners.minmax().into_option().unwrap_or_default();
         let scaling = Scaling::Fixed(vec![Multiplier::of_real(scale)]);
         let rounding = Rounding { scaling, range: range(node, 0, to)?, zero_point: to.zero_point };
-        let requantization = requantized(&rounding, &[sums])?;
-        let zero_points = of.map(|of| of.zero_point);
-        self.layer(node, extent, LayerOperation::Product { operands, zero_points, requantization })
+        let operands = [(operands[0], of[0]), (operands[1], of[1])];
+        self.layer(node, extent, LayerOperation::product(operands, &rounding)?)
     }
 
     /// A function of each element.
@@ -145,7 +134,7 @@ impl Recognizer<'_> {
             };
             Ok(integers(of.element).map(result).collect_vec())
         };
-        let whole = (to.element.min(), to.element.max());
+        let whole = to.ends();
         let results = match node.operator.as_str() {
             "LOGISTIC" => limited(Limited::Logistic, 1.0 / 256.0, -128)?,
             "TANH" => limited(Limited::Tangent, 1.0 / 128.0, 0)?,

@@ -5,18 +5,15 @@ use pushmem_nest::Type;
 
 use crate::fault::{Fault, Result};
 use crate::multiplier::Multiplier;
-use crate::network::{Convolution, LayerOperation, Operand, Quantization, Window};
+use crate::network::{Convolution, LARGEST_EXTENT, LayerOperation, Operand, Quantization, Window};
 use crate::requantization::{Rounding, Scaling};
 use crate::tflite::recognize::{Recognizer, View};
 use crate::tflite::schema::{Node, elements};
 
-/// The largest window, stride and dilation.
-const LARGEST: i64 = 1 << 16;
-
-/// A function that a layer ends with.
+/// The ends of the result of a layer with a function behind it.
 pub(crate) fn range(node: &Node, option: usize, of: Quantization) -> Result<(i64, i64)> {
-    let (least, most) = (of.element.min(), of.element.max());
-    let integer = |real: f32| of.zero_point + ((real / of.scale).round() as i64).clamp(-LARGEST, LARGEST);
+    let (least, most) = of.ends();
+    let integer = |real: f32| of.zero_point + ((real / of.scale).round() as i64).clamp(-LARGEST_EXTENT, LARGEST_EXTENT);
     match node.byte(option)? {
         0 => Ok((least, most)),
         1 => Ok((integer(0.0).max(least), most)),
@@ -41,27 +38,24 @@ pub(crate) fn window(
     let pair = |first: usize, name: &str| -> Result<[i64; 2]> {
         let pair = [node.integer(first, 1)?, node.integer(first + 1, 1)?];
         let fault = || Fault::new(format!("{} with {name} = {pair:?} is not read", node.operator));
-        pair.iter().all(|value| (1..=LARGEST).contains(value)).then_some(pair).ok_or_else(fault)
+        pair.iter().all(|value| (1..=LARGEST_EXTENT).contains(value)).then_some(pair).ok_or_else(fault)
     };
     let stride = pair(1, "strides")?;
     let dilation = dilation.map_or(Ok([1, 1]), |first| pair(first, "dilations"))?;
-    if extent.iter().any(|extent| !(1..=LARGEST).contains(extent)) || extent[0] * extent[1] > LARGEST {
+    if extent.iter().any(|extent| !(1..=LARGEST_EXTENT).contains(extent)) || extent[0] * extent[1] > LARGEST_EXTENT {
         return Err(Fault::new(format!("{} with a window of {extent:?} is not read", node.operator)));
     }
-    let all = [0, 1].map(|axis| {
-        let windows = (input.extent[axis + 1] + stride[axis] - 1) / stride[axis];
-        let covered = (windows - 1) * stride[axis] + (extent[axis] - 1) * dilation[axis] + 1;
-        // The first kind of padding is SAME.
-        if node.byte(0) == Ok(0) { (covered - input.extent[axis + 1]).max(0) } else { 0 }
-    });
+    let window = Window { extent, stride, dilation, ..Window::whole(input, outside) };
+    // The first kind of padding is SAME.
+    let all = if node.byte(0) == Ok(0) { window.pads_of_same() } else { [0, 0] };
     let before = all.map(|pads| pads / 2);
     let after = [all[0] - before[0], all[1] - before[1]];
-    Ok(Window { input, extent, stride, dilation, before, after, outside })
+    Ok(Window { before, after, ..window })
 }
 
 /// The number of windows, with the channels of the result.
 pub(crate) fn windows(window: &Window, channels: i64) -> Result<[i64; 3]> {
-    let windows = window.windows().ok_or_else(|| Fault::new("the window is larger than the tensor"))?;
+    let windows = window.windows()?;
     Ok([channels, windows[0], windows[1]])
 }
 
@@ -109,10 +103,7 @@ impl Recognizer<'_> {
         let place = |(result, channel, row, column)| result * terms + (row * width + column) * channels + channel;
         let ordered = iproduct!(0..results, 0..channels, 0..height, 0..width).map(place);
         let ordered = ordered.map(|place| integers[place as usize]).collect();
-        let (ones, zeros, extent) = ([1; 2], [0; 2], [width, height]);
-        let outside = of.zero_point;
-        let window =
-            Window { input: operand, extent, stride: ones, dilation: ones, before: zeros, after: zeros, outside };
+        let window = Window::whole(operand, of.zero_point);
         self.summed(node, (window, of), (1, results), (ordered, 0), (0, ""))
     }
 

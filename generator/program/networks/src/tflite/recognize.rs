@@ -6,7 +6,9 @@ use pushmem_nest::Type;
 
 use crate::chunks;
 use crate::fault::{Fault, Result};
-use crate::network::{LayerOperation, Move, Network, NetworkBuilder, Operand, Quantization};
+use crate::network::{
+    LARGEST_EXTENT, LayerOperation, Move, Network, NetworkBuilder, Operand, Quantization, tensor_size,
+};
 use crate::tflite::flatbuffer::Damaged;
 use crate::tflite::schema::{Graph, Model, Node, Tensor, elements};
 use crate::tflite::states::States;
@@ -55,7 +57,7 @@ pub(crate) struct Recognizer<'a> {
     pub states: States,
 }
 
-/// What a tensor of the file is.
+/// The value of a tensor of the file.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     View(View),
@@ -131,8 +133,10 @@ impl Tensor<'_> {
             elements::INT8 => self.data.iter().map(|byte| i64::from(*byte as i8)).collect(),
             _ => chunks(self.data).map(|bytes| i64::from(i32::from_le_bytes(bytes))).collect(),
         };
-        let size = self.shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent));
-        if self.element != element || self.data.is_empty() || size != i64::try_from(integers.len()).ok() {
+        if self.element != element
+            || self.data.is_empty()
+            || tensor_size(&self.shape) != i64::try_from(integers.len()).ok()
+        {
             let kind = elements::NAMES[element as usize];
             let message = format!("`{}` is no constant of {kind} of the shape {:?}", self.name, self.shape);
             return Err(Fault::new(message).with_help("weights are constants of int8, sizes and a bias of int32"));
@@ -281,7 +285,7 @@ impl Recognizer<'_> {
             dimensions.sort_by_key(|dimension| extent[*dimension] == 1);
             dimensions
         };
-        let mut part = Move::of(operand.tensor, extent);
+        let mut part = Move::of(Operand::of(operand.tensor, extent));
         for (to, from) in ordered(extent).into_iter().zip(ordered(operand.extent)) {
             if extent[to] != operand.extent[from] {
                 return Err(refused());
@@ -306,8 +310,7 @@ impl Recognizer<'_> {
 
     /// A copy of an operand, as a tensor of its own.
     pub fn copied(&mut self, operand: Operand, name: &str) -> Result<usize> {
-        let part = Move { from: operand.from, ..Move::of(operand.tensor, operand.extent) };
-        self.moved(vec![part], operand.extent, name)
+        self.moved(vec![Move::of(operand)], operand.extent, name)
     }
 
     /// An operand with nothing around it that is read: outside of it may be another number.
@@ -359,7 +362,7 @@ pub(crate) fn natural(shape: &[i64]) -> Option<[i64; 3]> {
         [1, channels] | [channels] => [channels, 1, 1],
         _ => return None,
     };
-    extent.iter().all(|extent| (1..=1 << 16).contains(extent)).then_some(extent)
+    extent.iter().all(|extent| (1..=LARGEST_EXTENT).contains(extent)).then_some(extent)
 }
 
 /// The dimension of tensors for one of a shape of the file; below 0 from its end.

@@ -1,4 +1,4 @@
-//! What a file of TensorFlow Lite has, as far as networks of integers need it. Numbers of fields are those of its schema, version 3.
+//! The tables of a file of TensorFlow Lite that networks of integers need, with the numbers of their fields in version 3 of its schema.
 
 use crate::tflite::flatbuffer::{Buffer, Damaged, Result, Table};
 

@@ -156,9 +156,8 @@ impl Recognizer<'_> {
         match self.states.others.get_mut(&state) {
             Some((tensor, is_assigned)) if !*is_assigned => {
                 *is_assigned = true;
-                let part = Move { from: view.operand.from, ..Move::of(view.operand.tensor, view.operand.extent) };
                 let name = self.built.network.names.take(&format!("{state}_next"));
-                let operation = LayerOperation::Moves(vec![part]);
+                let operation = LayerOperation::Moves(vec![Move::of(view.operand)]);
                 self.built.network.layers.push(Layer { name, output: *tensor, operation });
                 Ok(())
             }
@@ -167,7 +166,7 @@ impl Recognizer<'_> {
         }
     }
 
-    /// What is left when all nodes are read.
+    /// Checks the states after the last node.
     ///
     /// # Errors
     /// Names a state that is never assigned.
