@@ -18,7 +18,7 @@ use pushmem_cells::{BitSource, Cell, Cells, Word};
 pub struct Refused {
     /// The name of the processing element.
     pub pe: String,
-    /// What it lacks, in words.
+    /// The operation, or the table of truth values, that it lacks, in words.
     pub lacking: String,
 }
 

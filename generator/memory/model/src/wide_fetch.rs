@@ -452,7 +452,7 @@ impl WideFetch {
         )
     }
 
-    /// What was counted of each transpose buffer, as `text` has it for the controller of a role, the number, and the cycle of the first.
+    /// A message for each transpose buffer that has a count: of the controller of a role, the count, and the cycle of the first.
     fn counted(
         &self,
         context: &Context,

@@ -115,7 +115,7 @@ fn windows_without_affine_addresses_are_refused_at_the_read() {
     assert!(error.contains("this read of a kept array has no affine addresses"), "{error}");
 }
 
-/// What is read of an array within its edge waits for no more of it than that.
+/// A copy with an edge starts before the whole array is written.
 #[test]
 fn copies_with_an_edge_follow_the_stream() {
     for (index, padded) in

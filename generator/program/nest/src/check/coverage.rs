@@ -206,7 +206,7 @@ fn is_written_so_far(reader: &Place, read: &Access, groups: &[(usize, Vec<Region
         let mut written = written.clone();
         written[dimension].start += first;
         let front = written[dimension];
-        // In later iterations all that is behind the front is needed of the dimension, and all that is read of others.
+        // Later iterations read elements behind the front of this dimension, and all elements of the others.
         let mut behind = needed.clone();
         let end = (needed[dimension].start + needed[dimension].count).max(front.start);
         behind[dimension].count = end - needed[dimension].start;
