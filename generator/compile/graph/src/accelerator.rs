@@ -46,10 +46,6 @@ pub struct Accelerator {
     pub kernels: IndexVec<KernelId, Kernel>,
     /// Instances of datapaths that several kernels share. All other kernels have an instance of their own.
     pub units: Vec<SharedUnit>,
-    /// Stages that only copy, and have no kernel.
-    pub copies: Vec<Copied>,
-    /// Stages whose result is always the same, and that have neither kernel nor wire.
-    pub constants: Vec<Constant>,
     /// The memory tiles.
     pub tiles: IndexVec<TileId, Tile>,
     /// The arrays that are kept in memory tiles, which come first among the tiles.
@@ -214,8 +210,6 @@ impl<LaneOfBeat> Stream<LaneOfBeat> {
 pub struct Lane {
     /// The wire that carries it.
     pub wire: WireId,
-    /// The stage that produces it.
-    pub stage: usize,
     /// Which element of the array it is, in order of memory, over the loops of the stream's counter; of elements of two words, which
     /// of all words, low word first.
     pub element: Affine,
@@ -276,27 +270,6 @@ pub struct Turn {
     pub counter: CounterId,
     /// Source of the operand.
     pub source: Source,
-}
-
-/// A stage that only passes on one of its loads: no kernel, perhaps a selection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
-    /// The stage.
-    pub stage: usize,
-    /// The load.
-    pub load: usize,
-    /// The wires of the result, one for each of its words, if the load is a selection, as in an enlarged image or one with a
-    /// boundary. Without, the result is that of another stage, some cycles ago.
-    pub selections: Vec<WireId>,
-}
-
-/// A stage whose result is always the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Constant {
-    /// The stage.
-    pub stage: usize,
-    /// The bits of the result, those of its low word lowest.
-    pub bits: u32,
 }
 
 /// A loop variable: `offset + scale · index`.
@@ -389,8 +362,6 @@ impl Accelerator {
             datapaths: IndexVec::new(),
             kernels: IndexVec::new(),
             units: Vec::new(),
-            copies: Vec::new(),
-            constants: Vec::new(),
             tiles: IndexVec::new(),
             arrays: Vec::new(),
             memories: Vec::new(),

@@ -22,7 +22,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_nest::{Level, Program, Word};
 use pushmem_stages::{Pipeline, Stage};
 
-use crate::accelerator::{Condition, Constant, Counter, RamWrite, SharedUnit, Stream, Variable};
+use crate::accelerator::{Condition, Counter, RamWrite, SharedUnit, Stream, Variable};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, RamId, WordId};
 
 /// Operations, selections, streams and arrays in memory, and the nets between them.
@@ -284,6 +284,15 @@ pub struct CopyNode {
     /// The nets of the result, one for each of its words, if the load is selected or read from a memory. Without, the result is
     /// that of another stage, some cycles ago.
     pub nets: Vec<WordId>,
+}
+
+/// A stage whose result is always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The stage.
+    pub stage: usize,
+    /// The bits of the result, those of its low word lowest.
+    pub bits: u32,
 }
 
 /// An array that stays in memory from its writes to its last reads.

@@ -22,14 +22,14 @@ mod stream_elements;
 mod target;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, DelayLine, DelayMemory, Delayed, Driver,
-    Kernel, Lane, OperationDatapath, Ram, RamRead, RamWrite, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn,
-    Variable, WORD_BITS, Wire, counted_levels, earlier,
+    Accelerator, Case, Condition, Configured, Counter, DelayLine, DelayMemory, Delayed, Driver, Kernel, Lane,
+    OperationDatapath, Ram, RamRead, RamWrite, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable,
+    WORD_BITS, Wire, counted_levels, earlier,
 };
 pub use application::{
-    ApplicationGraph, ArrayAccesses, ArrayNode, BitDriver, BitNet, Choice, CopyNode, Edge, Hold, InputLane, InputNode,
-    KernelNode, Machine, OutputLane, OutputNode, PortAccesses, ProgramNames, RamNode, RamReadNode, RamWriteNode,
-    StageResult, UnitNode, WordDriver, WordNet,
+    ApplicationGraph, ArrayAccesses, ArrayNode, BitDriver, BitNet, Choice, Constant, CopyNode, Edge, Hold, InputLane,
+    InputNode, KernelNode, Machine, OutputLane, OutputNode, PortAccesses, ProgramNames, RamNode, RamReadNode,
+    RamWriteNode, StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use collisions::reads_apart;
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, RamId, TileId, WireId, WordId};

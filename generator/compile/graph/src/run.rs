@@ -6,13 +6,13 @@ use index_vec::IndexVec;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
-use pushmem_nest::{ArrayKind, Program, Table, Type};
+use pushmem_nest::{Program, Table};
 
-use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, OperationDatapath, Ram, Source, Stream, Turn};
+use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, OperationDatapath, Ram, Source, Turn};
 use crate::ids::{CounterId, InputId, KernelId, RamId, TileId, WireId};
 use crate::kernel_state::{KernelState, function_of};
 use crate::ram::RamState;
-use crate::stream_elements::{StreamElements, arrays};
+use crate::stream_elements::{StreamElements, arrays, input_beats};
 
 /// Result of a run of the model.
 #[derive(Clone, Debug)]
@@ -26,80 +26,13 @@ pub struct Run {
 /// The words of a stream, beat after beat, the lanes of a beat one after the other.
 pub type Beats = Vec<u16>;
 
-/// The images of the inputs of a program, by the number of the array.
-///
-/// # Errors
-/// When one is missing or has another shape than declared.
-pub(crate) fn input_arrays<'a>(
-    program: &Program,
-    inputs: &'a BTreeMap<String, Image>,
-) -> Result<BTreeMap<usize, &'a Image>, Diagnostic> {
-    let mut arrays = BTreeMap::new();
-    for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
-        let image = inputs.get(&array.name);
-        let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
-        if image.values().len() != array.size() {
-            return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
-        }
-        arrays.insert(number, image);
-    }
-    Ok(arrays)
-}
-
-/// The images of arrays of a program, whose words are given by the number of the array, in order of memory.
-///
-/// # Errors
-/// When an array has another size than its values.
-pub(crate) fn output_images(
-    program: &Program,
-    arrays: BTreeMap<usize, Vec<u16>>,
-) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let image = |(array, words): (usize, Vec<u16>)| {
-        let declared = &program.arrays[array];
-        let values = elements_of(declared.element, &words);
-        let element = declared.element.element().expect("arrays hold elements");
-        let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
-        Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
-    };
-    arrays.into_iter().map(image).collect()
-}
-
-/// A word of an array of these elements, by its number in order of memory.
-pub(crate) fn word_of(element: Type, values: &[i64], number: usize) -> Option<u16> {
-    let words = element.words();
-    values.get(number / words.len()).map(|&value| words[number % words.len()].of(value))
-}
-
-/// The elements whose words these are, in order of memory.
-pub(crate) fn elements_of(element: Type, words: &[u16]) -> Vec<i64> {
-    words.chunks(element.words().len()).map(|words| element.join(words)).collect()
-}
-
 impl Accelerator {
-    /// The words of each stream, for these arrays by their number in the program.
-    pub fn beats(&self, streams: &[Stream], arrays: &BTreeMap<usize, &Image>) -> Vec<Beats> {
-        let of_stream = |stream: &Stream| {
-            let word = |word: Option<u16>| word.expect("streams are of their arrays");
-            StreamElements::from(stream).words(&self.counters, arrays[&stream.array].values(), word)
-        };
-        streams.iter().map(of_stream).collect()
-    }
-
     /// The words of each input stream, for these images by the name of the input.
     ///
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn input_beats(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Vec<Beats>, Diagnostic> {
-        let arrays = input_arrays(program, inputs)?;
-        Ok(self.beats(self.inputs.as_raw_slice(), &arrays))
-    }
-
-    /// The output arrays that the words of the output streams make.
-    ///
-    /// # Errors
-    /// Never for beats that this accelerator produced.
-    pub fn arrays(&self, program: &Program, beats: &[Beats]) -> Result<BTreeMap<String, Image>, Diagnostic> {
-        arrays(program, &self.counters, self.outputs.iter().map(StreamElements::from), beats)
+        input_beats(program, &self.counters, self.inputs.iter().map(StreamElements::from), inputs)
     }
 
     /// Runs the accelerator on these inputs, cycle by cycle.
@@ -108,7 +41,8 @@ impl Accelerator {
     /// When an input is missing or has another shape than declared.
     pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
         let (outputs, violations) = self.run_beats(program, self.input_beats(program, inputs)?);
-        Ok(Run { outputs: self.arrays(program, &outputs)?, violations })
+        let streams = self.outputs.iter().map(StreamElements::from);
+        Ok(Run { outputs: arrays(program, &self.counters, streams, &outputs)?, violations })
     }
 
     /// Runs the accelerator on the words of its input streams, cycle by cycle: those of its output streams, and what the tiles complain

@@ -6,12 +6,12 @@ use index_vec::IndexVec;
 use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_nest::{Program, Type};
+use pushmem_nest::{ArrayKind, Program, Type};
 
 use crate::accelerator::{Counter, Stream};
 use crate::application::{InputNode, OutputNode};
 use crate::ids::CounterId;
-use crate::run::{Beats, output_images, word_of};
+use crate::run::Beats;
 
 /// The elements of a stream.
 #[derive(Clone, Debug)]
@@ -30,15 +30,13 @@ pub struct StreamElements<'a> {
 }
 
 impl StreamElements<'_> {
-    /// The words of the stream for these values of the array, of which one may be outside.
-    pub(crate) fn words(
-        &self,
-        counters: &IndexVec<CounterId, Counter>,
-        values: &[i64],
-        word: impl Fn(Option<u16>) -> u16,
-    ) -> Beats {
-        let mut beats = Vec::new();
-        self.for_each(counters, |number| beats.push(word(word_of(self.element, values, number))));
+    /// The words of the stream for these values of the array. Those outside of it are 0.
+    pub(crate) fn words(&self, counters: &IndexVec<CounterId, Counter>, values: &[i64]) -> Beats {
+        let (words, mut beats) = (self.element.words(), Vec::new());
+        self.for_each(counters, |number| {
+            let value = values.get(number / words.len());
+            beats.push(value.map_or(0, |&value| words[number % words.len()].of(value)));
+        });
         beats
     }
 
@@ -48,6 +46,27 @@ impl StreamElements<'_> {
             .extent
             .for_each(|index| self.lanes.iter().for_each(|lane| visit(lane.at(index) as usize)));
     }
+}
+
+/// The words of each input stream, for these images by the name of the input.
+///
+/// # Errors
+/// When an input is missing or has another shape than declared.
+pub(crate) fn input_beats<'a>(
+    program: &Program,
+    counters: &IndexVec<CounterId, Counter>,
+    streams: impl Iterator<Item = StreamElements<'a>>,
+    inputs: &BTreeMap<String, Image>,
+) -> Result<Vec<Beats>, Diagnostic> {
+    for array in program.arrays_of(ArrayKind::Input) {
+        let image = inputs.get(&array.name);
+        let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
+        if image.values().len() != array.size() {
+            return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
+        }
+    }
+    let image = |stream: &StreamElements| &inputs[&program.arrays[stream.array].name];
+    Ok(streams.map(|stream| stream.words(counters, image(&stream).values())).collect())
 }
 
 /// The arrays that the words of output streams make, by name.
@@ -77,7 +96,14 @@ pub(crate) fn arrays<'a>(
             return Err(Diagnostic::new(message));
         }
     }
-    output_images(program, arrays)
+    let image = |(array, words): (usize, Vec<u16>)| {
+        let declared = &program.arrays[array];
+        let values = words.chunks(declared.element.words().len()).map(|words| declared.element.join(words)).collect();
+        let element = declared.element.element().expect("arrays hold elements");
+        let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
+        Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
+    };
+    arrays.into_iter().map(image).collect()
 }
 
 /// The elements of a stream of this kind.

@@ -77,12 +77,12 @@ nest:
         cycle: Affine { start: start as i64, stride: vec![1, 10] },
     };
     let element = Affine { start: 0, stride: vec![1, 8] };
-    let stream = |name: &str, array, counter, wire, stage| Stream {
+    let stream = |name: &str, array, counter, wire| Stream {
         name: name.to_owned(),
         array,
         element: Type::U16,
         counter: CounterId::new(counter),
-        lanes: vec![Lane { wire: w(wire), stage, element: element.clone() }],
+        lanes: vec![Lane { wire: w(wire), element: element.clone() }],
     };
     let cases = vec![
         Case { conditions: vec![(0, only(0, 0, 1))], source: Source::Wire(w(0)) },
@@ -97,8 +97,8 @@ nest:
             wire("output_load_0", Driver::Select { counter: CounterId::new(0), cases }),
             wire("output", Driver::Kernel { kernel: KernelId::new(0), word: Word::Low }),
         ],
-        inputs: index_vec![stream("input", 0, 0, 0, 0)],
-        outputs: vec![stream("output", 1, 1, 3, 1)],
+        inputs: index_vec![stream("input", 0, 0, 0)],
+        outputs: vec![stream("output", 1, 1, 3)],
         datapaths: index_vec![OperationDatapath {
             name: "output".to_owned(),
             operation: 0,
@@ -144,11 +144,10 @@ nest:
     let once =
         |start| Counter { loops: Vec::new(), extent: Domain::default(), cycle: Affine { start, stride: Vec::new() } };
     let lanes = |wires: [usize; 5]| {
-        let lane =
-            |(lane, wire)| Lane { wire: w(wire), stage: 0, element: Affine { start: lane as i64, stride: vec![5] } };
+        let lane = |(lane, wire)| Lane { wire: w(wire), element: Affine { start: lane as i64, stride: vec![5] } };
         wires.into_iter().enumerate().map(lane).collect::<Vec<_>>()
     };
-    let single = |wire| vec![Lane { wire: w(wire), stage: 0, element: Affine::default() }];
+    let single = |wire| vec![Lane { wire: w(wire), element: Affine::default() }];
     let stream = |name: &str, array, element, counter, lanes| Stream {
         name: name.to_owned(),
         array,
@@ -222,7 +221,6 @@ nest:
             .zip(wires)
             .map(|(lane, wire)| Lane {
                 wire: w(wire),
-                stage: 0,
                 element: Affine { start: lane as i64, stride: vec![lanes as i64] },
             })
             .collect(),
@@ -405,13 +403,9 @@ fn beats(program: &Program, accelerator: &Accelerator) -> (Vec<Beats>, Vec<Beats
     };
     let inputs: BTreeMap<String, Image> =
         program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(array))).collect();
-    let run = accelerator.run(program, &inputs).unwrap();
-    let numbered = |images: &BTreeMap<String, Image>, streams: &[Stream]| {
-        let arrays = program.arrays.iter().enumerate();
-        let arrays = arrays.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
-        accelerator.beats(streams, &arrays)
-    };
-    (numbered(&inputs, accelerator.inputs.as_raw_slice()), numbered(&run.outputs, &accelerator.outputs))
+    let inputs = accelerator.input_beats(program, &inputs).unwrap();
+    let (outputs, _) = accelerator.run_beats(program, inputs.clone());
+    (inputs, outputs)
 }
 
 fn composed(program: &Program, accelerator: &Accelerator) -> Files {

@@ -14,7 +14,7 @@ use pushmem_compiler::Compiled;
 use pushmem_datapaths::Datapath;
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    Accelerator, ApplicationGraph, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane, Memories,
+    Accelerator, ApplicationGraph, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane, Memories,
     OperationDatapath, Source, Storage, TileOutput, Wire, WireId, WordDriver, WordId,
 };
 use pushmem_nest::{Loop, Operation, Program};
@@ -83,7 +83,6 @@ pub fn realize(compiled: &Compiled) -> Result<Accelerator, Diagnostic> {
     realizer.connect_rams()?;
     realizer.add_units()?;
     realizer.add_outputs()?;
-    realizer.add_copies()?;
     let Realizer { mut accelerator, .. } = realizer;
     if target.memories == Memories::Fixed {
         accelerator.delay_lines = delays::lines(&accelerator.wires, constraints.shift_register_threshold);
@@ -176,11 +175,9 @@ impl Realizer<'_> {
         for stream in &self.graph.inputs {
             let number: InputId = self.accelerator.inputs.next_idx();
             let lane = |(lane, of): (usize, &pushmem_graph::InputLane)| {
-                let net = &self.graph.words[of.net];
-                let wire = self.add_wire(net.name.clone(), Driver::Input { stream: number, lane });
+                let wire = self.add_wire(self.graph.words[of.net].name.clone(), Driver::Input { stream: number, lane });
                 self.wires.insert((of.net, 0), wire);
-                let stage = net.result.as_ref().map_or(usize::MAX, |result| result.stage);
-                Lane { wire, stage, element: of.element.clone() }
+                Lane { wire, element: of.element.clone() }
             };
             let lanes = stream.lanes.iter().enumerate().map(lane).collect();
             self.accelerator.inputs.push(stream.with_lanes(lanes));
@@ -195,19 +192,10 @@ impl Realizer<'_> {
                     Edge::Net { net, delay } => self.wire(net, delay)?,
                     Edge::Constant(word) => self.add_constant(lane.stage, word),
                 };
-                lanes.push(Lane { wire, stage: lane.stage, element: lane.element.clone() });
+                lanes.push(Lane { wire, element: lane.element.clone() });
             }
             self.accelerator.outputs.push(stream.with_lanes(lanes));
         }
-        Ok(())
-    }
-
-    fn add_copies(&mut self) -> Result<(), Diagnostic> {
-        for copy in &self.graph.copies {
-            let selections = copy.nets.iter().map(|&net| self.wire(net, 0)).collect::<Result<_, _>>()?;
-            self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selections });
-        }
-        self.accelerator.constants.clone_from(&self.graph.constants);
         Ok(())
     }
 

@@ -100,10 +100,9 @@ fn ports(compiled: &Dedicated, groups: &[usize], array: usize) -> Vec<PortRow> {
 
 /// The array whose words an array passes on: all its writers only copy, with nothing to choose.
 fn copied(compiled: &Dedicated, array: usize) -> Option<usize> {
-    let (extraction, accelerator) = (&compiled.extraction, &compiled.accelerator);
-    let stages = &extraction.pipeline.stages;
+    let stages = &compiled.extraction.pipeline.stages;
     let sources = (0..stages.len()).filter(|&stage| stages[stage].write.array == array).map(|stage| {
-        let copied = accelerator.copies.iter().find(|copied| copied.stage == stage && copied.selections.is_empty())?;
+        let copied = compiled.graph.copies.iter().find(|copied| copied.stage == stage && copied.nets.is_empty())?;
         Some(stages[stage].reads.get(copied.load)?.array)
     });
     sources.dedup().exactly_one().ok().flatten()
@@ -115,7 +114,8 @@ pub(crate) type Sources = IndexVec<WireId, Option<usize>>;
 
 /// The array of each wire of a compiled program.
 pub(crate) fn sources(compiled: &Dedicated) -> Sources {
-    let Accelerator { wires, inputs, kernels, memories, arrays, copies, rams, .. } = &compiled.accelerator;
+    let Accelerator { wires, inputs, kernels, memories, arrays, rams, .. } = &compiled.accelerator;
+    let graph = &compiled.graph;
     let written = |stage: usize| Origin::Array(Some(compiled.extraction.pipeline.stages[stage].write.array));
     let mut of_tiles = BTreeMap::new();
     for stored in arrays {
@@ -124,14 +124,15 @@ pub(crate) fn sources(compiled: &Dedicated) -> Sources {
     for stream in memories.iter().flat_map(|memory| &memory.streams) {
         of_tiles.extend(stream.wires.iter().map(|&wire| (wire, Origin::Wire(stream.of))));
     }
-    let chosen: BTreeMap<WireId, usize> =
-        copies.iter().flat_map(|copied| copied.selections.iter().map(|&wire| (wire, copied.stage))).collect();
+    // The wire of a selection has the name of its net.
+    let nets = graph.copies.iter().flat_map(|copied| copied.nets.iter().map(|&net| (net, copied.stage)));
+    let chosen: BTreeMap<&str, usize> = nets.map(|(net, stage)| (graph.words[net].name.as_str(), stage)).collect();
     let origin = |(wire, content): (WireId, &Wire)| match &content.driver {
         Driver::Input { stream, .. } => Origin::Array(Some(inputs[*stream].array)),
         Driver::Kernel { kernel, .. } => written(kernels[*kernel].stage),
         Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => Origin::Wire(*of),
         Driver::Tile { .. } => of_tiles.get(&wire).copied().unwrap_or(Origin::Array(None)),
-        Driver::Select { .. } => chosen.get(&wire).map_or(Origin::Array(None), |&stage| written(stage)),
+        Driver::Select { .. } => chosen.get(content.name.as_str()).map_or(Origin::Array(None), |&stage| written(stage)),
         Driver::Ram { ram, .. } => Origin::Array(Some(rams[*ram].array)),
         Driver::Turns { .. } => Origin::Array(None),
     };

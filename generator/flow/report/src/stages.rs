@@ -3,7 +3,6 @@
 use itertools::Itertools;
 use pushmem_compiler::Compiled;
 use pushmem_extraction::Origin;
-use pushmem_graph::Accelerator;
 use pushmem_nest::{Loop, Operation, Printer};
 use pushmem_realization::Dedicated;
 use serde::Serialize;
@@ -113,7 +112,7 @@ fn stage(compiled: &Dedicated, members: &[usize], lines: &[Option<usize>]) -> St
         line,
         executed: match &extraction.origins[longest] {
             Origin::Input { .. } => Executed::Stream,
-            Origin::Operation { .. } => executed(accelerator, longest),
+            Origin::Operation { .. } => executed(compiled, longest),
         },
         statement,
         copies: members.len(),
@@ -133,10 +132,10 @@ fn stage(compiled: &Dedicated, members: &[usize], lines: &[Option<usize>]) -> St
     }
 }
 
-fn executed(accelerator: &Accelerator, stage: usize) -> Executed {
-    if accelerator.constants.iter().any(|constant| constant.stage == stage) {
+fn executed(compiled: &Dedicated, stage: usize) -> Executed {
+    if compiled.graph.constants.iter().any(|constant| constant.stage == stage) {
         Executed::Constant
-    } else if accelerator.kernels.iter().any(|kernel| kernel.stage == stage) {
+    } else if compiled.accelerator.kernels.iter().any(|kernel| kernel.stage == stage) {
         Executed::Kernel
     } else {
         Executed::Copy

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use index_vec::IndexVec;
 use pushmem_graph::{
-    Accelerator, ApplicationGraph, BitDriver, BitId, Case, Condition, Copied, CopyNode, CounterId, Driver, Edge,
-    Kernel, KernelId, Memories, RamRead, RamReadNode, RamWrite, RamWriteNode, Source, Stream, StreamElements, Tile,
-    Wire, WireId, WordDriver, WordId,
+    Accelerator, ApplicationGraph, BitDriver, BitId, Case, Condition, CounterId, Driver, Edge, Kernel, KernelId,
+    Memories, RamRead, RamReadNode, RamWrite, RamWriteNode, Source, Stream, StreamElements, Tile, Wire, WireId,
+    WordDriver, WordId,
 };
 use pushmem_tile::TileSpec;
 
@@ -39,7 +39,6 @@ pub(crate) fn check(context: Context, graph: &ApplicationGraph, accelerator: &Ac
     require(hardware.has_units(), name, "its units are not those of its graph")?;
     require(hardware.has_arrays(), name, "its arrays are not those of its graph")?;
     require(hardware.has_rams(), name, "its random-access memories are not those of its graph")?;
-    require(hardware.has_copies_and_constants(), name, "its copies and constants are not those of its graph")?;
     require(accelerator.length == graph.length, name, "its run has another length than that of its graph")?;
     hardware.tiles()?;
     hardware.delay_lines()?;
@@ -244,27 +243,25 @@ impl Hardware<'_> {
         let each = (inputs.len(), outputs.len()) == (self.graph.inputs.len(), self.graph.outputs.len());
         require(each, || self.accelerator.name.clone(), "it has other streams than its graph")?;
         for (stream, node) in inputs.iter().zip(&self.graph.inputs) {
-            let lanes = node.lanes.iter().map(|lane| {
-                let stage = self.graph.words[lane.net].result.as_ref().map(|result| result.stage);
-                (Some(Edge::Net { net: lane.net, delay: 0 }), stage)
-            });
-            self.stream(stream, node.into(), lanes)?;
+            let edges = node.lanes.iter().map(|lane| Edge::Net { net: lane.net, delay: 0 });
+            self.stream(stream, node.into(), edges)?;
         }
-        outputs.iter().zip(&self.graph.outputs).try_for_each(|(stream, node)| {
-            self.stream(stream, node.into(), node.lanes.iter().map(|lane| (Some(lane.edge), Some(lane.stage))))
-        })
+        outputs
+            .iter()
+            .zip(&self.graph.outputs)
+            .try_for_each(|(stream, node)| self.stream(stream, node.into(), node.lanes.iter().map(|lane| lane.edge)))
     }
 
-    /// Checks that a stream is one of the graph, with these edges on its lanes, each the result of a stage.
+    /// Checks that a stream is one of the graph, with these edges on its lanes.
     fn stream(
         &self,
         stream: &Stream,
         node: StreamElements,
-        lanes: impl Iterator<Item = (Option<Edge>, Option<usize>)>,
+        edges: impl Iterator<Item = Edge>,
     ) -> Result<(), PartError> {
         let right = (stream.array, stream.element, stream.counter) == (node.array, node.element, node.counter)
             && stream.lanes.iter().map(|lane| &lane.element).eq(node.lanes)
-            && stream.lanes.iter().map(|lane| (self.edge(Source::Wire(lane.wire)), Some(lane.stage))).eq(lanes);
+            && self.carry(stream.lanes.iter().map(|lane| Source::Wire(lane.wire)), edges);
         require(right, || stream.name.clone(), "its beats are not those of its graph")
     }
 
@@ -321,19 +318,6 @@ impl Hardware<'_> {
                     && ram.writes.iter().zip(&node.writes).all(is_write)
                     && ram.reads.iter().zip(&node.reads).enumerate().all(is_read)
             })
-    }
-
-    /// Whether the stages without kernels are those of the graph.
-    fn has_copies_and_constants(&self) -> bool {
-        let Accelerator { copies, constants, .. } = self.accelerator;
-        let is_copy = |(copy, node): (&Copied, &CopyNode)| {
-            let wires = copy.selections.iter().map(|&wire| Source::Wire(wire));
-            (copy.stage, copy.load) == (node.stage, node.load)
-                && self.carry(wires, node.nets.iter().map(|&net| Edge::Net { net, delay: 0 }))
-        };
-        copies.len() == self.graph.copies.len()
-            && copies.iter().zip(&self.graph.copies).all(is_copy)
-            && *constants == self.graph.constants
     }
 
     /// Checks that tiles are of the target, and that their connections exist.

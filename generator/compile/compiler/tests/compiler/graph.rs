@@ -80,6 +80,27 @@ fn the_model_of_a_graph_computes_the_program() {
     }
 }
 
+#[test]
+fn copies_and_constants_of_a_graph_are_those_of_its_program() {
+    let mut kinds = HashSet::new();
+    for (name, tile) in APPS {
+        let compiled = compiled(app(name), tile);
+        for (number, copy) in compiled.graph.copies.iter().enumerate() {
+            assert!(!proves(&compiled, |graph| graph.copies[number].load += 1), "{name}: load of copy {number}");
+            kinds.insert("load");
+            if !copy.nets.is_empty() {
+                assert!(!proves(&compiled, |graph| graph.copies[number].nets.clear()), "{name}: nets of copy {number}");
+                kinds.insert("nets");
+            }
+        }
+        for number in 0..compiled.graph.constants.len() {
+            assert!(!proves(&compiled, |graph| graph.constants[number].bits ^= 1), "{name}: constant {number}");
+            kinds.insert("constant");
+        }
+    }
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+}
+
 /// The delay of each edge from a net.
 fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
     let mut edges: Vec<&mut Edge> = Vec::new();

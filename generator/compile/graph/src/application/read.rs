@@ -10,8 +10,8 @@ use pushmem_affine::{Affine, Domain, LARGEST_LOOP, LARGEST_VALUE, MOST_ITERATION
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_nest::Type;
 
-use super::{ApplicationGraph, BitNet, CopyNode, Edge, ProgramNames, WordDriver};
-use crate::accelerator::{Condition, Constant, Counter};
+use super::{ApplicationGraph, BitNet, Constant, CopyNode, Edge, ProgramNames, WordDriver};
+use crate::accelerator::{Condition, Counter};
 use crate::ids::{ArrayId, BitId, CounterId, InputId, WordId};
 use document::GraphText;
 

@@ -7,8 +7,8 @@ use pushmem_images::Image;
 use pushmem_nest::Program;
 
 use super::ApplicationGraph;
-use crate::run::{Beats, input_arrays};
-use crate::stream_elements::{StreamElements, arrays};
+use crate::run::Beats;
+use crate::stream_elements::{StreamElements, arrays, input_beats};
 
 impl ApplicationGraph {
     /// The words of each input stream, for these images by the name of the input. Elements outside of their array are 0.
@@ -16,22 +16,16 @@ impl ApplicationGraph {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn input_beats(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Vec<Beats>, Diagnostic> {
-        let images = input_arrays(program, inputs)?;
-        let streams = self.inputs.iter().map(StreamElements::from);
-        Ok(streams.map(|stream| self.beats(&stream, images[&stream.array].values())).collect())
+        input_beats(program, &self.counters, self.inputs.iter().map(StreamElements::from), inputs)
     }
 
     /// The words of each output stream, for these images by the name of the output. Elements without an image are 0.
     pub fn output_beats(&self, program: &Program, outputs: &BTreeMap<String, Image>) -> Vec<Beats> {
         let of_stream = |stream: StreamElements| {
             let image = outputs.get(&program.arrays[stream.array].name);
-            self.beats(&stream, image.map_or(&[], |image| image.values()))
+            stream.words(&self.counters, image.map_or(&[], |image| image.values()))
         };
         self.outputs.iter().map(StreamElements::from).map(of_stream).collect()
-    }
-
-    fn beats(&self, stream: &StreamElements, values: &[i64]) -> Beats {
-        stream.words(&self.counters, values, Option::unwrap_or_default)
     }
 
     /// The output arrays that the words of the output streams make, by name.

@@ -7,7 +7,7 @@ use pushmem_bus::{Elements, INTERFACE, Manager, Memory, Shell, Traffic, WalkErro
 use pushmem_compiler::CompileStage;
 use pushmem_composition::{Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder, digest, digest_word};
-use pushmem_graph::{Accelerator, Beats, Configured, Memories, Stream};
+use pushmem_graph::{Configured, Memories, Stream};
 use pushmem_images::{Element, Image};
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::AddressBlock;
@@ -130,8 +130,8 @@ pub fn files(
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     let bound = |files| package::bound(technology, files);
     let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
-    let inputs = beats(accelerator, program, accelerator.inputs.as_raw_slice(), inputs);
-    let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
+    let inputs = compiled.graph.input_beats(program, inputs)?;
+    let outputs = compiled.graph.output_beats(program, outputs);
     compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|why| unprintable(program, &why))
 }
 
@@ -148,17 +148,6 @@ pub fn refused(what: &str, why: &Diagnostic, input: &str) -> Diagnostic {
         Some(help) => refused.with_help(help),
         None => refused.as_fault(input),
     }
-}
-
-fn beats(
-    accelerator: &Accelerator,
-    program: &Program,
-    streams: &[Stream],
-    images: &BTreeMap<String, Image>,
-) -> Vec<Beats> {
-    let numbered = program.arrays.iter().enumerate();
-    let arrays = numbered.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
-    accelerator.beats(streams, &arrays)
 }
 
 /// The file with the specification of the ROM tile, where there is one.

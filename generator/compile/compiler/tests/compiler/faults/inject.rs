@@ -493,9 +493,6 @@ fn streams(accelerator: &Accelerator, faults: &mut Faults) {
                 faults.neighbours("wire of a lane", name, content.wire, wires, move |accelerator| {
                     &mut stream_of(accelerator, is_output, number).lanes[lane].wire
                 });
-                faults.neighbours("stage of a lane", name, content.stage, content.stage + 2, move |accelerator| {
-                    &mut stream_of(accelerator, is_output, number).lanes[lane].stage
-                });
                 faults.off_by_one("first element of a lane", name, move |accelerator| {
                     &mut stream_of(accelerator, is_output, number).lanes[lane].element.start
                 });
@@ -548,23 +545,4 @@ fn others(accelerator: &Accelerator, faults: &mut Faults) {
         });
     }
     faults.count_off_by_one("length of the run", &accelerator.name, |accelerator| &mut accelerator.length);
-    for number in 0..accelerator.constants.len() {
-        faults.add("word of a constant", number, move |accelerator| {
-            let bits = &mut accelerator.constants[number].bits;
-            *bits = bits.wrapping_add(1);
-        });
-    }
-    for (number, copy) in accelerator.copies.iter().enumerate() {
-        faults.neighbours("load of a copy", number, copy.load, copy.load + 2, move |accelerator| {
-            &mut accelerator.copies[number].load
-        });
-        if !copy.selections.is_empty() {
-            faults.add("copy without its selection", number, move |accelerator| {
-                accelerator.copies[number].selections.clear();
-            });
-        }
-        if copy.selections.len() > 1 {
-            faults.add("words of a copy", number, move |accelerator| accelerator.copies[number].selections.reverse());
-        }
-    }
 }
