@@ -23,9 +23,7 @@ mod writers;
 mod written;
 
 pub use alignment::Alignment;
-pub use coarse::{
-    Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Occupancy, Reservation, Resource, UnitOccupancy, coarse,
-};
+pub use coarse::{Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Reservation, Resource, coarse};
 pub use coincidence::{coincide, meet};
 pub use dependence_distance::{Dependence, dependences, takes_own_results};
 pub use error::{Along, Collapse, Meets, ScheduleError, ScheduleFault, StageName};

@@ -28,8 +28,6 @@ use pushmem_stages::{Pipeline, Schedule, Stage};
 use serde::{Serialize, Serializer};
 use tree::{Child, Tree};
 
-pub use report::{Occupancy, UnitOccupancy};
-
 /// More cycles than this are refused, so that sums of some of them are still numbers.
 pub(crate) const LIMIT: i64 = 1 << 44;
 

@@ -6,37 +6,6 @@ use std::fmt;
 use itertools::Itertools;
 
 use super::{Bound, Coarse, Reservation, Resource};
-use pushmem_stages::Pipeline;
-
-/// How much of the time compute units are busy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Occupancy {
-    /// For each group, the share of all cycles in which it begins an iteration.
-    pub stages: Vec<f64>,
-    /// The same for each compute unit, in the order of their first groups.
-    pub units: Vec<UnitOccupancy>,
-}
-
-/// How much of the time a compute unit is busy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UnitOccupancy {
-    /// The unit.
-    pub unit: Resource,
-    /// Cycles in which it begins an iteration.
-    pub iterations: u64,
-    /// Their share of all cycles.
-    pub share: f64,
-    /// Their share in the steady state: of the initiation interval of the outermost loop around all that it does. Of all
-    /// cycles, if there is no such loop.
-    pub steady: f64,
-}
-
-impl Occupancy {
-    /// The unit that is busiest in the steady state.
-    pub fn busiest(&self) -> Option<&UnitOccupancy> {
-        self.units.iter().rev().max_by(|one, other| one.steady.total_cmp(&other.steady))
-    }
-}
 
 impl fmt::Display for Resource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,43 +31,6 @@ impl fmt::Display for Bound {
 }
 
 impl Coarse {
-    /// How much of the time units are busy.
-    pub fn occupancy(&self, pipeline: &Pipeline) -> Occupancy {
-        let length = self.schedule.length(pipeline).max(1) as f64;
-        let around = |stage: usize| -> Vec<usize> {
-            std::iter::successors(self.stages[stage].parent, |&level| self.loops[level].parent).collect()
-        };
-        let iterations = |stage: usize, loops: &[usize]| {
-            let extents = loops.iter().map(|&level| self.loops[level].extent);
-            extents.fold(self.stages[stage].iterations, u64::saturating_mul)
-        };
-        let all = |stage: usize| iterations(stage, &around(stage));
-        let mut by_unit: BTreeMap<(usize, &Resource), Vec<usize>> = BTreeMap::new();
-        for (number, stage) in self.stages.iter().enumerate() {
-            let first = self.stages.iter().position(|other| other.unit == stage.unit).unwrap_or(number);
-            by_unit.entry((first, &stage.unit)).or_default().push(number);
-        }
-        let units = by_unit.into_iter().map(|((_, unit), stages)| {
-            let total: u64 = stages.iter().map(|&stage| all(stage)).sum();
-            let outermost = stages.iter().map(|&stage| around(stage).last().copied()).dedup().collect_vec();
-            let steady = match outermost[..] {
-                [Some(level)] => {
-                    let inside = stages.iter().map(|&stage| {
-                        let loops = around(stage);
-                        iterations(stage, &loops[..loops.len() - 1])
-                    });
-                    inside.sum::<u64>() as f64 / self.loops[level].interval.max(1) as f64
-                }
-                _ => total as f64 / length,
-            };
-            UnitOccupancy { unit: unit.clone(), iterations: total, share: total as f64 / length, steady }
-        });
-        Occupancy {
-            stages: (0..self.stages.len()).map(|stage| all(stage) as f64 / length).collect(),
-            units: units.collect(),
-        }
-    }
-
     /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of the stages outside of all
     /// (dissertation, Figures 4.7 and 4.8): a line for each resource, with its owner, the first cycle, and the cycle
     /// after the last, modulo the initiation interval.
