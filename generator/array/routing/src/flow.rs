@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::demands::{demands, no_targets};
 use crate::distance::Targets;
-use crate::negotiated_congestion::{RouteError, route_with};
+use crate::negotiated_congestion::{RouteError, route};
 use crate::routing::{Routing, Statistics};
 use crate::wires::Fabric;
 
@@ -320,7 +320,7 @@ impl Flow<'_> {
         let mut congested_rounds = 0;
         for round in 1.. {
             self.check_delays(&lags)?;
-            let failure = match route_with(netlist, spec, graph, fabric, &placement, &lags, targets) {
+            let failure = match route(netlist, spec, graph, fabric, &placement, &lags, targets) {
                 Ok(routing) => return Ok(Implementation { placement, routing, seed }),
                 Err(failure) => failure,
             };

@@ -1,6 +1,6 @@
 //! Routes of exactly as many registers as the starts of cells ask for, and the configuration that makes them.
 //!
-//! [`route`] is negotiated congestion (McMurchie and Ebeling, "PathFinder: A Negotiation-Based Performance-Driven Router for
+//! Routing is negotiated congestion (McMurchie and Ebeling, "PathFinder: A Negotiation-Based Performance-Driven Router for
 //! FPGAs", FPGA 1995). Its search is A* over pairs of a wire and the registers so far, so that a detour over free tracks is a
 //! delay line. [`place_and_route`] goes from a netlist to routes, and tries other starts and other seeds when they do not fit;
 //! [`configure`] writes the result as a configuration, and [`check()`] holds what a bitstream decodes to against the netlist.
@@ -19,6 +19,6 @@ mod wires;
 pub use configure::{ConfigureError, configure};
 pub use flow::{FlowError, Implementation, Options, Progress, place_and_route, route_placed};
 pub use more_tracks::enough_tracks;
-pub use negotiated_congestion::{RouteError, route};
+pub use negotiated_congestion::RouteError;
 pub use routing::{Route, Routing, Statistics};
 pub use wires::Fabric;

@@ -39,23 +39,11 @@ pub enum RouteError {
     },
 }
 
-/// Routes a placed netlist, each connection with exactly the registers that the lags give it.
+/// Routes a placed netlist, each connection with exactly the registers that the lags give it. `targets` are those that are known.
 ///
 /// # Errors
 /// When a connection has no route of its registers, or tracks do not suffice.
-pub fn route(
-    netlist: &Netlist,
-    spec: &ArraySpec,
-    graph: &Graph,
-    fabric: &Fabric,
-    placement: &Placement,
-    lags: &Lags,
-) -> Result<Routing, RouteError> {
-    route_with(netlist, spec, graph, fabric, placement, lags, &mut crate::demands::no_targets())
-}
-
-/// As [`route`], with the targets that are known.
-pub fn route_with(
+pub(crate) fn route(
     netlist: &Netlist,
     spec: &ArraySpec,
     graph: &Graph,
