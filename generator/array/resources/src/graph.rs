@@ -2,7 +2,7 @@
 
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 
-use crate::layout::{Field, Local, MultiplexerInput, Node, TileLayout, registered_phase};
+use crate::layout::{Local, MultiplexerInput, Node, TileLayout, registered_phase};
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,12 +140,6 @@ impl Graph {
     pub fn local(&self, node: NodeId) -> &Local {
         let (kind, first) = self.tiles[usize::from(self.tile_of[node.index()])];
         &self.layout(kind).locals[(node.0 - first) as usize]
-    }
-
-    /// The field that chooses the source of a node.
-    pub fn field(&self, node: NodeId) -> Option<&Field> {
-        let (kind, _) = self.tiles[usize::from(self.tile_of[node.index()])];
-        self.local(node).field.map(|field| &self.layout(kind).fields[field])
     }
 
     /// The name of a node, as `pe_1_2.word.north_3`: tile, layer and what it is there.

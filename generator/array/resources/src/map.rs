@@ -147,11 +147,6 @@ impl ArrayMap {
     pub fn to_markdown(&self) -> String {
         text!("registers.md", map: &'a ArrayMap = self)
     }
-
-    /// Registers of the fields of all tiles, without those of memories.
-    pub fn registers(&self) -> usize {
-        self.tiles.iter().map(|tile| tile.registers.len()).sum()
-    }
 }
 
 impl PlaceEntry {
