@@ -20,12 +20,6 @@ pub struct Times {
 }
 
 impl Times {
-    /// All steps.
-    pub fn total(&self) -> f64 {
-        let Times { compile, selection, place_and_route, encoding, proof } = self;
-        compile + selection + place_and_route + encoding + proof
-    }
-
     /// The sum of two, step by step.
     #[must_use]
     pub fn plus(&self, other: &Times) -> Times {
