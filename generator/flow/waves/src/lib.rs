@@ -126,13 +126,6 @@ impl View {
         format!("top.{}.{INSTANCE}", self.module)
     }
 
-    /// The paths of all signals that the layouts show, in their order. Viewers add the range of bits.
-    pub fn shown(&self) -> Vec<String> {
-        let mut paths = Vec::new();
-        for_each(&self.all_groups(), &self.path(), &mut |path, signal| paths.push(format!("{path}.{}", signal.name)));
-        paths
-    }
-
     /// The groups, after the time, which every view has.
     fn all_groups(&self) -> Vec<Group> {
         let mut time = Group::open("timeline");
@@ -143,16 +136,5 @@ impl View {
         time.bit("steps", "step");
         time.signal("cycle", systemverilog::CYCLE_BITS, "cycle_q", Format::Decimal);
         std::iter::once(time).chain(self.groups.iter().cloned()).collect()
-    }
-}
-
-/// Calls a function for each signal that is shown, with the path of its group.
-fn for_each(groups: &[Group], path: &str, visit: &mut impl FnMut(&str, &Signal)) {
-    for group in groups {
-        let path = format!("{path}.{}", group.name);
-        for signal in group.signals.iter().filter(|signal| signal.format.is_some()) {
-            visit(&path, signal);
-        }
-        for_each(&group.groups, &path, visit);
     }
 }
