@@ -64,21 +64,11 @@ pub struct CoarsePlan {
     pub options: CoarseOptions,
 }
 
-/// Compiles a program for a target to an application graph that is proven.
+/// Compiles a program for a target to an application graph, with words that get to their readers in a certain way. The proof is still to
+/// come: [`Compiled::prove`]. `observe` is told of each schedule that was tried, as soon as it is known whether the memories serve it.
 ///
 /// # Errors
-/// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
-pub fn compile(program: Program, target: &Target, constraints: &Constraints) -> Result<Compiled, CompileError> {
-    let compiled = plan(program, target, constraints, Delivery::default(), &|_| {})?;
-    compiled.prove()?;
-    Ok(compiled)
-}
-
-/// As [`compile`], with words that get to their readers in a certain way, where the proof is still to come: [`Compiled::prove`]. `observe`
-/// is told of each schedule that was tried, as soon as it is known whether the memories serve it.
-///
-/// # Errors
-/// As [`compile`].
+/// The program is refused.
 pub fn plan(
     program: Program,
     target: &Target,

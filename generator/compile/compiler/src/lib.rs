@@ -1,6 +1,6 @@
 //! The compiler: from a program to a proven application graph, with its memories on tiles.
 //!
-//! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
+//! [`plan`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
 //! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`CompileStage`] prints each of them.
 
 mod accumulators;
@@ -22,7 +22,7 @@ mod tile_counts;
 mod trial;
 
 pub use bottleneck::{Bottleneck, NextStep};
-pub use compile::{CoarsePlan, Compiled, compile, plan, plan_as};
+pub use compile::{CoarsePlan, Compiled, plan, plan_as};
 pub use emit::CompileStage;
 pub use error::CompileError;
 pub use interval::{InitiationInterval, RecurrencePath};

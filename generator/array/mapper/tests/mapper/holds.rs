@@ -1,9 +1,9 @@
 //! Words that wait for the reads of them, in held operands.
 
 use pushmem_affine::Affine;
-use pushmem_assembly::Constraints;
+use pushmem_assembly::{Constraints, Delivery};
 use pushmem_bitstream::{Configuration, decode};
-use pushmem_compiler::compile;
+use pushmem_compiler::plan;
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_files::Document;
 use pushmem_mapper::{ArrayTarget, Sharing, lower, reference};
@@ -102,7 +102,8 @@ fn check_random(seeds: std::ops::Range<u64>) {
             // Some need more tiles than there are, and some have no schedule in hardware of their own either.
             Err(error) => {
                 let needs_more = error.to_string().contains("tiles, the array `amber` has");
-                let is_program = || compile(program, &beside(), &Constraints::default()).is_err();
+                let (target, constraints) = (beside(), Constraints::default());
+                let is_program = || plan(program, &target, &constraints, Delivery::default(), &|_| {}).is_err();
                 assert!(needs_more || is_program(), "{seed}: {error:?}");
                 refused += 1;
             }
