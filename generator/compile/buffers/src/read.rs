@@ -1,13 +1,11 @@
 //! Buffer files.
 
-use std::path::Path;
-
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 
 use crate::buffer::{Direction, UnifiedBuffer};
 
 impl UnifiedBuffer {
-    /// Reads a buffer file, written by hand, and checks it.
+    /// Reads a buffer from the document of a file, written by hand, and checks it.
     ///
     /// ```
     /// use pushmem_buffers::UnifiedBuffer;
@@ -32,16 +30,7 @@ impl UnifiedBuffer {
     /// ```
     ///
     /// # Errors
-    /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, or
-    /// is no buffer.
-    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        Self::from_document(&Document::read(path)?)
-    }
-
-    /// Reads a buffer from a document, as [`UnifiedBuffer::read`].
-    ///
-    /// # Errors
-    /// As [`UnifiedBuffer::read`].
+    /// A located message when the document has an unknown key or a value of the wrong type, or is no buffer.
     pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
         Self::checked(document).map_err(|problem| problem.or_code(Code::Buffer))
     }

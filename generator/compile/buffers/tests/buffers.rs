@@ -108,7 +108,9 @@ fn read_or_located(text: &str) -> Result<(), TestCaseError> {
 fn shipped_buffers_are_read() {
     assert!(!shipped().is_empty());
     for file in shipped() {
-        let buffer = UnifiedBuffer::read(&file).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let buffer = Document::read(&file)
+            .and_then(|file| UnifiedBuffer::from_document(&file))
+            .unwrap_or_else(|problem| panic!("{problem:?}"));
         assert_eq!(file.file_stem().and_then(|stem| stem.to_str()), Some(buffer.name.as_str()));
     }
 }
