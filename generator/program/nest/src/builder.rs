@@ -7,7 +7,7 @@ use pushmem_files::{Code, Diagnostic};
 
 use crate::lexer::{Token, tokens};
 use crate::parser;
-use crate::program::{Array, ArrayKind, Policy, Share, Table};
+use crate::program::{Array, ArrayKind, Policy, Table};
 use crate::resolve::Checked;
 use crate::source::{Language, PlacedText, SourceText, Span};
 use crate::syntax::{Declared, Header, Name, NodeSyntax, Places, ProgramSyntax};
@@ -86,7 +86,6 @@ pub struct OperationBuilder {
     loads: Vec<Element>,
     /// The element that is stored, and the operator.
     store: Option<(Element, &'static str)>,
-    share: Option<String>,
 }
 
 /// An element of an array, and the value in its place outside of the array.
@@ -262,9 +261,8 @@ impl ProgramBuilder {
                     };
                     let added = named.iter().try_for_each(&mut add_value);
                     let span = add_line(text, &statement);
-                    let share = operation.share.clone().map(|name| Share { name, span });
                     let placed = PlacedText::new(&statement, text, span);
-                    let statement = added.and_then(|()| parser::statement(&placed, &[], values, share));
+                    let statement = added.and_then(|()| parser::statement(&placed, &[], values, None));
                     statement.map_or_else(NodeSyntax::Wrong, NodeSyntax::Statement)
                 }
             });
@@ -301,7 +299,6 @@ impl ProgramBuilder {
     }
 }
 
-/// Adds a line to a text.
 fn add_line(text: &mut String, line: &str) -> Span {
     let start = text.len();
     text.push_str(line);
@@ -377,12 +374,6 @@ impl OperationBuilder {
     /// Says which function computes the value from the loads. Operations of one function may share hardware.
     pub fn add_function(&mut self, name: &str) -> &mut Self {
         self.function = Some(name.to_owned());
-        self
-    }
-
-    /// Says which compute unit it shares with others of the same name.
-    pub fn share(&mut self, unit: &str) -> &mut Self {
-        self.share = Some(unit.to_owned());
         self
     }
 

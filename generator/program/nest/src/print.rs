@@ -137,22 +137,12 @@ impl<'a> Printer<'a> {
         (statement, values)
     }
 
-    /// An expression of the operation.
-    pub fn expression(&self, expression: &Expression) -> String {
-        self.writer().text(expression, precedence::LOWEST, false)
-    }
-
     /// An access of the operation.
     pub fn access(&self, access: &Access) -> String {
         match access.computed {
             Some(_) => self.writer().access(access),
             None => self.without_names().access(access),
         }
-    }
-
-    /// An index of an access of the operation.
-    pub fn index(&self, index: &Index) -> String {
-        self.without_names().index(index)
     }
 
     /// For indices of loop variables, in which no value is.
