@@ -124,7 +124,6 @@ impl Reader<'_> {
         Ok(configuration)
     }
 
-    /// A fault at a key.
     fn at_key(&self, path: &FieldPath, fault: Fault) -> Diagnostic {
         Fault { path: path.clone(), at_key: true, ..fault }.located(self.document, Code::Configuration)
     }

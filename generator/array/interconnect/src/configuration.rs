@@ -10,7 +10,6 @@ use pushmem_veryl::SourceFile;
 
 use crate::{package_module, render, takes_flush};
 
-/// A register.
 struct Register {
     feature: Feature,
     number: u32,

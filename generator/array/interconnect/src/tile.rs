@@ -175,7 +175,6 @@ fn core_signal(layout: &TileLayout, layer: Layer, port: u32) -> String {
     if is_result_bit { format!("{name}_bit") } else { name.clone() }
 }
 
-/// The switch box of a layer.
 fn switch_box(layout: &TileLayout, layer: Layer) -> SwitchBox {
     let outputs = 0..layout.outputs(layer).len() as u32;
     let core = outputs.rev().map(|port| core_signal(layout, layer, port)).collect();
@@ -268,7 +267,6 @@ fn inputs(spec: &ArraySpec, layout: &TileLayout, layer: Layer, ports: Range<u32>
     if is_whole { vector } else { slice(&vector, ports, spec.bits(layer)) }
 }
 
-/// The operands of a layer.
 fn operands(spec: &ArraySpec, layout: &TileLayout, layer: Layer) -> String {
     inputs(spec, layout, layer, 0..layout.cell_inputs(layer).len() as u32)
 }

@@ -71,7 +71,6 @@ fn lanes(compiled: &Compiled, lowered: &Lowered) -> impl Iterator<Item = (Stream
     inputs.chain(outputs)
 }
 
-/// Elements of an array.
 fn elements(array: &Array) -> u64 {
     array.shape.iter().map(|size| *size as u64).product()
 }

@@ -453,7 +453,6 @@ fn lane_names(graph: &ApplicationGraph) -> impl Iterator<Item = String> {
     inputs.chain(outputs).flat_map(|(name, lanes)| (0..lanes).map(move |lane| lane_name(name, lane, lanes)))
 }
 
-/// The name of a lane of a stream.
 fn lane_name(stream: &str, lane: usize, lanes: usize) -> String {
     if lanes == 1 { stream.to_owned() } else { format!("{stream}_{lane}") }
 }

@@ -70,7 +70,6 @@ impl RegisterFile {
     }
 }
 
-/// The memory map of an array.
 pub(crate) fn memory_map(map: &ArrayMap, spec: &ArraySpec) -> String {
     let at = |row: u32, column: u32| Address { row, column, feature: 0, register: 0 }.offset();
     let (tile, row) = (at(0, 1), at(1, 0));

@@ -34,7 +34,6 @@ pub(crate) struct Part {
     pub port: usize,
 }
 
-/// The ports of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayPorts {
     pub buffer: UnifiedBuffer,

@@ -34,7 +34,6 @@ impl NetWord for u64 {
 /// the loops of the operation.
 pub type KernelFunction<'a, Word> = Box<dyn FnMut(&[Word], &[i64]) -> [Word; 2] + Send + 'a>;
 
-/// The function of a datapath.
 pub(crate) fn function_of<'a>(datapath: &'a Datapath, tables: &[Table]) -> KernelFunction<'a, u16> {
     let mut evaluator = Evaluator::new(datapath, tables);
     let mut loads = vec![0; datapath.loads().len()];

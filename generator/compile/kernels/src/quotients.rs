@@ -97,7 +97,6 @@ impl Reciprocal {
         None
     }
 
-    /// The quotient of a number.
     #[cfg(test)]
     fn quotient(self, number: i64) -> i64 {
         let product = number * self.factor;

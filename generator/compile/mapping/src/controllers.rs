@@ -6,7 +6,6 @@ use pushmem_tile::{Controller, Role, TileSpec};
 
 use crate::nest::Nest;
 
-/// The controller of a role at a port.
 pub(crate) fn parameters(spec: &TileSpec, role: Role, port: usize) -> Controller {
     let mut controllers = spec.controllers().into_iter();
     controllers

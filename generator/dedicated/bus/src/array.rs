@@ -114,7 +114,6 @@ pub struct GlobalBuffer {
 impl GlobalBuffer {
     /// The beginning of the names of the ports to its rows.
     pub(crate) const PORT: &'static str = "s_axi_buffer";
-    /// Bytes of a row.
     pub(crate) const ROW_BYTES: u32 = 8;
     /// Bits of the identifiers of transactions.
     pub(crate) const ID_BITS: u32 = 8;
@@ -153,7 +152,6 @@ impl GlobalBuffer {
     }
 }
 
-/// A stream of a host.
 struct HostStream {
     name: String,
     output: bool,
@@ -301,7 +299,6 @@ impl ArrayModule<'_> {
         }
     }
 
-    /// Its global buffer.
     pub(crate) fn rows(&self) -> Option<&GlobalBuffer> {
         match &self.ports {
             ArrayPorts::Tiles(_) => None,

@@ -53,7 +53,6 @@ impl Firmware<'_> {
         self.images.iter().find(|image| !image.output).map_or("input", |image| &image.name)
     }
 
-    /// The name of the program.
     fn program_name(&self) -> &str {
         self.program.unwrap_or_default()
     }
@@ -135,7 +134,6 @@ impl Description<'_> {
         self.shell.array.expect("the driver is of an array")
     }
 
-    /// Its global buffer.
     fn rows(&self) -> &GlobalBuffer {
         self.shell.rows().expect("the driver is of an array with a global buffer")
     }

@@ -221,7 +221,6 @@ impl Image {
     }
 }
 
-/// The type of an element in C.
 fn c_type(element: Option<Element>) -> &'static str {
     match element {
         Some(Element::U8) => "unsigned char",

@@ -19,7 +19,6 @@ use crate::scenario::ScenarioCounts;
 /// Longest run of a bank, in cycles: what it has not moved by then is left.
 const LONGEST_RUN: usize = 600;
 
-/// Bits of a row.
 const ROW_BITS: u32 = GlobalBufferSpec::ROW_BITS;
 
 /// The ports of a bank.

@@ -37,7 +37,6 @@ pub struct BlockPorts {
 const NO_ASSERTIONS: u64 = 1;
 const END_OF_BATCH: u64 = 2;
 
-/// Cycles of reset.
 const RESET_CYCLES: usize = 2;
 
 /// The option of a model whose registers and memories are 0 at first.

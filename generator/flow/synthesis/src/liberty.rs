@@ -6,7 +6,6 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_technology::ClockGate;
 
-/// A cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Cell {
     name: String,

@@ -3,7 +3,6 @@
 use itertools::Itertools;
 use pushmem_nest::{Index, Loop, Node, Operation};
 
-/// A perfect nest.
 #[derive(Clone, Debug)]
 pub(crate) struct PerfectNest {
     /// The loops, outermost first, without their bodies.

@@ -67,7 +67,6 @@ impl Arrays {
     }
 }
 
-/// An array.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub name: String,

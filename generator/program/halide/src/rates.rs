@@ -96,7 +96,6 @@ impl Choosing<'_> {
         value
     }
 
-    /// The choices of an index.
     fn choices(&self, index: &Index) -> Option<Vec<Choice>> {
         let of = OfSum::new(index, &self.ranges)?;
         let (low, high) = of.range;

@@ -6,7 +6,6 @@ use std::fmt;
 use pushmem_float::Format;
 use pushmem_nest::{Binary, Span, Type};
 
-/// A pipeline.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     /// The format of all its numbers with a fraction in hardware.
@@ -20,7 +19,6 @@ pub(crate) struct Pipeline {
     pub buffers: Vec<Constants>,
 }
 
-/// A Func.
 #[derive(Debug)]
 pub(crate) struct Func {
     pub name: String,

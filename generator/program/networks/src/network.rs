@@ -142,7 +142,6 @@ impl NetworkBuilder {
     }
 }
 
-/// A layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
     /// The name of what it adds to arrays.
@@ -152,7 +151,6 @@ pub(crate) struct Layer {
     pub operation: LayerOperation,
 }
 
-/// The operation of a layer.
 #[derive(Clone, Debug)]
 pub(crate) enum LayerOperation {
     /// Sums of products of a window with weights.

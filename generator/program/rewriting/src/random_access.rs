@@ -115,7 +115,6 @@ fn update(operation: &mut Operation, operator: Binary) {
     operation.reduction = None;
 }
 
-/// The value of an index.
 fn value(index: &Index, span: Span) -> Expression {
     let number = |number: i64| Expression { kind: ExpressionKind::Constant(number), value: Type::I32, span };
     let variable = |variable: usize| Expression { kind: ExpressionKind::Variable(variable), value: Type::I32, span };

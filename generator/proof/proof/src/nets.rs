@@ -20,7 +20,6 @@ pub(crate) struct View<'a> {
     word: Word,
 }
 
-/// Driver of a net.
 pub(crate) enum NetDriver {
     /// The result of a stage: of a kernel, or a word of an input.
     Result(usize),

@@ -16,7 +16,6 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// The signal of a track.
     fn signal(&self, track: u32) -> String {
         signal(&self.name, track)
     }

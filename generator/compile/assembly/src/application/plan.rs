@@ -36,7 +36,6 @@ pub(super) enum Outcome {
     Constant(i64),
 }
 
-/// The source of a read.
 pub(super) enum ReadSource {
     /// The words of these taps, in the cycles of the iterations.
     Taps(Vec<TapCase>),

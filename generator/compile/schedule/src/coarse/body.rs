@@ -75,7 +75,6 @@ struct Wait {
     fused: Option<i64>,
 }
 
-/// All bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies {
     pub nests: Vec<Nest>,

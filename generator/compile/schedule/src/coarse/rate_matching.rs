@@ -265,7 +265,6 @@ impl Links<'_> {
         })
     }
 
-    /// The groups of a child.
     fn groups(&self, child: usize) -> impl Iterator<Item = usize> {
         (0..self.tree.groups.len()).filter(move |&group| match self.tree.roots[child] {
             Child::Group(only) => group == only,

@@ -232,7 +232,6 @@ fn reserved(accelerator: &Accelerator) -> Vec<String> {
     RESERVED.iter().chain(ahead).map(|name| (*name).to_owned()).chain(read_data).chain([module]).collect()
 }
 
-/// The ports of the streams.
 fn stream_ports(accelerator: &Accelerator, names: &mut Names) -> StreamPorts {
     let mut ports = |streams: &[Stream], suffixes: &[&str]| {
         streams.iter().map(|stream| names.claim_stem(&stream.name, "stream", suffixes)).collect()

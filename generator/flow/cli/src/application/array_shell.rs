@@ -273,7 +273,6 @@ fn sign(folder: &mut OutputFolder, spec: &ArraySpec, mut signed: OutputFolder) {
     folder.add_all(signed.files());
 }
 
-/// Adds files of words.
 fn add_words(folder: &mut OutputFolder, files: Vec<(String, Vec<u32>)>) {
     for (path, words) in files {
         folder.add(path, words.iter().map(|word| format!("{word:04x}\n")).join(""));

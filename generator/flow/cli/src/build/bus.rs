@@ -130,7 +130,6 @@ impl Build {
         Ok(self.bus.map(|_| ShellOptions { memory, tiling }))
     }
 
-    /// Options of the shell of an array.
     pub(super) fn array_shape(&self, shell: &ShellOptions) -> array_shell::ShellOptions {
         let MemoryBus { bus_readers: readers, bus_writers: writers, .. } = self.memory;
         array_shell::ShellOptions { memory: shell.memory, readers, writers, of_managers: self.memory.given() }

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::Synth;
 use crate::{output, own_command};
 
-/// The file of the report.
 const FILE: &str = "report.html";
 
 impl Synth {

@@ -160,7 +160,6 @@ fn walk(
     None
 }
 
-/// The places of the tiles of a kind.
 fn of_kind(spec: &ArraySpec, kind: TileKind) -> impl Iterator<Item = Place> {
     spec.places().filter(move |place| spec.kind(*place) == Some(kind))
 }

@@ -6,7 +6,6 @@ use crate::onnx::constant::Constant;
 /// Ends between which all numbers are.
 pub(crate) const ALL: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
 
-/// A value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// An initializer.

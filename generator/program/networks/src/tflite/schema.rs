@@ -48,7 +48,6 @@ pub(crate) struct Graph<'a> {
     pub nodes: Vec<Node<'a>>,
 }
 
-/// A tensor.
 #[derive(Debug)]
 pub(crate) struct Tensor<'a> {
     pub name: String,
