@@ -82,7 +82,7 @@ pub fn plan(
 /// As [`plan`], of one pipeline.
 ///
 /// # Errors
-/// As [`compile`].
+/// As [`plan`].
 pub fn plan_as(
     pipeline: Pipeline,
     program: Program,
