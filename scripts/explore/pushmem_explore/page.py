@@ -27,29 +27,29 @@ def write(file: Path, study: Study, space: Space, best: dict[str, list[dict]], i
 
 
 def _data(study: Study, space: Space, best: dict[str, list[dict]], infeasible: list[dict]) -> dict:
-    fronts = {point["command"]: point for points in best.values() for point in points}
+    fronts = {(program, json.dumps(point["values"])): point for program, points in best.items() for point in points}
     kept, total = _sample(study, fronts)
     programs = sorted({row[0] for row in kept})
     figures = sorted({name for row in kept for name in row[5]})
     points = []
     for program, values, _, _, _, own, command in kept:
-        on_front = command in fronts
+        of_front = fronts.get((program, json.dumps(values)))
         points.append({"p": programs.index(program), "v": list(values.values()), "f": [own.get(name) for name in figures],
-                       "c": command, "best": on_front, "r": fronts[command].get("report") if on_front else None})
+                       "c": command, "best": of_front is not None, "r": of_front.get("report") if of_front else None})
     return {"programs": programs, "parameters": [{"name": parameter.name, "values": parameter.values} for parameter in space.parameters],
             "objectives": [{"name": objective.name, "text": objective.text, "unit": objective.unit, "maximize": objective.maximize}
                            for objective in space.objectives],
             "figures": figures, "points": points, "total": total, "infeasible": infeasible}
 
 
-def _sample(study: Study, fronts: dict[str, dict]) -> tuple[list, int]:
+def _sample(study: Study, fronts: dict[tuple[str, str], dict]) -> tuple[list, int]:
     """The points to show, in their order, and how many there are."""
     chosen, others, total = [], [], 0
     draw = random.Random(1)
     room = max(MOST_POINTS - len(fronts), 0)
     for row in study.points(DONE):
         total += 1
-        if row[6] in fronts:
+        if (row[0], json.dumps(row[1])) in fronts:
             chosen.append(row)
         elif len(others) < room:
             others.append(row)
