@@ -8,6 +8,7 @@ mod completions;
 mod doctor;
 mod encode;
 mod explain;
+mod explore;
 mod generate;
 mod import;
 mod join;
@@ -82,6 +83,7 @@ const EXAMPLES: &str = "Examples:
   pushmem regress amber --jobs 2
   pushmem generate constraints/tiles/amber.yaml --sram amber=ihp_sg13g2_512x64 -o out/amber
   pushmem synth amber --library gscl45nm --optimize speed
+  pushmem explore apps/harris.yaml --over space.yaml -o out/study
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage;
 3 a fault of pushmem itself.";
@@ -114,6 +116,8 @@ enum Command {
     Mutants(mutants::Mutants),
     /// Synthesize a tile, an array or an accelerator: area by block, longest paths and power in a cell library.
     Synth(synth::Synth),
+    /// Explore a design space: build its points, proven, and show which are best.
+    Explore(Box<explore::Explore>),
     /// Check input files: programs, buffers, specifications, configurations, bindings of macros, timing
     /// constraints, regression lists, streams.
     Check(check::Check),
@@ -164,6 +168,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Decode(command) => command.run(),
         Command::Simulate(command) => command.run(),
         Command::Synth(command) => command.run(),
+        Command::Explore(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Completions(command) => command.run(&mut Arguments::command()),

@@ -8,11 +8,14 @@ pub const NETWORKS: &str = "`pushmem build FILE.onnx` and `pushmem build FILE.tf
 pub const LOOPS_IN_C: &str = "programs in C are not read: write the loops as a loop nest, as in apps/gaussian.yaml";
 
 /// Words that are no commands and no options, and what exists for their purpose.
-const PURPOSES: [(&[&str], &str); 15] = [
+const PURPOSES: [(&[&str], &str); 16] = [
     (
-        &["explore", "dse", "pareto", "search", "tune", "autotune", "optimize", "sweep"],
-        "`pushmem build PROGRAM --fit multipliers=16` chooses unroll factors for a budget; `build --json` and `synth --json` have figures of \
-         each design for a script",
+        &["dse", "pareto", "search", "sweep", "campaign"],
+        "`pushmem explore PROGRAM --over SPACE -o FOLDER` builds all points of a space, and shows which are best",
+    ),
+    (
+        &["tune", "autotune", "optimize"],
+        "`pushmem build PROGRAM --fit multipliers=16` chooses unroll factors for a budget; `pushmem explore` builds all points of a space",
     ),
     (&["onnx", "tflite", "tensorflow", "pytorch", "torch", "keras", "network", "model"], NETWORKS),
     (&["c", "cpp", "c++", "hls", "opencl"], LOOPS_IN_C),

@@ -1,5 +1,6 @@
 //! Files of `constraints` that are part of the program, so that they are there wherever it is run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,12 @@ impl Shipped {
     fn file(&self, name: &str) -> Option<EmbeddedFile> {
         Constraints::get(&format!("{}/{name}.yaml", self.folder))
     }
+}
+
+/// All files, by their paths in a project.
+pub fn texts() -> BTreeMap<String, String> {
+    let text = |file: &str| Constraints::get(file).map(|file| String::from_utf8_lossy(&file.data).into_owned());
+    Constraints::iter().filter_map(|file| Some((file.to_string(), text(&file)?))).collect()
 }
 
 /// The name on the command line, if it is no file.

@@ -76,7 +76,8 @@ fn trial(command: &str, folder: &str) -> Trial {
         "simulate" => Trial::Reports(arguments(&["simulate", SMALL, DELAY])),
         "check" => Trial::Reports(arguments(&["check", AMBER, GAUSSIAN, "apps/gaussian.yaml"])),
         "doctor" => Trial::Reports(arguments(&["doctor"])),
-        "regress" | "mutants" | "synth" => Trial::Long,
+        // It needs a Python with PyYAML.
+        "regress" | "mutants" | "synth" | "explore" => Trial::Long,
         "completions" | "explain" | "man" => Trial::NoReport,
         _ => panic!("`{command}` is new: say here how it is tried"),
     }
@@ -196,4 +197,40 @@ fn completions_know_every_command() {
         assert!(script.contains("stall-seed") && script.contains("quiet"), "{shell}");
     }
     assert_eq!(pushmem(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+/// An exploration has what `build` says of each point; without a Python that has its package, it says how that is installed.
+#[test]
+fn explorations_build_points() {
+    let folder = tempdir().unwrap();
+    let space = folder.path().join("space.yaml");
+    fs::write(&space, "options: {shift-register-threshold: [5, 100]}\nprogram: {unroll: {x: [1, 3]}}\n").unwrap();
+    let study = folder.path().join("study");
+    let explore = |python: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pushmem"));
+        command.args(["explore", "apps/gaussian.yaml", "--over"]).arg(&space).arg("-o").arg(&study);
+        command.args(["--reports", "1", "--json"]).current_dir(ROOT).stdin(Stdio::null());
+        command.envs(python.map(|python| ("PUSHMEM_PYTHON", python))).output().unwrap()
+    };
+    let missing = explore(Some("/no/python"));
+    assert_eq!(missing.status.code(), Some(1));
+    let said = text(&missing.stderr);
+    assert!(said.contains("needs the Python package PyYAML") && said.contains("scripts/setup --explore"), "{said}");
+    let there = explore(None);
+    if text(&there.stderr).contains("needs the Python package PyYAML") {
+        assert!(std::env::var_os("PUSHMEM_ALL_TOOLS").is_none(), "{}", text(&there.stderr));
+        return;
+    }
+    assert!(there.status.success(), "{}", text(&there.stderr));
+    let report: Value = serde_json::from_slice(&there.stdout).unwrap();
+    let documented = fs::read_to_string(format!("{ROOT}/docs/src/command-line.md")).unwrap();
+    let row = documented.lines().find(|line| line.starts_with("| `explore` |")).unwrap();
+    assert!(report.as_object().unwrap().keys().all(|key| row.contains(&format!("`{key}`"))), "{report}");
+    let counts = ["points", "done", "refused", "failed"].map(|name| report[name].as_u64().unwrap());
+    assert_eq!(counts, [4, 2, 2, 0], "{report}");
+    assert!(report["reasons"][0]["reason"].as_str().unwrap().contains("`unroll 3` does not divide"), "{report}");
+    let best = &report["fronts"][0]["points"][0];
+    let built: Value = serde_json::from_slice(&pushmem(&["build", "apps/gaussian.yaml", "--json"]).stdout).unwrap();
+    assert_eq!(best["figures"]["cycles"], built["cycles"], "{report}");
+    assert!(study.join(best["report"].as_str().unwrap()).is_file() && study.join("index.html").is_file());
 }

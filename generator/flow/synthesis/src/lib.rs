@@ -27,4 +27,4 @@ pub use path::{OperationPaths, Path, Paths};
 pub use report::{Block, Power, SynthesisReport};
 pub use run::{Synthesis, run};
 pub use toggles::Window;
-pub use tools::{Library, PYTHON_VARIABLE, Tools};
+pub use tools::{Library, PYTHON_VARIABLE, Tools, python_of};

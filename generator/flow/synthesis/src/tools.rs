@@ -106,6 +106,18 @@ fn python_with(package: &str) -> Option<(PathBuf, String)> {
     python_that(&format!("import importlib.metadata, {package}; print(importlib.metadata.version('{package}'))"))
 }
 
+/// A Python that has a module, the one of a package.
+///
+/// # Errors
+/// When none has it: which command needs it, and how it is installed.
+pub fn python_of(command: &str, module: &str, package: &str, install: &str) -> Result<PathBuf, Diagnostic> {
+    python_that(&format!("import {module}")).map(|(python, _)| python).ok_or_else(|| {
+        Diagnostic::new(format!("`pushmem {command}` needs the Python package {package}: it {}", not_in()))
+            .or_code(Code::Tool)
+            .with_help(python_help(install))
+    })
+}
+
 /// A Python that runs this, and what it prints.
 pub(crate) fn python_that(runs: &str) -> Option<(PathBuf, String)> {
     pythons().into_iter().find_map(|python| {
