@@ -123,6 +123,17 @@ def test_samplers_build_as_many_points_as_they_are_asked_for(pushmem: str) -> No
         assert drawn["points"] == 7 and len(rows(folder, "SELECT * FROM points")) == 7, drawn
         again = explore(pushmem, folder, "--sampler", "random", "--points", "7", "--seed", "3")
         assert again["runs"] == 0, again
+        for name in ("tpe", "nsga2"):
+            space_file(folder, """
+objectives: [cycles, shift_register_words]
+options: {shift-register-threshold: {from: 1, to: 200}, unbalanced: [true, false]}
+program: {unroll: {x: [1, 2, 3, 4, 6]}}
+where: [unroll.x < 5 or not unbalanced]
+""")
+            learned = explore(pushmem, folder, "--sampler", name, "--points", "30", programs=["apps/gaussian.yaml", "apps/unsharp.yaml"])
+            assert learned["points"] == 60 and learned["done"] and learned["refused"], learned
+            assert not rows(folder, """SELECT 1 FROM results WHERE "unroll.x" = 6 AND unbalanced = 1"""), name
+        assert "needs a number of points" in refusal(pushmem, folder, "--sampler", "tpe")["message"]
 
 
 def test_a_page_shows_any_text(pushmem: str) -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pushmem_explore import page, samplers, space
-from pushmem_explore.engine import Engine
+from pushmem_explore.engine import Engine, Local
 from pushmem_explore.fronts import fronts, narrowed, regions
 from pushmem_explore.points import Builder, Run
 from pushmem_explore.problems import Problem
@@ -127,13 +127,14 @@ class Exploration:
             progress.count(result, is_new)
             self.sampler.told(point, result)
 
+        return Engine(study, self._place(), self.task, told, self.space.clock)
+
+    def _place(self) -> Local:
+        """Where runs are done. Only a cluster needs Dask."""
         if self.request["cluster"] is None:
-            connect = lambda: ThreadPoolExecutor(self.jobs)
-            # Two runs wait for each that runs, so that none waits for the loop that keeps results.
-            return Engine(study, connect, 3 * self.jobs, 0, self.task, told, self.space.clock)
-        from pushmem_explore import clusters
-        connect, workers = clusters.connection(self.request["cluster"], self.jobs)
-        return Engine(study, connect, 4 * workers, clusters.BATCH_SECONDS, self.task, told, self.space.clock)
+            return Local(self.jobs)
+        from pushmem_explore.clusters import Cluster
+        return Cluster(self.request["cluster"], self.jobs)
 
     def task(self, wanted: Run) -> dict:
         """A run as a worker gets it."""
