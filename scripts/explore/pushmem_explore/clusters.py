@@ -13,7 +13,7 @@ from pushmem_explore.problems import Document, Problem, nearest, plain
 BATCHES_PER_WORKER = 4
 # So long the first worker is waited for.
 WAIT_SECONDS = 600
-CONNECT_SECONDS = 30
+CONNECT_SECONDS = 10
 # The classes of dask-jobqueue by the names of the batch systems.
 SYSTEMS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster", "sge": "SGECluster", "htcondor": "HTCondorCluster",
            "oar": "OARCluster", "moab": "MoabCluster"}

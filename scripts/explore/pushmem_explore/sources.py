@@ -7,7 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from pushmem_explore.problems import Problem, nearest
+from pushmem_explore import timeloop
+from pushmem_explore.problems import Document, Problem, nearest
 from pushmem_explore.space import SPECIFICATIONS, Parameter
 
 _LOOP = re.compile(r"^(?P<indent> *)(?:- +)?for +(?P<variable>\w+) +in +.*?(?P<unroll> +unroll +[^:]+?)?:(?= *(?:#.*)?$)")
@@ -36,6 +37,9 @@ class Program:
             raise Problem(f"cannot read `{path}`: {error.strerror}", "check the name of the file") from None
         self.name = self.file.stem
         self.is_nest = self.file.suffix in (".yaml", ".yml")
+        if self.is_nest and timeloop.is_problem(document := Document(path)):
+            self.name, text = timeloop.loop_nest(document)
+            self.content = text.encode()
         self.variant = functools.lru_cache(maxsize=1024)(self._variant)
 
     def with_values(self, settings: tuple[tuple[Parameter, object], ...]) -> tuple[str, bytes]:
