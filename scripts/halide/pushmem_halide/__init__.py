@@ -11,11 +11,13 @@
     accelerator = hw_accelerate(blur, [64, 64], [image])
     accelerator.build("out/blur").cycles       # RTL, report and figures
     accelerator.run({"input": picture})        # the pixels, of its model
+    accelerator.schedule()                     # when each operation runs
+    accelerator.report()                       # both, and the page of the report
     accelerator.write("blur.hlpipe")           # for pushmem build blur.hlpipe
 
 An accelerator computes one tile, with bounds that are constants; whatever calls the tile, and whatever makes its inputs, stays with
-the CPU. `build`, `run` and `compare` call the program `pushmem`: the one on the path, else that of the Python environment, or of the
-clone of the project that this module is in.
+the CPU. A notebook shows what `run`, `schedule` and `report` return as pictures. These, `build` and `compare` call the program `pushmem`:
+the one on the path, else that of the Python environment, or of the clone of the project that this module is in.
 
 An `hl.Param` is an input as well, of one element: `run` and `realize` take a number for it, under its name.
 
@@ -43,13 +45,15 @@ except ImportError as error:
 from .bounds import Box, check_box, inferred_boxes
 from .checks import (NARROW_FLOATS, SCHEDULES, check_boxes, check_extents, check_images, check_inputs, check_options, check_output,
                      check_word)
+from .pictures import Picture, Report, Schedule
 from .program import call, find_program
 from .results import Build, Difference, difference, table
 from .words import (BF16, F16, Input, buffer_of_words, file_name, image_of_number, load, numbers_of, save, set_number, to_numbers, to_words,
                     words_of_buffer)
 
-__all__ = ["BF16", "F16", "Accelerator", "Build", "Difference", "Input", "compute_at", "difference", "file_name", "hw_accelerate",
-           "image_of_number", "load", "save", "store_at", "stream_to_accelerator", "tile", "to_numbers", "to_words", "unroll"]
+__all__ = ["BF16", "F16", "Accelerator", "Build", "Difference", "Input", "Picture", "Report", "Schedule", "compute_at", "difference",
+           "file_name", "hw_accelerate", "image_of_number", "load", "save", "store_at", "stream_to_accelerator", "tile", "to_numbers",
+           "to_words", "unroll"]
 
 #: The box of a number in files.
 BOX_OF_NUMBER: Box = ((0, 1),)
@@ -120,7 +124,7 @@ class Accelerator:
     #: Images that are streamed in, each with the least index and the extent of every dimension, and numbers, of one element.
     inputs: list[tuple[Input, Box]]
     #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
-    schedule: str | None = None
+    policy: str | None = None
     #: `bf16` or `f16`, if all numbers with a fraction become the nearest of bfloat16 or float16.
     narrow_floats: str | None = None
 
@@ -135,7 +139,7 @@ class Accelerator:
         for dimension, extent in enumerate(self.extents):
             self.output.output_buffer().dim(dimension).set_bounds(0, extent)
         hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
-        lines = ["// pushmem", *([f"// schedule: {self.schedule}"] if self.schedule else [])]
+        lines = ["// pushmem", *([f"// schedule: {self.policy}"] if self.policy else [])]
         if self.narrow_floats:
             lines.append(f"// narrow floats: {self.narrow_floats}")
         for parameter, box in self.inputs:
@@ -202,10 +206,20 @@ class Accelerator:
         report = self.called(["--folder", folder, "--json"], pushmem, options)
         return Build(folder, json.loads(report))
 
-    def run(self, images: Mapping[str, np.ndarray | float], pushmem: str | None = None, options: Sequence[str] = ()) -> np.ndarray:
+    def report(self, pushmem: str | None = None, options: Sequence[str] = ()) -> Report:
+        """Builds the accelerator, and returns its report: figures, schedule, and the page for a browser. Raises as `build`."""
+        with tempfile.TemporaryDirectory() as temporary:
+            return Report.of(self.build(Path(temporary, self.name), pushmem, options))
+
+    def schedule(self, pushmem: str | None = None, options: Sequence[str] = ()) -> Schedule:
+        """Builds the accelerator, and returns the cycles in which its operations run. Raises as `build`."""
+        return self.report(pushmem, options).schedule
+
+    def run(self, images: Mapping[str, np.ndarray | float], pushmem: str | None = None, options: Sequence[str] = ()) -> Picture:
         """Builds the accelerator, and runs it in its model on these images and numbers by name. Where the output has numbers with
-        a fraction, the result has words of bfloat16, or numbers of float16. Raises as `build`, and ValueError for an image that is missing
-        or does not fit, and for a number that the type of its parameter does not have."""
+        a fraction, the result has words of bfloat16, or numbers of float16. It is an array of NumPy, which a notebook shows as an image.
+        Raises as `build`, and ValueError for an image that is missing or does not fit, and for a number that the type of its parameter
+        does not have."""
         read = self.read()
         images = check_images(images, self.inputs, read)
         with tempfile.TemporaryDirectory() as temporary:
@@ -220,7 +234,7 @@ class Accelerator:
                 save(own, image, parameter.type(), self.narrow_floats)
                 arguments += ["--input", f"{file_name(parameter)}={own}"]
             self.called(arguments, pushmem, options)
-            return load(folder / "output.npy")
+            return load(folder / "output.npy").view(Picture)
 
     def called(self, arguments: Sequence[str | Path], pushmem: str | None, options: Sequence[str]) -> str:
         """The text that `pushmem build` prints of the accelerator with these arguments, and with options of the caller."""
