@@ -24,6 +24,7 @@ CHANGELOG = """# Changelog
 """
 MANIFEST = '[workspace.package]\nversion = "0.2.0"\n'
 LOCK = '[[package]]\nname = "other"\nversion = "0.2.0"\n\n[[package]]\nname = "pushmem-nest"\nversion = "0.2.0"\n'
+CORE = 'CAPI=2:\nname: "pushmem::generator:0.2.0"\n'
 FIRST = {("gaussian", "rtl"): "1111", ("gaussian", "report"): "2222", ("harris", "rtl"): "3333"}
 
 
@@ -33,7 +34,7 @@ class Release(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        for name, text in {"CHANGELOG": CHANGELOG.format(lines=""), "MANIFEST": MANIFEST, "LOCK": LOCK}.items():
+        for name, text in {"CHANGELOG": CHANGELOG.format(lines=""), "MANIFEST": MANIFEST, "LOCK": LOCK, "GENERATOR": CORE}.items():
             path = Path(folder.name) / name
             path.write_text(text)
             setattr(release, name, path)
@@ -80,6 +81,7 @@ class Release(unittest.TestCase):
         complaints = self.refused(release.check)
         self.assertIn("Cargo.toml has version 0.3.0, and the last release of CHANGELOG.md is 0.2.0", complaints)
         self.assertIn("Cargo.lock has crates of version 0.2.0", complaints)
+        self.assertIn("FuseSoC has version 0.2.0, and Cargo.toml has 0.3.0", complaints)
 
     def test_releases_are_in_order(self) -> None:
         release.CHANGELOG.write_text(CHANGELOG.format(lines="").replace("2026-01-01", "2026-03-01"))
@@ -93,6 +95,7 @@ class Release(unittest.TestCase):
         release.bless("")
         release.release("", "0.10.0")
         self.assertIn('version = "0.10.0"', release.MANIFEST.read_text())
+        self.assertIn('"pushmem::generator:0.10.0"', release.GENERATOR.read_text())
         self.assertIn('name = "other"\nversion = "0.2.0"', release.LOCK.read_text())
         self.assertNotIn("gaussian", release.unreleased(release.CHANGELOG.read_text()))
         self.assertEqual(release.recorded()["gaussian", "rtl"], ("9999", "9999"))
