@@ -86,6 +86,9 @@ class Compare(unittest.TestCase):
         code, text = self.run_compare("--base", "nowhere")
         self.assertEqual(code, 1)
         self.assertIn("git has no commit `nowhere`", text)
+        code, text = self.run_compare("--pushmem", "no_such_program")
+        self.assertEqual(code, 2)
+        self.assertIn("there is no program `no_such_program`", text)
         for file in self.folder.glob("*.yaml"):
             file.unlink()
         code, text = self.run_compare()
