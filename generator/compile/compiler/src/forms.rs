@@ -7,8 +7,8 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Policy, Program, Witness};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::{
-    with_accumulators, with_edges, with_inner_reductions, with_outer_reductions, with_outer_rows, with_padding,
-    with_serial_loads, without_edges,
+    with_accumulators, with_edges, with_inner_reductions, with_loops_of_output, with_outer_reductions, with_outer_rows,
+    with_padding, with_serial_loads, without_edges,
 };
 use pushmem_search::Search;
 
@@ -40,7 +40,11 @@ pub(crate) fn cheapest(
     let mut forms = Forms { hardware, space: &space, search, refused: None };
     let is_scan = source.policy() == Policy::Stencil && pipeline != Pipeline::Nests;
     if is_scan {
-        forms.run(Form::of(source.clone()))?;
+        let form = Form::of(source.clone());
+        let turned = form.rewritten(&source, with_loops_of_output, "loops are as those of the output")?;
+        for form in std::iter::once(form).chain(turned) {
+            forms.run(form)?;
+        }
     }
     let no_scan = forms.refused.take();
     let tries_nests = source.schedule.is_none() && !forms.search.best().is_some_and(|found| found.is_least());
@@ -83,10 +87,11 @@ impl<'a> Forms<'_, 'a> {
         prove(&whole, &padded, &witness)?;
         let padded = Form::of(padded);
         let cut = padded.rewritten(&padded.program, with_edges, "edges are written first")?;
-        let orders: [(Rewrite, _); 3] = [
+        let orders: [(Rewrite, _); 4] = [
             (with_inner_reductions, "loops of sums are inside"),
             (with_outer_rows, "rows are outside"),
             (with_outer_reductions, "loops of sums are outside"),
+            (with_loops_of_output, "loops are as those of the output"),
         ];
         for form in std::iter::once(padded).chain(cut) {
             self.run_with_sums(form.clone())?;

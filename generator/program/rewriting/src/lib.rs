@@ -17,7 +17,7 @@ pub use accumulators::with_accumulators;
 pub use edges::{with_edges, without_edges};
 pub use halves::with_halves;
 pub use levels::with_copies;
-pub use orders::{with_inner_reductions, with_outer_reductions, with_outer_rows};
+pub use orders::{with_inner_reductions, with_loops_of_output, with_outer_reductions, with_outer_rows};
 pub use padding::with_padding;
 pub use random_access::with_random_access;
 pub use serial_loads::with_serial_loads;

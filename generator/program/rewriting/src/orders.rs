@@ -1,16 +1,19 @@
-//! The order of the loops of sums: those over which a statement adds, and those of the elements that it adds to.
+//! The order of the loops of a nest: those over which a statement adds, and those of the elements that it writes.
 
 use itertools::Itertools;
-use pushmem_nest::{Access, AffineIndex, Loop, Node, Operation, Program, StatementOrigin, Witness};
+use pushmem_nest::{
+    Access, AffineIndex, Array, ArrayKind, Index, Loop, Node, Operation, Program, StatementOrigin, Witness,
+};
 
 /// Puts the loops over which a reduction adds inside of the others of its nest, each kind in the order of the program: all terms of an element come
 /// one after the other, so that no memory keeps its sum meanwhile.
 ///
 /// A nest stays as it is if it has several statements, if its order of additions matters, if its statement reads the array that it
-/// writes or chooses elements by data, or if no loop that runs would change its place.
+/// writes or chooses elements by data, if no loop that runs would change its place, or if it adds nothing, and several iterations may write one
+/// element, or images go through it from outside or to there.
 #[must_use]
 pub fn with_inner_reductions(program: Program) -> (Program, Witness) {
-    with_order(program, |target, variable, _| usize::from(!target.follows(variable)))
+    with_order(program, &|target, variable, _| usize::from(!target.follows(variable)))
 }
 
 /// Puts the loops of the outermost dimension of the elements outside of the others of the nest of a reduction: a row is complete before the next
@@ -19,7 +22,7 @@ pub fn with_inner_reductions(program: Program) -> (Program, Witness) {
 /// A nest stays as it is as in [`with_inner_reductions`].
 #[must_use]
 pub fn with_outer_rows(program: Program) -> (Program, Witness) {
-    with_order(program, |target, variable, _| match &target.indices[..] {
+    with_order(program, &|target, variable, _| match &target.indices[..] {
         [_, .., row] => usize::from(!row.variables().contains(&variable)),
         _ => 0,
     })
@@ -31,55 +34,109 @@ pub fn with_outer_rows(program: Program) -> (Program, Witness) {
 /// A nest stays as it is as in [`with_inner_reductions`]; loops that are unrolled altogether stay inside.
 #[must_use]
 pub fn with_outer_reductions(program: Program) -> (Program, Witness) {
-    with_order(program, |target, variable, level| match level.extent > level.unroll {
+    with_order(program, &|target, variable, level| match level.extent > level.unroll {
         true => usize::from(target.follows(variable)),
         false => 2,
     })
 }
 
-/// The place of a loop among those of a nest, from the number of its variable: lower ones are outside.
-type Rank = fn(&Access, usize, &Loop) -> usize;
+/// Puts the loops of all nests into the order of the one that writes the last output, dimension by dimension of what they write: rows or columns
+/// then go from nest to nest without a memory that turns them.
+///
+/// A nest stays as it is as in [`with_inner_reductions`], and if what it writes has fewer or more dimensions.
+#[must_use]
+pub fn with_loops_of_output(program: Program) -> (Program, Witness) {
+    let is_output = program.arrays.iter().map(|array| array.kind == ArrayKind::Output).collect_vec();
+    let mut writers = program.operations().into_iter().filter(|(_, operation)| is_output[operation.target.array]);
+    let Some((loops, last)) = writers.next_back() else {
+        let same = Witness::same(&program);
+        return (program, same);
+    };
+    let outermost = |index: &Index| {
+        let runs = |variable: &usize| loops[*variable].extent > loops[*variable].unroll;
+        index.variables().into_iter().find(runs).unwrap_or(loops.len())
+    };
+    let places = last.target.indices.iter().map(outermost).collect_vec();
+    with_order(program, &|target, variable, _| {
+        if target.indices.len() != places.len() {
+            return 0;
+        }
+        let of = target.indices.iter().position(|index| index.variables().contains(&variable));
+        of.map_or(usize::MAX, |dimension| places[dimension])
+    })
+}
 
-/// Puts the loops of reductions into another order.
+/// The place of a loop among those of a nest, from the number of its variable: lower ones are outside.
+type Rank<'a> = &'a dyn Fn(&Access, usize, &Loop) -> usize;
+
+/// Puts the loops of nests into another order.
 fn with_order(mut program: Program, rank: Rank) -> (Program, Witness) {
     let mut witness = Witness { statements: Vec::new(), ..Witness::same(&program) };
     let nest = std::mem::take(&mut program.nest);
-    program.nest = nest.into_iter().map(|node| ordered(node, 0, rank, &mut witness.statements)).collect();
+    let mut turning = Turning { arrays: &program.arrays, rank, statements: &mut witness.statements };
+    program.nest = nest.into_iter().map(|node| turning.ordered(node, 0)).collect();
     (program, witness)
 }
 
-/// A node with `depth` loops around it. Its statements are added to those that come before.
-fn ordered(node: Node, depth: usize, rank: Rank, statements: &mut Vec<Option<StatementOrigin>>) -> Node {
-    let outer = match node {
-        Node::Loop(outer) => outer,
-        Node::Operation(_) => {
-            statements.push(Some(StatementOrigin::same(statements.len(), depth)));
-            return node;
-        }
-    };
-    if let Some((nest, variables)) = turned(&outer, depth, rank) {
-        statements.push(Some(StatementOrigin::of(statements.len(), variables)));
-        return nest;
-    }
-    let Loop { body, .. } = outer;
-    let body = body.into_iter().map(|node| ordered(node, depth + 1, rank, statements)).collect();
-    Node::Loop(Loop { body, ..outer })
+/// The pass.
+struct Turning<'a> {
+    arrays: &'a [Array],
+    rank: Rank<'a>,
+    /// The origins of the statements so far.
+    statements: &'a mut Vec<Option<StatementOrigin>>,
 }
 
-/// A nest with its loops in another order, and the variables of its old loops. Nothing if it stays as it is.
-fn turned(outer: &Loop, depth: usize, rank: Rank) -> Option<(Node, Vec<AffineIndex>)> {
-    let (loops, operation) = nest_of(outer)?;
-    let rank = |place: &usize| rank(&operation.target, depth + place, loops[*place]);
-    let order = (0..loops.len()).sorted_by_key(rank).collect_vec();
-    let runs = |place: &&usize| loops[**place].extent > loops[**place].unroll;
-    if !may_turn(operation) || order.iter().filter(runs).is_sorted() {
-        return None;
+impl Turning<'_> {
+    /// A node with `depth` loops around it.
+    fn ordered(&mut self, node: Node, depth: usize) -> Node {
+        let outer = match node {
+            Node::Loop(outer) => outer,
+            Node::Operation(_) => {
+                self.statements.push(Some(StatementOrigin::same(self.statements.len(), depth)));
+                return node;
+            }
+        };
+        if let Some((nest, variables)) = self.turned(&outer, depth) {
+            self.statements.push(Some(StatementOrigin::of(self.statements.len(), variables)));
+            return nest;
+        }
+        let Loop { body, .. } = outer;
+        let body = body.into_iter().map(|node| self.ordered(node, depth + 1)).collect();
+        Node::Loop(Loop { body, ..outer })
     }
-    let new = |place: usize| depth + order.iter().position(|other| *other == place).expect("each loop has a place");
-    let variables = (0..depth).chain((0..loops.len()).map(new)).map(AffineIndex::variable).collect_vec();
-    let statement = Node::Operation(Box::new(operation.in_loops(&variables)?));
-    let around = |body: Node, place: &usize| Node::Loop(Loop { body: vec![body], ..loops[*place].clone() });
-    Some((order.iter().rev().fold(statement, around), variables))
+
+    /// A nest with its loops in another order, and the variables of its old loops. Nothing if it stays as it is.
+    fn turned(&self, outer: &Loop, depth: usize) -> Option<(Node, Vec<AffineIndex>)> {
+        let (loops, operation) = nest_of(outer)?;
+        let rank = |place: &usize| (self.rank)(&operation.target, depth + place, loops[*place]);
+        let order = (0..loops.len()).sorted_by_key(rank).collect_vec();
+        let runs = |place: &&usize| loops[**place].extent > loops[**place].unroll;
+        if !self.may_turn(operation, &loops, depth) || order.iter().filter(runs).is_sorted() {
+            return None;
+        }
+        let new = |place: usize| depth + order.iter().position(|other| *other == place).expect("each loop has a place");
+        let variables = (0..depth).chain((0..loops.len()).map(new)).map(AffineIndex::variable).collect_vec();
+        let statement = Node::Operation(Box::new(operation.in_loops(&variables)?));
+        let around = |body: Node, place: &usize| Node::Loop(Loop { body: vec![body], ..loops[*place].clone() });
+        Some((order.iter().rev().fold(statement, around), variables))
+    }
+
+    /// Whether the iterations of a statement in these loops, with others around, may come in any order. A statement that only writes keeps
+    /// the order in which an input comes from outside and an output goes there: whoever has the images in memory would turn them.
+    fn may_turn(&self, operation: &Operation, loops: &[&Loop], depth: usize) -> bool {
+        let reads_itself = operation.loads.iter().any(|load| load.access.array == operation.target.array);
+        let is_computed = operation.accesses().any(|access| access.computed.is_some());
+        let is_inside = |access: &Access| self.arrays[access.array].kind == ArrayKind::Buffer;
+        let is_alone = |(place, level): (usize, &&Loop)| {
+            let mut indices = operation.target.indices.iter().filter_map(Index::as_affine);
+            level.extent == 1 || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == depth + place))
+        };
+        let is_free = match operation.reduction {
+            Some(_) => !operation.sums_in_order(),
+            None => operation.accesses().all(is_inside) && loops.iter().enumerate().all(is_alone),
+        };
+        is_free && !reads_itself && !is_computed
+    }
 }
 
 /// The loops of a nest with one statement, outermost first, and that.
@@ -92,11 +149,4 @@ pub(crate) fn nest_of(outer: &Loop) -> Option<(Vec<&Loop>, &Operation)> {
             _ => return None,
         }
     }
-}
-
-/// Whether the iterations of a statement may come in any order.
-fn may_turn(operation: &Operation) -> bool {
-    let reads_itself = operation.loads.iter().any(|load| load.access.array == operation.target.array);
-    let is_computed = operation.accesses().any(|access| access.computed.is_some());
-    operation.reduction.is_some() && !operation.sums_in_order() && !reads_itself && !is_computed
 }

@@ -1,6 +1,6 @@
 //! Loops over which reductions add: which come inside, and that they change nothing of what is computed.
 
-use pushmem_rewriting::with_inner_reductions;
+use pushmem_rewriting::{with_inner_reductions, with_loops_of_output};
 
 use crate::common::{program, transformed};
 
@@ -45,4 +45,42 @@ fn sums_whose_order_matters_stay() {
     assert_eq!(with_inner_reductions(written.clone()).0, written);
     let (whole, _) = transformed(&program(&sums("i16", &format!("{BEGIN}{nest}"))), |program| program);
     assert_ne!(with_inner_reductions(whole.clone()).0, whole);
+}
+
+/// The nests that write `t`, after loops are as those of the output. Checks that this changes nothing of what is computed.
+fn loops_of_middle(middle: &str) -> String {
+    let first = "  - for x in 0..4:\n    - for y in 0..5:\n      - b[x, y] = a[x, y]\n";
+    let last = "  - for y in 0..5:\n    - for x in 0..4:\n      - o[x, y] = t[x, y]\n";
+    let arrays = "inputs: {a: {type: u16, shape: [4, 5]}}\noutputs: {o: {type: u16, shape: [4, 5]}}\nbuffers: {b: {type: u16, shape: [4, 5]}, t: {type: u16, shape: [4, 5]}}";
+    let text = format!("name: turned\n{arrays}\nnest:\n{first}{middle}{last}");
+    let (turned, again) = transformed(&program(&text), |program| with_loops_of_output(program).0);
+    let text = turned.to_string();
+    assert_eq!(with_loops_of_output(again).0.to_string(), text);
+    text.split_once(first).unwrap().1.strip_suffix(last).unwrap().to_owned()
+}
+
+#[test]
+fn loops_follow_those_of_the_output() {
+    let statement = "      - t[x, y] = b[x, y] + x as u16\n";
+    let middle = format!("  - for x in 0..4:\n    - for y in 0..5:\n{statement}");
+    assert_eq!(loops_of_middle(&middle), format!("  - for y in 0..5:\n    - for x in 0..4:\n{statement}"));
+}
+
+#[test]
+fn sums_follow_the_loops_of_the_output() {
+    let [first, sum] = ["t[x, y] = 0", "t[x, y] += b[x, y] * k as u16"];
+    let middle = format!(
+        "  - for x in 0..4:\n    - for y in 0..5:\n      - {first}\n  - for x in 0..4:\n    - for k in 0..3:\n      - for y in 0..5:\n        - {sum}\n"
+    );
+    let right = format!(
+        "  - for y in 0..5:\n    - for x in 0..4:\n      - {first}\n  - for y in 0..5:\n    - for x in 0..4:\n      - for k in 0..3:\n        - {sum}\n"
+    );
+    assert_eq!(loops_of_middle(&middle), right);
+}
+
+#[test]
+fn loops_stay_where_several_iterations_write_one_element() {
+    let middle =
+        "  - for x in 0..4:\n    - for y in 0..5:\n      - for k in 0..3:\n        - t[x, y] = b[x, y] + k as u16\n";
+    assert_eq!(loops_of_middle(middle), middle);
 }

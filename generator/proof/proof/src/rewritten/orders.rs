@@ -73,7 +73,8 @@ fn check_alone(pair: &Pair) -> Result<(), PartError> {
         source.loops[variable].extent == 1
             || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == variable))
     };
-    if adds || (0..source.loops.len()).all(is_alone) {
+    // Iterations in different ones of the loops that are kept come in the order of these.
+    if adds || (pair.kept..source.loops.len()).all(is_alone) {
         Ok(())
     } else {
         Err(other.error("its iterations are in another order, and several may write one element"))
