@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{AffineIndex, Index, ranges};
+use pushmem_nest::{AffineIndex, Index, Loop, ranges};
 
 use super::iterations::Pair;
 use super::{Place, Statement};
@@ -18,7 +18,10 @@ pub(super) fn check(pairs: &[Pair]) -> Result<(), PartError> {
     pairs.iter().filter(|pair| !pair.is_same()).try_for_each(check_alone)?;
     for (one, two) in dependent(pairs) {
         if one.source.number == two.source.number {
-            check_words(one, two)?;
+            // Of copies of one statement each was checked alone.
+            if one.other.origin.is_some_and(|origin| origin.word.is_some()) {
+                check_words(one, two)?;
+            }
             continue;
         }
         let (first, second) = if one.source.number < two.source.number { (one, two) } else { (two, one) };
@@ -68,13 +71,12 @@ fn check_alone(pair: &Pair) -> Result<(), PartError> {
     if adds && source.operation.sums_in_order() && !pair.is_in_order() {
         return Err(other.error("it adds numbers in another order"));
     }
-    let is_alone = |variable: usize| {
-        let mut indices = source.target.indices.iter().filter_map(Index::as_affine);
-        source.loops[variable].extent == 1
-            || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == variable))
-    };
     // Iterations in different ones of the loops that are kept come in the order of these.
-    if adds || (pair.kept..source.loops.len()).all(is_alone) {
+    let changed = |index: &AffineIndex| index.terms.iter().copied().filter(|(of, _)| *of >= pair.kept).collect_vec();
+    let indices = source.target.indices.iter().filter_map(Index::as_affine);
+    let shown = indices.flat_map(|index| digits(changed(index), 1, &source.loops)).collect_vec();
+    let is_shown = |variable: usize| source.loops[variable].extent == 1 || shown.contains(&variable);
+    if adds || (pair.kept..source.loops.len()).all(is_shown) {
         Ok(())
     } else {
         Err(other.error("its iterations are in another order, and several may write one element"))
@@ -114,18 +116,22 @@ fn shown(one: (&Statement, &Index), other: (&Statement, &Index), shared: usize) 
         AffineIndex { constant: index.constant, terms }.range(&ranges(statement.loops.iter().copied()))
     };
     let (Some(own), Some(others)) = (one.1.as_affine(), other.1.as_affine()) else { return Vec::new() };
-    let digits = around(own);
-    if digits != around(others) {
+    let terms = around(own);
+    if terms != around(others) {
         return Vec::new();
     }
     let ((low, high), (least, most)) = (inside((one.0, own)), inside((other.0, others)));
-    let mut span = high.max(most) - low.min(least) + 1;
-    for (variable, step) in digits.iter().sorted_by_key(|(_, step)| step.abs()) {
-        let extent = one.0.loops[*variable].extent;
+    digits(terms, high.max(most) - low.min(least) + 1, &one.0.loops)
+}
+
+/// The variables of terms, if the value of all together shows that of each, where other terms have so many values one after the other.
+fn digits(terms: Vec<(usize, i64)>, mut span: i64, loops: &[&Loop]) -> Vec<usize> {
+    for (variable, step) in terms.iter().sorted_by_key(|(_, step)| step.abs()) {
+        let extent = loops[*variable].extent;
         if extent > 1 && step.abs() < span {
             return Vec::new();
         }
         span += step.abs() * (extent - 1);
     }
-    digits.into_iter().map(|(variable, _)| variable).collect()
+    terms.into_iter().map(|(variable, _)| variable).collect()
 }

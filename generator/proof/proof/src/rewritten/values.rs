@@ -24,13 +24,13 @@ pub(super) fn are_same(copies: &[Statement], other: &Statement, word: Option<Wor
     own.operation.unit() == other.operation.unit() && same
 }
 
-/// Whether a statement loads the element that it writes, and joins it with what one of the program does in some iterations: in the order of these,
-/// unless any order is as good.
+/// Whether a statement joins the element that it writes, which it loads unless it is a reduction as well, with what one of the program does in some
+/// iterations: in the order of these, unless any order is as good.
 fn joins_same(copies: &[Statement], other: &Statement) -> bool {
     let (own, value) = (&copies[0], copies[0].expression.value);
-    let Some(operator) = own.reduction.filter(|_| other.reduction.is_none() && other.expression.value == value) else {
-        return false;
-    };
+    let reduces = other.reduction.is_some();
+    let joins = |operator: &Binary| other.reduction.is_none_or(|of| of == *operator) && other.expression.value == value;
+    let Some(operator) = own.reduction.filter(joins) else { return false };
     let pairs = copies.iter().map(|own| Pair { own, other, known: RefCell::default() }).collect_vec();
     let is_old = |of: &&Expression| match of.kind {
         ExpressionKind::Load(load) => other.loads.get(load).is_some_and(|of| pairs[0].place(&own.target, of, None)),
@@ -47,13 +47,19 @@ fn joins_same(copies: &[Statement], other: &Statement) -> bool {
             sum = left;
         }
         let mut in_order = pairs.iter().zip(joined.iter().rev());
-        return is_old(&sum)
+        return !reduces
+            && is_old(&sum)
             && joined.len() == copies.len()
             && in_order.all(|(pair, of)| pair.value(&pair.own.expression, of));
     }
     let mut joined = operands(&other.expression, operator);
-    let Some(old) = joined.iter().position(is_old).filter(|_| operator.identity(value).is_some()) else { return false };
-    joined.swap_remove(old);
+    if operator.identity(value).is_none() {
+        return false;
+    }
+    if !reduces {
+        let Some(old) = joined.iter().position(is_old) else { return false };
+        joined.swap_remove(old);
+    }
     let mut own =
         pairs.iter().flat_map(|pair| operands(&pair.own.expression, operator).into_iter().map(move |of| (pair, of)));
     own.all(|(pair, of)| {
