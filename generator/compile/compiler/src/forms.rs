@@ -7,8 +7,8 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Policy, Program, Witness};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::{
-    with_accumulators, with_edges, with_inner_reductions, with_loops_of_output, with_outer_reductions, with_outer_rows,
-    with_padding, with_serial_loads, without_edges,
+    with_accumulators, with_edges, with_inner_reductions, with_joined_lanes, with_loops_of_output,
+    with_outer_reductions, with_outer_rows, with_padding, with_rolled_copies, with_serial_loads, without_edges,
 };
 use pushmem_search::Search;
 
@@ -39,20 +39,27 @@ pub(crate) fn cheapest(
     let search = Search::new(&space, MOST_REFUSED, observe);
     let mut forms = Forms { hardware, space: &space, search, refused: None };
     let is_scan = source.policy() == Policy::Stencil && pipeline != Pipeline::Nests;
+    let spelled = [rolled(&source)?, Some(Form::of(source.clone()))];
+    let spelled = spelled.into_iter().flatten();
     if is_scan {
-        let form = Form::of(source.clone());
-        let turned = form.rewritten(&source, with_loops_of_output, "loops are as those of the output")?;
-        for form in std::iter::once(form).chain(turned) {
-            forms.run(form)?;
+        for form in spelled.clone() {
+            let turned = form.rewritten(&form.program, with_loops_of_output, "loops are as those of the output")?;
+            for form in std::iter::once(form).chain(turned) {
+                forms.run(form)?;
+            }
         }
     }
     let no_scan = forms.refused.take();
     let tries_nests = source.schedule.is_none() && !forms.search.best().is_some_and(|found| found.is_least());
-    match pipeline {
-        Pipeline::Nests => forms.run_nests(&as_coarse(&source))?,
-        Pipeline::Cheapest if is_scan && tries_nests => forms.run_nests(&as_coarse(&source))?,
-        Pipeline::Cheapest | Pipeline::Chosen if is_scan => {}
-        Pipeline::Cheapest | Pipeline::Chosen => forms.run_nests(&source)?,
+    let is_nests = match pipeline {
+        Pipeline::Nests => true,
+        Pipeline::Cheapest => !is_scan || tries_nests,
+        Pipeline::Chosen => !is_scan,
+    };
+    for Form { program, changes, .. } in spelled.filter(|_| is_nests) {
+        let is_coarse = is_scan || pipeline == Pipeline::Nests;
+        let program = if is_coarse { as_coarse(&program) } else { program };
+        forms.run_nests(&program, &changes)?;
     }
     let Forms { search, refused, .. } = forms;
     match search.into_parts() {
@@ -68,6 +75,15 @@ pub(crate) fn cheapest(
     }
 }
 
+/// The program with loops in the place of copies that it spells out, proven; nothing if there are none.
+fn rolled(source: &Program) -> Result<Option<Form>, CompileError> {
+    let (rolled, witness) = with_rolled_copies(source.clone());
+    prove(&rolled, source, &witness)?;
+    let (joined, witness) = with_joined_lanes(rolled.clone());
+    prove(&joined, &rolled, &witness)?;
+    Ok((joined != *source).then(|| Form { changes: vec!["copies are lanes"], ..Form::of(joined) }))
+}
+
 /// The search through the forms of a program.
 struct Forms<'s, 'a> {
     hardware: Hardware<'a>,
@@ -80,12 +96,12 @@ struct Forms<'s, 'a> {
 impl<'a> Forms<'_, 'a> {
     /// Coarse pipelines: arrays in memories are copied with the edge that windows read beyond them, element by element or the edge
     /// first. The loops over which reductions add are where the program has them, inside of the others, outside of them, or inside of rows.
-    fn run_nests(&mut self, source: &Program) -> Result<(), CompileError> {
+    fn run_nests(&mut self, source: &Program, changes: &[&'static str]) -> Result<(), CompileError> {
         let (whole, witness) = without_edges(source.clone());
         prove(&whole, source, &witness)?;
         let (padded, witness) = with_padding(whole.clone());
         prove(&whole, &padded, &witness)?;
-        let padded = Form::of(padded);
+        let padded = Form { changes: changes.to_vec(), ..Form::of(padded) };
         let cut = padded.rewritten(&padded.program, with_edges, "edges are written first")?;
         let orders: [(Rewrite, _); 4] = [
             (with_inner_reductions, "loops of sums are inside"),

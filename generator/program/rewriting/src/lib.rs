@@ -5,19 +5,24 @@
 //! that was compiled with the one that was written.
 
 mod accumulators;
+mod digits;
 mod edges;
 mod halves;
+mod lanes;
 mod levels;
 mod orders;
 mod padding;
 mod random_access;
+mod rolled;
 mod serial_loads;
 
 pub use accumulators::with_accumulators;
 pub use edges::{with_edges, without_edges};
 pub use halves::with_halves;
+pub use lanes::with_joined_lanes;
 pub use levels::with_copies;
 pub use orders::{with_inner_reductions, with_loops_of_output, with_outer_reductions, with_outer_rows};
 pub use padding::with_padding;
 pub use random_access::with_random_access;
+pub use rolled::with_rolled_copies;
 pub use serial_loads::with_serial_loads;

@@ -1,9 +1,7 @@
 //! The order of the loops of a nest: those over which a statement adds, and those of the elements that it writes.
 
 use itertools::Itertools;
-use pushmem_nest::{
-    Access, AffineIndex, Array, ArrayKind, Index, Loop, Node, Operation, Program, StatementOrigin, Witness,
-};
+use pushmem_nest::{Access, AffineIndex, ArrayKind, Index, Loop, Node, Operation, Program, StatementOrigin, Witness};
 
 /// Puts the loops over which a reduction adds inside of the others of its nest, each kind in the order of the program: all terms of an element come
 /// one after the other, so that no memory keeps its sum meanwhile.
@@ -31,13 +29,14 @@ pub fn with_outer_rows(program: Program) -> (Program, Witness) {
 /// Puts the loops over which a reduction adds outside of the others of its nest: a term is added to all elements before the next one, so that
 /// what all of them take, as the weight of a layer, is taken once.
 ///
-/// A nest stays as it is as in [`with_inner_reductions`]; loops that are unrolled altogether stay inside.
+/// A nest stays as it is as in [`with_inner_reductions`]; lanes stay inside, also those of loops that are unrolled in part, and so have steps.
 #[must_use]
 pub fn with_outer_reductions(program: Program) -> (Program, Witness) {
-    with_order(program, &|target, variable, level| match level.extent > level.unroll {
+    let rank = |target: &Access, variable: usize, level: &Loop| match level.extent > level.unroll {
         true => usize::from(target.follows(variable)),
         false => 2,
-    })
+    };
+    with_order_of(program, &rank, true)
 }
 
 /// Puts the loops of all nests into the order of the one that writes the last output, dimension by dimension of what they write: rows or columns
@@ -70,20 +69,43 @@ pub fn with_loops_of_output(program: Program) -> (Program, Witness) {
 type Rank<'a> = &'a dyn Fn(&Access, usize, &Loop) -> usize;
 
 /// Puts the loops of nests into another order.
-fn with_order(mut program: Program, rank: Rank) -> (Program, Witness) {
+fn with_order(program: Program, rank: Rank) -> (Program, Witness) {
+    with_order_of(program, rank, false)
+}
+
+/// Puts the loops of nests into another order, those that are unrolled in part as steps and lanes where loops are `cut`.
+fn with_order_of(mut program: Program, rank: Rank, cuts: bool) -> (Program, Witness) {
     let mut witness = Witness { statements: Vec::new(), ..Witness::same(&program) };
+    let operations = program.operations();
+    let variables = operations.iter().flat_map(|(loops, _)| loops).map(|level| level.variable.clone());
+    let names = variables.unique().collect();
     let nest = std::mem::take(&mut program.nest);
-    let mut turning = Turning { arrays: &program.arrays, rank, statements: &mut witness.statements };
-    program.nest = nest.into_iter().map(|node| turning.ordered(node, 0)).collect();
-    (program, witness)
+    let mut turning = Turning { program: &program, names, rank, cuts, statements: &mut witness.statements };
+    let nest = nest.into_iter().map(|node| turning.ordered(node, 0)).collect();
+    (Program { nest, ..program }, witness)
 }
 
 /// The pass.
 struct Turning<'a> {
-    arrays: &'a [Array],
+    /// The program, without the nest.
+    program: &'a Program,
+    /// The variables of all loops.
+    names: Vec<String>,
     rank: Rank<'a>,
+    /// Whether loops that are unrolled in part become two.
+    cuts: bool,
     /// The origins of the statements so far.
     statements: &'a mut Vec<Option<StatementOrigin>>,
+}
+
+/// A loop that has become of one of a nest.
+struct Part {
+    /// The number of the old one in the nest, outermost 0.
+    of: usize,
+    /// By how much the variable of the old one grows in an iteration.
+    step: i64,
+    /// The loop, without its body.
+    level: Loop,
 }
 
 impl Turning<'_> {
@@ -108,17 +130,42 @@ impl Turning<'_> {
     /// A nest with its loops in another order, and the variables of its old loops. Nothing if it stays as it is.
     fn turned(&self, outer: &Loop, depth: usize) -> Option<(Node, Vec<AffineIndex>)> {
         let (loops, operation) = nest_of(outer)?;
-        let rank = |place: &usize| (self.rank)(&operation.target, depth + place, loops[*place]);
-        let order = (0..loops.len()).sorted_by_key(rank).collect_vec();
-        let runs = |place: &&usize| loops[**place].extent > loops[**place].unroll;
+        let parts = loops.iter().enumerate().flat_map(|(of, level)| self.parts(of, level)).collect_vec();
+        let rank = |part: &usize| (self.rank)(&operation.target, depth + parts[*part].of, &parts[*part].level);
+        let order = (0..parts.len()).sorted_by_key(rank).collect_vec();
+        let runs = |part: &&usize| parts[**part].level.extent > parts[**part].level.unroll;
         if !self.may_turn(operation, &loops, depth) || order.iter().filter(runs).is_sorted() {
             return None;
         }
-        let new = |place: usize| depth + order.iter().position(|other| *other == place).expect("each loop has a place");
-        let variables = (0..depth).chain((0..loops.len()).map(new)).map(AffineIndex::variable).collect_vec();
+        // The parts of a loop that was cut begin at 0.
+        let starts = parts.iter().map(|part| loops[part.of].min - part.level.min);
+        let mut values = vec![AffineIndex::default(); loops.len()];
+        for (part, start) in parts.iter().zip(starts) {
+            values[part.of] = AffineIndex::constant(start);
+        }
+        for (place, part) in order.iter().enumerate() {
+            let Part { of, step, .. } = parts[*part];
+            values[of] = values[of].plus(&AffineIndex::variable(depth + place), step)?;
+        }
+        let variables = (0..depth).map(AffineIndex::variable).chain(values).collect_vec();
         let statement = Node::Operation(Box::new(operation.in_loops(&variables)?));
-        let around = |body: Node, place: &usize| Node::Loop(Loop { body: vec![body], ..loops[*place].clone() });
+        let around = |body: Node, part: &usize| Node::Loop(Loop { body: vec![body], ..parts[*part].level.clone() });
         Some((order.iter().rev().fold(statement, around), variables))
+    }
+
+    /// What becomes of a loop of a nest: itself, or its steps and its lanes.
+    fn parts(&self, of: usize, level: &Loop) -> Vec<Part> {
+        let Loop { variable, extent, unroll, span, .. } = level;
+        let part = |variable: &str, (min, extent, unroll): (i64, i64, i64), step| {
+            let level = Loop { variable: variable.to_owned(), min, extent, unroll, body: Vec::new(), span: *span };
+            Part { of, step, level }
+        };
+        if !self.cuts || *unroll == 1 || unroll == extent {
+            return vec![part(variable, (level.min, *extent, *unroll), 1)];
+        }
+        let names = self.names.iter().map(String::as_str).collect_vec();
+        let lane = self.program.unused_name(&format!("{variable}_lane"), &names);
+        vec![part(variable, (0, extent / unroll, 1), *unroll), part(&lane, (0, *unroll, *unroll), 1)]
     }
 
     /// Whether the iterations of a statement in these loops, with others around, may come in any order. A statement that only writes keeps
@@ -126,7 +173,7 @@ impl Turning<'_> {
     fn may_turn(&self, operation: &Operation, loops: &[&Loop], depth: usize) -> bool {
         let reads_itself = operation.loads.iter().any(|load| load.access.array == operation.target.array);
         let is_computed = operation.accesses().any(|access| access.computed.is_some());
-        let is_inside = |access: &Access| self.arrays[access.array].kind == ArrayKind::Buffer;
+        let is_inside = |access: &Access| self.program.arrays[access.array].kind == ArrayKind::Buffer;
         let is_alone = |(place, level): (usize, &&Loop)| {
             let mut indices = operation.target.indices.iter().filter_map(Index::as_affine);
             level.extent == 1 || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == depth + place))

@@ -5,4 +5,5 @@ mod edges;
 mod levels;
 mod orders;
 mod padding;
+mod rolled;
 mod serial_loads;
