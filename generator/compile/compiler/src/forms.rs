@@ -8,7 +8,8 @@ use pushmem_nest::{Level, Policy, Program, Witness};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::{
     with_accumulators, with_edges, with_inner_reductions, with_joined_lanes, with_loops_of_output,
-    with_outer_reductions, with_outer_rows, with_padding, with_rolled_copies, with_serial_loads, without_edges,
+    with_outer_reductions, with_outer_rows, with_outside_loads, with_padding, with_rolled_copies, with_serial_loads,
+    without_edges,
 };
 use pushmem_search::Search;
 
@@ -39,7 +40,7 @@ pub(crate) fn cheapest(
     let search = Search::new(&space, MOST_REFUSED, observe);
     let mut forms = Forms { hardware, space: &space, search, refused: None };
     let is_scan = source.policy() == Policy::Stencil && pipeline != Pipeline::Nests;
-    let spelled = [rolled(&source)?, Some(Form::of(source.clone()))];
+    let spelled = [respelled(&source)?, Some(Form::of(source.clone()))];
     let spelled = spelled.into_iter().flatten();
     if is_scan {
         for form in spelled.clone() {
@@ -49,7 +50,8 @@ pub(crate) fn cheapest(
             }
         }
     }
-    let no_scan = forms.refused.take();
+    // One of several spellings may be a scan.
+    let no_scan = forms.refused.take().filter(|_| forms.search.best().is_none());
     let tries_nests = source.schedule.is_none() && !forms.search.best().is_some_and(|found| found.is_least());
     let is_nests = match pipeline {
         Pipeline::Nests => true,
@@ -75,13 +77,28 @@ pub(crate) fn cheapest(
     }
 }
 
-/// The program with loops in the place of copies that it spells out, proven; nothing if there are none.
-fn rolled(source: &Program) -> Result<Option<Form>, CompileError> {
-    let (rolled, witness) = with_rolled_copies(source.clone());
-    prove(&rolled, source, &witness)?;
-    let (joined, witness) = with_joined_lanes(rolled.clone());
-    prove(&joined, &rolled, &witness)?;
-    Ok((joined != *source).then(|| Form { changes: vec!["copies are lanes"], ..Form::of(joined) }))
+/// The program with loops in the place of copies, and reads beyond arrays in that of edges, that it spells out, proven; nothing if there are none.
+fn respelled(source: &Program) -> Result<Option<Form>, CompileError> {
+    let rewrites: [(Rewrite, _); 3] = [
+        (with_rolled_copies, "copies are lanes"),
+        (with_joined_lanes, "copies are lanes"),
+        (with_outside_loads, "edges are outside"),
+    ];
+    let mut form = Form::of(source.clone());
+    for (rewrite, change) in rewrites {
+        loop {
+            let (program, witness) = rewrite(form.program.clone());
+            prove(&program, &form.program, &witness)?;
+            if program == form.program {
+                break;
+            }
+            form.program = program;
+            if !form.changes.contains(&change) {
+                form.changes.push(change);
+            }
+        }
+    }
+    Ok(Some(form).filter(|form| !form.changes.is_empty()))
 }
 
 /// The search through the forms of a program.

@@ -2,7 +2,7 @@
 
 use pushmem_nest::Program;
 use pushmem_proof::prove_rewritten;
-use pushmem_rewriting::{with_edges, without_edges};
+use pushmem_rewriting::{with_edges, with_outside_loads, without_edges};
 
 use crate::common::{program, transformed};
 
@@ -136,4 +136,57 @@ fn an_edge_that_is_another_is_found() {
         let found = prove_rewritten(&source, &program(&text), &witness).unwrap_err().to_string();
         assert!(found.contains(reason), "{from} {to}: {found}");
     }
+}
+
+/// A program whose second nest writes within an edge that the first one writes, by these texts, and its nest without the edge if there is one. Checks
+/// that this changes nothing, which the proof says, too.
+fn without_written_edge(edge: &str, within: &str, last: &str) -> Option<String> {
+    let source = program(&format!(
+        "
+name: edged
+inputs: {{input: {{type: i16, shape: [6, 5]}}}}
+outputs: {{output: {{type: i16, shape: [6, 5]}}}}
+buffers: {{edged: {{type: i16, shape: [8, 7]}}}}
+nest:
+{edge}  - for y in 0..5:
+    - for x in 0..6:
+      - {within}
+  - for y in 0..5:
+    - for x in 0..6:
+      - {last}
+"
+    ));
+    let (result, again) = transformed(&source, |program| with_outside_loads(program).0);
+    assert_eq!(with_outside_loads(again.clone()).0, again);
+    prove_rewritten(&result, &source, &with_outside_loads(source.clone()).1).unwrap();
+    (result != source).then(|| result.to_string().split_once("buffers:\n").unwrap().1.to_owned())
+}
+
+const EDGE: &str = "  - for y in 0..7:\n    - for x in 0..8:\n      - edged[x, y] = 3\n";
+const WITHIN: &str = "edged[x + 1, y + 1] = 2 * input[x, y]";
+const LAST: &str = "output[x, y] = edged[x, y] + edged[x + 2, y + 2]";
+
+#[test]
+fn what_is_read_beyond_an_array_is_no_edge_of_it() {
+    let text = without_written_edge(EDGE, WITHIN, LAST).unwrap();
+    let right = "  edged: {type: i16, shape: [6, 5], min: [1, 1]}
+nest:
+  - for y in 0..5:
+    - for x in 0..6:
+      - edged[x + 1, y + 1] = 2 * input[x, y]
+  - for y in 0..5:
+    - for x in 0..6:
+      - output[x, y] = outside(edged[x, y], 3) + outside(edged[x + 2, y + 2], 3)
+";
+    assert_eq!(text, right);
+}
+
+#[test]
+fn edges_stay_where_more_is_written_or_read() {
+    let half = "  - for y in 0..7:\n    - for x in 0..8:\n      - edged[x, y] = 3\n  - for y in 0..1:\n    - for x in 0..8:\n      - edged[x, y] = 4\n";
+    assert_eq!(without_written_edge(half, WITHIN, LAST), None);
+    assert_eq!(without_written_edge(EDGE, "edged[x + 1, y + 1] = edged[x, y] + input[x, y]", LAST), None);
+    assert_eq!(without_written_edge(EDGE, "edged[x + 1, y + 1] += input[x, y]", LAST), None);
+    let of_loop = "  - for y in 0..7:\n    - for x in 0..8:\n      - edged[x, y] = x as i16\n";
+    assert_eq!(without_written_edge(of_loop, WITHIN, LAST), None);
 }

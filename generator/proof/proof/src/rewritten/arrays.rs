@@ -44,10 +44,11 @@ pub(super) fn of_source<'a>(
         let (Some(target), Some(loads)) = (target, loads) else {
             return Err(statement.error("an index of it is beyond the limits"));
         };
-        let statement = Statement { target, loads, ..statement };
         match statement.origin {
-            Some(_) => of_source.push(statement),
-            None if copies(&statement) => {}
+            // Nothing is written beyond an array.
+            Some(_) => of_source.push(Statement { target: Place { outside: None, ..target }, loads, ..statement }),
+            None if is_edge(&statement, holders[statement.target.array].origin.outside) => {}
+            None if copies(&Statement { target, loads, ..statement.clone() }) => {}
             None => return Err(statement.error("it does not only copy an element")),
         }
     }
@@ -123,6 +124,12 @@ fn copies(statement: &Statement) -> bool {
         && statement.loads == [statement.target.clone()]
 }
 
+/// Whether all that a statement does is to write the value beyond an array.
+fn is_edge(statement: &Statement, outside: Option<i64>) -> bool {
+    let is_value = outside.is_some_and(|value| statement.expression.kind == ExpressionKind::Constant(value));
+    is_value && statement.reduction.is_none() && statement.operation.share.is_none() && !statement.chooses()
+}
+
 /// An array that is none of the program, among the statements.
 struct Held<'a> {
     holder: &'a Holder<'a>,
@@ -154,6 +161,9 @@ impl Held<'_> {
             return Err("its first statement does not write all of it");
         }
         let is_copy = |statement: &Statement| statement.origin.is_none();
+        if is_filled && is_copy(first) && is_edge(first, *outside) {
+            return self.is_edged(others).then_some(()).ok_or("it is not the array of the program with an edge");
+        }
         let between = |statement: &&Statement| statement.is_between((Some(*first).filter(|_| is_filled), last), *depth);
         let mut meanwhile = self.statements.iter().filter(between);
         let is_held = |place: &Place| {
@@ -185,6 +195,24 @@ impl Held<'_> {
             !copies_it && statement.places().any(|place| place.array != number && is_held(place))
         };
         if meanwhile.any(uses_others) { Err("the array that it goes to is used meanwhile") } else { Ok(()) }
+    }
+
+    /// Whether it is the array of the program, with the value beyond that where nothing else is written: after the edge, one statement writes all
+    /// elements of the array.
+    fn is_edged(&self, others: &[&Statement]) -> bool {
+        let Holder { array, number, origin: ArrayOrigin { depth, elements, word, .. }, held, .. } = self.holder;
+        let rank = array.shape.len();
+        let is_alike = (*depth..depth + rank).map(AffineIndex::variable).eq(elements.iter().cloned());
+        let Ok(within) = others.iter().filter(|other| other.target.array == *number).exactly_one() else {
+            return false;
+        };
+        let bounds = ranges(within.loops.iter().copied());
+        let follows = |(dimension, index): (usize, &Index)| {
+            let affine = index.as_affine().filter(|affine| matches!(affine.terms[..], [(of, 1)] if of >= *depth))?;
+            (affine.range(&bounds) == (held.min[dimension], held.max(dimension))).then_some(affine.terms[0].0)
+        };
+        let loops = within.target.indices.iter().enumerate().map(follows).collect::<Option<Vec<_>>>();
+        is_alike && word.is_none() && within.origin.is_some() && loops.is_some_and(|loops| loops.iter().all_unique())
     }
 
     /// Whether all elements of it that a statement accesses are there. Data may choose them, and there may be a constant beyond them, if
