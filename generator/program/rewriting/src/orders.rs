@@ -1,5 +1,7 @@
 //! The order of the loops of a nest: those over which a statement adds, and those of the elements that it writes.
 
+use std::collections::HashMap;
+
 use itertools::Itertools;
 use pushmem_nest::{Access, AffineIndex, ArrayKind, Index, Loop, Node, Operation, Program, StatementOrigin, Witness};
 
@@ -39,6 +41,26 @@ pub fn with_outer_reductions(program: Program) -> (Program, Witness) {
     with_order_of(program, &rank, true)
 }
 
+/// Puts the loops over which a reduction adds outside of the others of its nest, as [`with_outer_reductions`] does, and the others into the order of
+/// the nest that writes the first values of its elements: a memory that stores words as they come, several in a row, then stores both alike.
+#[must_use]
+pub fn with_loops_of_first_values(program: Program) -> (Program, Witness) {
+    let operations = program.operations();
+    let begins = |(_, operation): &&(Vec<&Loop>, &Operation)| operation.reduction.is_none();
+    let places =
+        operations.iter().filter(begins).map(|(loops, first)| (first.target.array, places_of_dimensions(loops, first)));
+    let places: HashMap<usize, Vec<usize>> = places.collect();
+    let rank = |target: &Access, variable: usize, level: &Loop| match (
+        level.extent > level.unroll,
+        dimension_of(target, variable),
+    ) {
+        (true, None) => 0,
+        (true, Some(dimension)) => 1 + places.get(&target.array).map_or(0, |places| places[dimension]),
+        (false, _) => usize::MAX,
+    };
+    with_order_of(program.clone(), &rank, true)
+}
+
 /// Puts the loops of all nests into the order of the one that writes the last output, dimension by dimension of what they write: rows or columns
 /// then go from nest to nest without a memory that turns them.
 ///
@@ -51,18 +73,25 @@ pub fn with_loops_of_output(program: Program) -> (Program, Witness) {
         let same = Witness::same(&program);
         return (program, same);
     };
-    let outermost = |index: &Index| {
-        let runs = |variable: &usize| loops[*variable].extent > loops[*variable].unroll;
-        index.variables().into_iter().find(runs).unwrap_or(loops.len())
-    };
-    let places = last.target.indices.iter().map(outermost).collect_vec();
+    let places = places_of_dimensions(&loops, last);
     with_order(program, &|target, variable, _| {
         if target.indices.len() != places.len() {
             return 0;
         }
-        let of = target.indices.iter().position(|index| index.variables().contains(&variable));
-        of.map_or(usize::MAX, |dimension| places[dimension])
+        dimension_of(target, variable).map_or(usize::MAX, |dimension| places[dimension])
     })
+}
+
+/// For each dimension of the elements that a statement writes, the outermost of its loops that goes through it.
+fn places_of_dimensions(loops: &[&Loop], operation: &Operation) -> Vec<usize> {
+    let runs = |variable: &usize| loops[*variable].extent > loops[*variable].unroll;
+    let outermost = |index: &Index| index.variables().into_iter().find(runs).unwrap_or(loops.len());
+    operation.target.indices.iter().map(outermost).collect()
+}
+
+/// The dimension of an element that follows a variable.
+fn dimension_of(target: &Access, variable: usize) -> Option<usize> {
+    target.indices.iter().position(|index| index.variables().contains(&variable))
 }
 
 /// The place of a loop among those of a nest, from the number of its variable: lower ones are outside.

@@ -1,6 +1,7 @@
 //! Loops over which reductions add: which come inside, and that they change nothing of what is computed.
 
-use pushmem_rewriting::{with_inner_reductions, with_loops_of_output};
+use pushmem_nest::{Program, Witness};
+use pushmem_rewriting::{with_inner_reductions, with_loops_of_first_values, with_loops_of_output};
 
 use crate::common::{program, transformed};
 
@@ -15,11 +16,15 @@ fn sums(element: &str, nest: &str) -> String {
 const BEGIN: &str = "  - for t in 0..2:\n    - for y in 0..4:\n      - s[y, t] = 0\n";
 
 /// Checks that other loops change nothing; returns the nest after that of the first values.
-fn turned(text: &str) -> String {
-    let (turned, again) = transformed(&program(text), |program| with_inner_reductions(program).0);
+fn turned_by(text: &str, rewrite: fn(Program) -> (Program, Witness)) -> String {
+    let (turned, again) = transformed(&program(text), |program| rewrite(program).0);
     let text = turned.to_string();
-    assert_eq!(with_inner_reductions(again).0.to_string(), text);
+    assert_eq!(rewrite(again).0.to_string(), text);
     text.split_once("s[y, t] = 0\n").map(|(_, rest)| rest.to_owned()).unwrap()
+}
+
+fn turned(text: &str) -> String {
+    turned_by(text, with_inner_reductions)
 }
 
 #[test]
@@ -28,6 +33,14 @@ fn loops_of_sums_come_inside_in_their_order() {
     let right = "  - for t in 0..2:\n    - for y in 0..4 unroll 2:\n      - for z in 0..5:\n        - for x in 0..3:\n";
     let found = turned(&sums("i16", &format!("{BEGIN}{nest}")));
     assert!(found.starts_with(right) && found.contains("(a[x, y, z] as i32 + x - 2 * z) as i16"), "{found}");
+}
+
+#[test]
+fn loops_of_sums_come_outside_of_those_of_first_values() {
+    let nest = "  - for y in 0..4:\n    - for z in 0..5:\n      - for t in 0..2:\n        - for x in 0..3:\n          - s[y, t] += a[x, y, z]\n";
+    let right = "  - for z in 0..5:\n    - for x in 0..3:\n      - for t in 0..2:\n        - for y in 0..4:\n";
+    let found = turned_by(&sums("u16", &format!("{BEGIN}{nest}")), with_loops_of_first_values);
+    assert!(found.starts_with(right), "{found}");
 }
 
 #[test]
