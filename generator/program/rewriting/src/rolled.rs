@@ -1,8 +1,11 @@
 //! Copies that a program spells out: statements, and terms of sums, that differ in their elements alone.
 
+use std::collections::HashSet;
+
 use itertools::Itertools;
 use pushmem_nest::{
-    AffineIndex, Expression, ExpressionKind, Index, Load, Loop, Node, Operation, Program, StatementOrigin, Witness,
+    AffineIndex, Expression, ExpressionKind, Index, Load, Loop, Node, Operation, Part, Program, StatementOrigin,
+    Witness,
 };
 
 use crate::digits::shows;
@@ -132,7 +135,12 @@ fn rolled_terms(operation: &Operation, variable: usize) -> Option<Rolled> {
     let operator = operation.reduction.filter(|_| may_roll(operation))?;
     let mut terms = Vec::new();
     let mut open = vec![&operation.expression];
+    let mut seen = HashSet::new();
     while let Some(of) = open.pop() {
+        // A value that is a term twice is no copy of itself. Of sums of values that stand for each other, there are exponentially many terms.
+        if !seen.insert(Part(of)) {
+            return None;
+        }
         match &of.kind {
             ExpressionKind::Binary { operator: by, left, right }
                 if *by == operator && of.value == operation.expression.value =>
