@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_files::counted;
-use pushmem_nest::{ArrayKind, Loop, Operation, Program};
+use pushmem_files::{Diagnostic, counted};
+use pushmem_nest::{ArrayKind, Loop, Node, Operation, Program, Span};
 use serde::Serialize;
 
 use crate::compile::Compiled;
@@ -140,15 +140,19 @@ fn users(compiled: &Compiled) -> BTreeMap<User, Busy> {
     users
 }
 
+/// The users that are too slow for half of the cycles of the busiest, and the cycles then: more than half where one waits for its own results.
+fn slow(users: &BTreeMap<User, Busy>, most: u64) -> (BTreeSet<&User>, u64) {
+    let waits = users.values().filter(|busy| busy.recurs).map(|busy| busy.cycles).max().unwrap_or(0);
+    let then = most.div_ceil(2).max(waits);
+    (users.iter().filter(|(_, busy)| busy.cycles > then).map(|(user, _)| user).collect(), then)
+}
+
 /// Twice the copies of all users that are too slow for half of the cycles of the busiest; nothing where one of them waits for its own
 /// results.
 fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Option<NextStep> {
     let program = &compiled.program;
     let operations = program.operations();
-    let half = most.div_ceil(2);
-    let waits = users.values().filter(|busy| busy.recurs).map(|busy| busy.cycles).max().unwrap_or(0);
-    let then = half.max(waits);
-    let slow: BTreeSet<&User> = users.iter().filter(|(_, busy)| busy.cycles > then).map(|(user, _)| user).collect();
+    let (slow, then) = slow(users, most);
     let in_sequence = compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none());
     let gained = match in_sequence {
         // All of them, one after the other.
@@ -174,6 +178,71 @@ fn next_step(compiled: &Compiled, users: &BTreeMap<User, Busy>, most: u64) -> Op
         processing_elements: datapaths.iter().map(|datapath| datapath.processing_elements()).sum(),
         words: words.count() as u64,
     })
+}
+
+/// The program with its [next step](NextStep): of the loops around each statement that is too slow, the innermost that is unrolled in part has
+/// twice the copies, or else the innermost that can.
+///
+/// # Errors
+/// More copies do not help; a statement that is too slow shares a unit, or no loop around it can have twice the copies.
+pub fn with_next_step(compiled: &Compiled) -> Result<Program, Diagnostic> {
+    let mut program = compiled.source.clone();
+    let users = users(compiled);
+    let most = users.values().map(|busy| busy.cycles).max().unwrap_or(0);
+    if next_step(compiled, &users, most).is_none() {
+        let message = format!("more copies do not help `{}`: its bottleneck waits for its own results", program.name);
+        return Err(Diagnostic::new(message));
+    }
+    let operations = compiled.program.operations();
+    let mut wanted = Vec::new();
+    for user in slow(&users, most).0 {
+        match user {
+            User::Input(_) => {}
+            User::Operation(number) => wanted.push(operations[*number].1.span),
+            User::Unit(name) => {
+                let message = format!("statements share `{name}`, which is too slow: give them units of their own");
+                return Err(Diagnostic::new(message));
+            }
+        }
+    }
+    let wanted = with_twice_the_copies(&mut program.nest, 0, &wanted, &|level| level.unroll > 1);
+    let left = with_twice_the_copies(&mut program.nest, 0, &wanted, &|_| true);
+    match left.first() {
+        None => Ok(program),
+        Some(span) => Err(program
+            .diagnostic(*span, "no loop around this statement can have twice the copies")
+            .with_help("give a loop an extent that is a multiple of twice its unroll factor")),
+    }
+}
+
+/// Unrolls loops around statements twice as far, the innermost of those that may, where copies write elements of their own or add. `depth` loops
+/// are around the nodes. Returns the statements that are left.
+fn with_twice_the_copies(nodes: &mut [Node], depth: usize, wanted: &[Span], may: &dyn Fn(&Loop) -> bool) -> Vec<Span> {
+    let mut left = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Operation(operation) => left.extend(wanted.contains(&operation.span).then_some(operation.span)),
+            Node::Loop(level) => {
+                let mut inside = with_twice_the_copies(&mut level.body, depth + 1, wanted, may);
+                let is_even = level.extent % (2 * level.unroll) == 0;
+                if !inside.is_empty() && is_even && may(level) && level.body.iter().all(|node| has_copies(node, depth))
+                {
+                    level.unroll *= 2;
+                    inside.clear();
+                }
+                left.append(&mut inside);
+            }
+        }
+    }
+    left
+}
+
+/// Whether copies along a loop, of those around, write elements of their own or add.
+fn has_copies(node: &Node, variable: usize) -> bool {
+    match node {
+        Node::Operation(operation) => operation.reduction.is_some() || operation.target.follows(variable),
+        Node::Loop(level) => level.body.iter().all(|node| has_copies(node, variable)),
+    }
 }
 
 /// `sums` in line 42, busy in 8064 of … cycles.

@@ -21,7 +21,7 @@ mod stages;
 mod tile_counts;
 mod trial;
 
-pub use bottleneck::{Bottleneck, NextStep};
+pub use bottleneck::{Bottleneck, NextStep, with_next_step};
 pub use compile::{CoarsePlan, Compiled, plan, plan_as};
 pub use emit::CompileStage;
 pub use error::CompileError;

@@ -4,6 +4,7 @@ use pushmem_datapaths::Datapath;
 use pushmem_schedule::{CoarseOptions, Schedule, coarse};
 use serde::Serialize;
 
+use crate::bottleneck::Bottleneck;
 use crate::compile::{CoarsePlan, Compiled};
 
 /// The share of the cycles of a run in which a multiplier begins a multiplication, on average over all multipliers, from 0
@@ -18,6 +19,8 @@ pub struct OccupancyComparison {
     pub double_buffered: Option<f64>,
     /// With all optimizations of loops: the accelerator's own.
     pub loop_optimized: f64,
+    /// The most that the copies of the program allow: that of images one after the other in which the [busiest](Bottleneck) never waits.
+    pub limit: f64,
 }
 
 impl OccupancyComparison {
@@ -39,6 +42,7 @@ impl OccupancyComparison {
             sequential: share(&compiled.sequential()),
             double_buffered: coarse(pipeline, &plain).ok().map(|plain| share(&plain.schedule)),
             loop_optimized: share(&compiled.schedule),
+            limit: Bottleneck::of(compiled).map_or(1.0, |busiest| work.share(busiest.cycles as i64)),
         })
     }
 }

@@ -210,7 +210,7 @@ impl fmt::Display for Report {
             "kernels",
             format!("{} with {}{multiplexed}", self.kernels, counted(self.processing_elements, "processing element")),
         )?;
-        if let Some(OccupancyComparison { sequential, double_buffered, loop_optimized }) = &self.occupancy {
+        if let Some(OccupancyComparison { sequential, double_buffered, loop_optimized, limit }) = &self.occupancy {
             let percent = |share: f64| format!("{:.1} %", 100.0 * share);
             let of = match self.multipliers {
                 0 => counted(self.processing_elements, "processing element"),
@@ -218,9 +218,11 @@ impl fmt::Display for Report {
             };
             let buffered =
                 double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
-            let value =
-                format!("{} of {of} ({} in sequence{buffered})", percent(*loop_optimized), percent(*sequential));
-            line("compute occupancy", value)?;
+            let [own, sequential, limit] = [*loop_optimized, *sequential, *limit].map(percent);
+            line("compute occupancy", format!("{own} of {of} ({sequential} in sequence{buffered})"))?;
+            if let Some(Bottleneck { name, .. }) = &self.bottleneck {
+                line("occupancy limit", format!("{limit}, as `{name}` has no more copies"))?;
+            }
         }
         line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;
         let proof = match self.proven_cycles {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Command, FromArgMatches, ValueEnum};
 use pushmem_bus::{Shell, tile_files};
-use pushmem_compiler::{CompileStage, Trial};
+use pushmem_compiler::{CompileStage, Compiled, Trial, with_next_step};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_images::Image;
@@ -163,21 +163,25 @@ enum Emit {
     Routing,
     /// On an array: the register writes. `--configuration` reads them.
     Bitstream,
+    /// The program with the next step of the report: twice the copies of what is too slow.
+    NextStep,
 }
 
 impl Emit {
-    /// The stage of the compiler; nothing, if it is one of the mapper.
-    fn stage(self) -> Option<CompileStage> {
-        match self {
-            Emit::Loopnest => Some(CompileStage::LoopNest),
-            Emit::Schedule => Some(CompileStage::Schedule),
-            Emit::Buffers => Some(CompileStage::Buffers),
-            Emit::Kernels => Some(CompileStage::Kernels),
-            Emit::Graph => Some(CompileStage::Graph),
-            Emit::Mapping => Some(CompileStage::Mapping),
-            Emit::Config => Some(CompileStage::Config),
-            Emit::Netlist | Emit::Placement | Emit::Routing | Emit::Bitstream => None,
-        }
+    /// The stage of the compiler as text, by the back end's own text of a stage; nothing, if it is one of the mapper.
+    fn text(self, compiled: &Compiled, text: impl Fn(CompileStage) -> String) -> Result<Option<String>, Diagnostic> {
+        let stage = match self {
+            Emit::Loopnest => CompileStage::LoopNest,
+            Emit::Schedule => CompileStage::Schedule,
+            Emit::Buffers => CompileStage::Buffers,
+            Emit::Kernels => CompileStage::Kernels,
+            Emit::Graph => CompileStage::Graph,
+            Emit::Mapping => CompileStage::Mapping,
+            Emit::Config => CompileStage::Config,
+            Emit::NextStep => return with_next_step(compiled).map(|program| Some(program.to_string())),
+            Emit::Netlist | Emit::Placement | Emit::Routing | Emit::Bitstream => return Ok(None),
+        };
+        Ok(Some(text(stage)))
     }
 }
 
@@ -223,10 +227,10 @@ impl Build {
         spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         if let Some(emit) = self.emit {
             drop(spinner);
-            let stage = emit.stage().ok_or_else(|| {
+            let text = emit.text(&compiled, |stage| compiled.text(stage))?.ok_or_else(|| {
                 Diagnostic::new("dedicated hardware has no such stage").with_help("choose an array by `--array`")
             })?;
-            return output::print(&compiled.text(stage));
+            return output::print(&text);
         }
         // A command that fails for a wrong file says nothing else.
         let inputs = self.images(&compiled.program)?;

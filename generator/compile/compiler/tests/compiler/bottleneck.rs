@@ -1,12 +1,12 @@
 //! The bottleneck of a run, and the cost and gain of the next step beside the program that takes it.
 
-use pushmem_compiler::Bottleneck;
-use pushmem_realization::Report;
+use pushmem_compiler::{Bottleneck, with_next_step};
+use pushmem_realization::{Dedicated, Report};
 
 use crate::common::{app, compiled, program};
 
-/// The report of a layer whose sums have so many copies.
-fn layer(copies: i64) -> Report {
+/// A layer whose sums have so many copies.
+fn layer(copies: i64) -> Dedicated {
     let text = format!(
         "
 name: layer
@@ -35,7 +35,7 @@ nest:
         - output[k, x, y] = max(sums[k, x, y], 0)
 "
     );
-    Report::of(&compiled(program(&text), "quad_port"))
+    compiled(program(&text), "quad_port")
 }
 
 fn bottleneck(report: &Report) -> &Bottleneck {
@@ -45,7 +45,8 @@ fn bottleneck(report: &Report) -> &Bottleneck {
 #[test]
 fn the_next_step_costs_and_gains_what_is_said() {
     for copies in [1, 2, 4] {
-        let (now, then) = (layer(copies), layer(2 * copies));
+        let built = layer(copies);
+        let (now, then) = (Report::of(&built), Report::of(&layer(2 * copies)));
         let Bottleneck { name, line, cycles, interval, next_step } = bottleneck(&now);
         assert_eq!((name.as_str(), *line, *interval), ("sums", Some(21), 1));
         assert_eq!(*cycles, 9 * 18 * 18 * 8 / copies as u64);
@@ -53,7 +54,11 @@ fn the_next_step_costs_and_gains_what_is_said() {
         assert_eq!((next.of.as_slice(), next.words), (["sums".to_owned()].as_slice(), 0));
         assert_eq!(now.multipliers + next.multipliers, then.multipliers);
         // Not much is before the sums and after them.
-        assert!(then.cycles.abs_diff(next.cycles) < now.cycles / 10, "{copies}: {} is {}", next.cycles, then.cycles);
+        let is_near = |cycles: u64| cycles.abs_diff(next.cycles) < now.cycles / 10;
+        assert!(is_near(then.cycles), "{copies}: {} is {}", next.cycles, then.cycles);
+        let taken = Report::of(&compiled(with_next_step(&built).unwrap(), "quad_port"));
+        assert_eq!(now.multipliers + next.multipliers, taken.multipliers);
+        assert!(is_near(taken.cycles), "{copies}: {} is {}", next.cycles, taken.cycles);
     }
 }
 
@@ -85,7 +90,9 @@ nest:
     - for x in 0..64:
       - output[x, y] = (outside(output[x-1, y], 0) * 13 + input[x, y] * 3) >> 4
 ";
-    let report = Report::of(&compiled(program(text), "amber"));
+    let recurrent = compiled(program(text), "amber");
+    assert!(with_next_step(&recurrent).unwrap_err().message().contains("waits for its own results"));
+    let report = Report::of(&recurrent);
     assert_eq!((bottleneck(&report).interval, &bottleneck(&report).next_step), (1, &None));
     let report = Report::of(&compiled(app("iir_rows"), "amber"));
     assert_eq!((bottleneck(&report).interval, &bottleneck(&report).next_step), (2, &None));

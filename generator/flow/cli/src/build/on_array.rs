@@ -114,7 +114,9 @@ impl Build {
         let clock = self.clock(&target.spec, timing, [&mapped.lowered.netlist])?;
         if let Some(emit) = self.emit {
             drop(spinner);
-            return output::print(&text(emit, &compiled, &mapped, &target));
+            let of_mapper = mapped_text(emit, &mapped, &target).map(|text| Ok(Some(text)));
+            let text = of_mapper.unwrap_or_else(|| emit.text(&compiled, |stage| stage.text(&compiled)))?;
+            return output::print(&text.expect("all others are stages of the compiler"));
         }
         shape.iter().try_for_each(|shape| array_shell::check(&compiled, &mapped, &target, *shape))?;
         let report = Report::of(&compiled, &mapped, &target);
@@ -391,18 +393,18 @@ pub(super) fn steps_line(steps: &Times) -> String {
     format!("{compile:.2} compile, {place_and_route:.2} place and route, {proof:.2} proof")
 }
 
-/// A stage as text.
-fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> String {
+/// A stage of the mapper as text; nothing, if it is one of the compiler.
+fn mapped_text(emit: Emit, mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> Option<String> {
     let netlist = &mapped.lowered.netlist;
     let implementation = &mapped.implementation;
-    match emit {
+    Some(match emit {
         Emit::Netlist => netlist.to_yaml(spec),
         Emit::Placement => implementation.placement.to_yaml(netlist, spec),
         Emit::Routing => implementation.routing.to_yaml(netlist, spec, graph),
         Emit::Bitstream => mapped.bitstream.to_text(&spec.name),
         Emit::Config => mapped.configuration.to_yaml(spec, graph),
-        other => other.stage().expect("all others are stages of the compiler").text(compiled),
-    }
+        _ => return None,
+    })
 }
 
 /// A stage before placement as text, of a program that may have no place on the array; nothing if the stage is a later one, or if
@@ -410,7 +412,7 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, gr
 fn unplaced_text(emit: Emit, compiled: &Compiled, ArrayTarget { spec, .. }: &ArrayTarget) -> Option<String> {
     match emit {
         Emit::Netlist => Some(lower(compiled, spec, Sharing::Shared).ok()?.netlist.to_yaml(spec)),
-        other => Some(other.stage()?.text(compiled)),
+        other => other.text(compiled, |stage| stage.text(compiled)).ok()?,
     }
 }
 
@@ -425,7 +427,7 @@ pub(super) fn add_banks(folder: &mut OutputFolder, name: &str, bitstream: &Bitst
 pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
-    let stage = |emit: Emit| text(emit, compiled, mapped, target);
+    let stage = |emit: Emit| mapped_text(emit, mapped, target).expect("these are stages of the mapper");
     folder.add(format!("{name}.hex"), stage(Emit::Bitstream));
     add_banks(&mut folder, name, &mapped.bitstream, &target.spec);
     folder.add(
