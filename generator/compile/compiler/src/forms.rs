@@ -7,9 +7,9 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Policy, Program, Witness};
 use pushmem_proof::prove_rewritten;
 use pushmem_rewriting::{
-    with_accumulators, with_edges, with_inner_reductions, with_joined_lanes, with_loops_of_first_values,
-    with_loops_of_output, with_outer_reductions, with_outer_rows, with_outside_loads, with_padding, with_rolled_copies,
-    with_serial_loads, without_edges,
+    with_accumulators, with_edges, with_first_values_as_sums, with_inner_reductions, with_joined_lanes,
+    with_loops_of_first_values, with_loops_of_output, with_outer_reductions, with_outer_rows, with_outside_loads,
+    with_padding, with_rolled_copies, with_serial_loads, without_edges,
 };
 use pushmem_search::Search;
 
@@ -120,11 +120,12 @@ impl<'a> Forms<'_, 'a> {
         prove(&whole, &padded, &witness)?;
         let padded = Form { changes: changes.to_vec(), ..Form::of(padded) };
         let cut = padded.rewritten(&padded.program, with_edges, "edges are written first")?;
-        let orders: [(Rewrite, _); 5] = [
+        let orders: [(Rewrite, _); 6] = [
             (with_inner_reductions, "loops of sums are inside"),
             (with_outer_rows, "rows are outside"),
             (with_outer_reductions, "loops of sums are outside"),
             (with_loops_of_first_values, "loops of sums are outside of those of first values"),
+            (with_first_values_as_sums, "loops of first values are as those of sums"),
             (with_loops_of_output, "loops are as those of the output"),
         ];
         for form in std::iter::once(padded).chain(cut) {

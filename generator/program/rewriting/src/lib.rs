@@ -23,7 +23,8 @@ pub use halves::with_halves;
 pub use lanes::with_joined_lanes;
 pub use levels::with_copies;
 pub use orders::{
-    with_inner_reductions, with_loops_of_first_values, with_loops_of_output, with_outer_reductions, with_outer_rows,
+    with_first_values_as_sums, with_inner_reductions, with_loops_of_first_values, with_loops_of_output,
+    with_outer_reductions, with_outer_rows,
 };
 pub use outside::with_outside_loads;
 pub use padding::with_padding;

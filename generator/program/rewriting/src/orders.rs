@@ -45,18 +45,26 @@ pub fn with_outer_reductions(program: Program) -> (Program, Witness) {
 /// the nest that writes the first values of its elements: a memory that stores words as they come, several in a row, then stores both alike.
 #[must_use]
 pub fn with_loops_of_first_values(program: Program) -> (Program, Witness) {
-    let operations = program.operations();
-    let begins = |(_, operation): &&(Vec<&Loop>, &Operation)| operation.reduction.is_none();
-    let places =
-        operations.iter().filter(begins).map(|(loops, first)| (first.target.array, places_of_dimensions(loops, first)));
+    with_outer_reductions_as(program, |operation| operation.reduction.is_none())
+}
+
+/// Puts the loops over which a reduction adds outside of the others of its nest, as [`with_outer_reductions`] does, and those of the nest that
+/// writes the first values of its elements into the order of the others: what all elements of a loop take, as a weight, is taken once.
+#[must_use]
+pub fn with_first_values_as_sums(program: Program) -> (Program, Witness) {
+    with_outer_reductions_as(program, |operation| operation.reduction.is_some())
+}
+
+/// Puts the loops over which reductions add outside, and the others, and those of first values, into the order of a statement that writes the same
+/// array, if `leads` holds of it.
+fn with_outer_reductions_as(program: Program, leads: impl Fn(&Operation) -> bool) -> (Program, Witness) {
+    let operations = program.operations().into_iter().filter(|(_, operation)| leads(operation));
+    let places = operations.map(|(loops, operation)| (operation.target.array, places_of_dimensions(&loops, operation)));
     let places: HashMap<usize, Vec<usize>> = places.collect();
-    let rank = |target: &Access, variable: usize, level: &Loop| match (
-        level.extent > level.unroll,
-        dimension_of(target, variable),
-    ) {
-        (true, None) => 0,
-        (true, Some(dimension)) => 1 + places.get(&target.array).map_or(0, |places| places[dimension]),
-        (false, _) => usize::MAX,
+    let rank = |target: &Access, variable: usize, level: &Loop| match dimension_of(target, variable) {
+        _ if level.extent <= level.unroll => usize::MAX,
+        None => 0,
+        Some(dimension) => 1 + places.get(&target.array).map_or(0, |places| places[dimension]),
     };
     with_order_of(program.clone(), &rank, true)
 }
@@ -198,11 +206,17 @@ impl Turning<'_> {
     }
 
     /// Whether the iterations of a statement in these loops, with others around, may come in any order. A statement that only writes keeps
-    /// the order in which an input comes from outside and an output goes there: whoever has the images in memory would turn them.
+    /// the order in which an input comes from outside and an output goes there: whoever has the images in memory would turn them. An input of
+    /// which it reads an element in several iterations is in a memory of its own.
     fn may_turn(&self, operation: &Operation, loops: &[&Loop], depth: usize) -> bool {
         let reads_itself = operation.loads.iter().any(|load| load.access.array == operation.target.array);
         let is_computed = operation.accesses().any(|access| access.computed.is_some());
-        let is_inside = |access: &Access| self.program.arrays[access.array].kind == ArrayKind::Buffer;
+        let runs = |place: &usize| loops[*place].extent > loops[*place].unroll;
+        let is_inside = |access: &Access| match self.program.arrays[access.array].kind {
+            ArrayKind::Buffer => true,
+            ArrayKind::Input => !(0..loops.len()).filter(runs).all(|place| access.follows(depth + place)),
+            ArrayKind::Output => false,
+        };
         let is_alone = |(place, level): (usize, &&Loop)| {
             let mut indices = operation.target.indices.iter().filter_map(Index::as_affine);
             level.extent == 1 || indices.any(|index| matches!(index.terms[..], [(only, _)] if only == depth + place))

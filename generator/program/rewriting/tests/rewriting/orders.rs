@@ -1,7 +1,9 @@
 //! Loops over which reductions add: which come inside, and that they change nothing of what is computed.
 
 use pushmem_nest::{Program, Witness};
-use pushmem_rewriting::{with_inner_reductions, with_loops_of_first_values, with_loops_of_output};
+use pushmem_rewriting::{
+    with_first_values_as_sums, with_inner_reductions, with_loops_of_first_values, with_loops_of_output,
+};
 
 use crate::common::{program, transformed};
 
@@ -41,6 +43,30 @@ fn loops_of_sums_come_outside_of_those_of_first_values() {
     let right = "  - for z in 0..5:\n    - for x in 0..3:\n      - for t in 0..2:\n        - for y in 0..4:\n";
     let found = turned_by(&sums("u16", &format!("{BEGIN}{nest}")), with_loops_of_first_values);
     assert!(found.starts_with(right), "{found}");
+}
+
+/// The nests that write the sums `t`, whose first values are these, after first values come in the order of the sums. Checks that this changes
+/// nothing of what is computed.
+fn with_first_values(value: &str) -> String {
+    let arrays = "inputs: {b: {type: u16, shape: [4, 2]}, a: {type: u16, shape: [3, 4]}}\noutputs: {o: {type: u16, shape: [4, 2]}}\nbuffers: {t: {type: u16, shape: [4, 2]}}";
+    let first = format!("  - for z in 0..2:\n    - for y in 0..4:\n      - t[y, z] = {value}\n");
+    let sum = "  - for y in 0..4:\n    - for z in 0..2:\n      - for x in 0..3:\n        - t[y, z] += a[x, y]\n";
+    let last = "  - for z in 0..2:\n    - for y in 0..4:\n      - o[y, z] = t[y, z]\n";
+    let text = format!("name: sums\n{arrays}\nnest:\n{first}{sum}{last}");
+    let (turned, _) = transformed(&program(&text), |program| with_first_values_as_sums(program).0);
+    turned.to_string().split_once("nest:\n").unwrap().1.strip_suffix(last).unwrap().to_owned()
+}
+
+/// An input that is read again and again is in a memory; the words of one that a nest goes through once come in the order of the program.
+#[test]
+fn first_values_come_in_the_order_of_sums() {
+    let sum = "  - for x in 0..3:\n    - for y in 0..4:\n      - for z in 0..2:\n        - t[y, z] += a[x, y]\n";
+    for value in ["b[0, 0]", "b[y, 0]", "b[0, z] + 1"] {
+        let first = format!("  - for y in 0..4:\n    - for z in 0..2:\n      - t[y, z] = {value}\n");
+        assert_eq!(with_first_values(value), format!("{first}{sum}"));
+    }
+    let first = "  - for z in 0..2:\n    - for y in 0..4:\n      - t[y, z] = b[y, z]\n";
+    assert_eq!(with_first_values("b[y, z]"), format!("{first}{sum}"));
 }
 
 #[test]
