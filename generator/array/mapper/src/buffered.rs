@@ -303,7 +303,7 @@ fn stored_rows(placed: &Placed, found: &Image, compiled: &Compiled, spec: &Array
         let access = rows.entry(row).or_insert(HostAccess { half: 0, row, words: 0, data: 0 });
         if access.words >> place & 1 == 0 {
             access.words |= 1 << place;
-            access.data |= (found.values()[element as usize] as u64 & mask) << (place * word_bits);
+            access.data |= (found.values().at(element as usize) as u64 & mask) << (place * word_bits);
         }
     }
     rows.into_values().collect()
@@ -313,12 +313,14 @@ fn stored_rows(placed: &Placed, found: &Image, compiled: &Compiled, spec: &Array
 fn image_rows(image: &BankImage, given: &Image, spec: &ArraySpec) -> Vec<HostAccess> {
     let (per_row, word_bits) = (spec.words_per_row() as usize, spec.word_bits());
     let mask = u64::MAX >> (u64::BITS - word_bits);
-    let rows = (image.first_word / per_row as u32..).zip(given.values().chunks(per_row));
-    let access = |(row, values): (u32, &[i64])| {
-        let data = values.iter().rev().fold(0, |row, value| row << word_bits | (*value as u64 & mask));
-        HostAccess { half: 0, row, words: (1 << values.len()) - 1, data }
+    let words = given.values();
+    let access = |(row, first): (u32, usize)| {
+        let places = first..words.len().min(first + per_row);
+        let word = |place: usize| words.at(place) as u64 & mask;
+        let data = places.clone().rev().fold(0, |row, place| row << word_bits | word(place));
+        HostAccess { half: 0, row, words: (1 << places.len()) - 1, data }
     };
-    rows.map(access).collect()
+    (image.first_word / per_row as u32..).zip((0..words.len()).step_by(per_row)).map(access).collect()
 }
 
 /// The host of an array with a global buffer. Half 0 of each bank is that of the run.
@@ -406,7 +408,7 @@ impl Host<'_, '_, '_> {
     }
 
     /// The words of a stream that a bank stored, in the order of the stream, read row by row.
-    fn read(&mut self, placed: &Placed, compiled: &Compiled) -> Vec<u32> {
+    fn read(&mut self, placed: &Placed, compiled: &Compiled) -> Vec<u16> {
         let Placed { lane, direction, image } = placed;
         let per_row = self.spec.words_per_row();
         let (first, end) = (image.first_word, image.first_word + image.words);
@@ -415,6 +417,6 @@ impl Host<'_, '_, '_> {
         }
         let words = &self.model.bank(image.bank).half(0)[first as usize..];
         let (loops, element) = lane.elements(&compiled.graph, *direction);
-        loops.values(element).map(|element| words[element as usize]).collect()
+        loops.values(element).map(|element| words[element as usize] as u16).collect()
     }
 }

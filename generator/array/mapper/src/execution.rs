@@ -95,13 +95,13 @@ pub struct Host<'a> {
     compiled: &'a Compiled,
     mapped: &'a Mapped,
     /// The words of each lane of the input streams, the columns of these lanes, and how many words were taken of each.
-    words: Vec<Vec<u32>>,
+    words: Vec<Vec<u16>>,
     sources: Vec<usize>,
     given: Vec<usize>,
     /// The lanes of the output streams, their columns, and the words that left.
     outputs: Vec<StreamLane>,
     sinks: Vec<usize>,
-    left: Vec<Vec<u32>>,
+    left: Vec<Vec<u16>>,
     /// The cycle in which the last word had left.
     cycles: Option<u64>,
 }
@@ -134,14 +134,14 @@ impl<'a> Host<'a> {
     pub fn exchange(&mut self, cycle: u64, shown: &[StreamOutputs], inputs: &mut Inputs) {
         for (lane, &column) in self.sources.iter().enumerate() {
             let word = self.words[lane].get(self.given[lane]);
-            inputs.streams[column].beat = word.map(|word| Beat { data: *word, bit: false });
+            inputs.streams[column].beat = word.map(|word| Beat { data: u32::from(*word), bit: false });
             self.given[lane] += usize::from(word.is_some() && shown[column].ready);
         }
         for (lane, &column) in self.sinks.iter().enumerate() {
             inputs.streams[column].ready = true;
-            self.left[lane].extend(shown[column].beat.map(|beat| beat.data));
+            self.left[lane].extend(shown[column].beat.map(|beat| beat.data as u16));
         }
-        let has_left = |(lane, words): (usize, &Vec<u32>)| words.len() >= self.wanted(lane);
+        let has_left = |(lane, words): (usize, &Vec<u16>)| words.len() >= self.wanted(lane);
         if self.cycles.is_none() && self.left.iter().enumerate().all(has_left) {
             self.cycles = Some(cycle);
         }
@@ -168,7 +168,7 @@ impl<'a> Host<'a> {
 
     /// The first lane whose words did not all leave in this many cycles.
     fn missing(&self, most: u64) -> Diagnostic {
-        let is_short = |(lane, words): &(usize, &Vec<u32>)| words.len() < self.wanted(*lane);
+        let is_short = |(lane, words): &(usize, &Vec<u16>)| words.len() < self.wanted(*lane);
         let (lane, words) = self.left.iter().enumerate().find(is_short).expect("a lane waits");
         let name = &self.mapped.lowered.netlist.cells[self.outputs[lane].cell].name;
         let (found, wanted) = (words.len(), self.wanted(lane));

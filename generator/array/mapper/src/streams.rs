@@ -75,17 +75,12 @@ fn lanes(counters: impl Iterator<Item = CounterId>, cells: &[Vec<CellId>]) -> Ve
 }
 
 /// The words of each lane, of streams with these numbers of lanes.
-pub fn split(beats: &[Beats], widths: impl Iterator<Item = usize>) -> Vec<Vec<u32>> {
-    let lanes = beats.iter().zip(widths).flat_map(|(words, width)| deinterleaved(words, width));
-    lanes.map(|lane| lane.into_iter().map(u32::from).collect()).collect()
+pub fn split(beats: &[Beats], widths: impl Iterator<Item = usize>) -> Vec<Vec<u16>> {
+    beats.iter().zip(widths).flat_map(|(words, width)| deinterleaved(words, width)).collect()
 }
 
 /// The words of each stream, of the words of its lanes.
-pub fn join(words: &[Vec<u32>], widths: impl Iterator<Item = usize>) -> Vec<Beats> {
+pub fn join(words: &[Vec<u16>], widths: impl Iterator<Item = usize>) -> Vec<Beats> {
     let mut lanes = words.iter();
-    let of_stream = |width: usize| {
-        let lanes = lanes.by_ref().take(width).collect_vec();
-        interleaved(&lanes).into_iter().map(|word| word as u16).collect()
-    };
-    widths.map(of_stream).collect()
+    widths.map(|width| interleaved(&lanes.by_ref().take(width).collect_vec())).collect()
 }

@@ -176,12 +176,12 @@ impl OutputFolder {
     }
 
     /// Replaces the name and the text of each file by what they become; files that are no text stay as they are.
-    pub fn rewrite(&mut self, rewritten: impl Fn(&Path, &str) -> (PathBuf, String)) {
+    pub fn rewrite(&mut self, rewritten: impl Fn(&Path, String) -> (PathBuf, String)) {
         let files = std::mem::take(&mut self.files).into_iter();
         self.files = files
             .map(|(name, contents)| match String::from_utf8(contents) {
                 Ok(text) => {
-                    let (name, text) = rewritten(&name, &text);
+                    let (name, text) = rewritten(&name, text);
                     (name, text.into_bytes())
                 }
                 Err(bytes) => (name, bytes.into_bytes()),

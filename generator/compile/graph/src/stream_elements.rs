@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use index_vec::IndexVec;
 use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
-use pushmem_images::Image;
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_images::{Image, Values};
+use pushmem_nest::{Array, ArrayKind, Program, Type};
 
 use crate::accelerator::{Counter, Stream};
 use crate::application::{InputNode, OutputNode};
@@ -30,12 +30,13 @@ pub struct StreamElements<'a> {
 }
 
 impl StreamElements<'_> {
-    /// The words of the stream for these values of the array. Those outside of it are 0.
-    pub(crate) fn words(&self, counters: &IndexVec<CounterId, Counter>, values: &[i64]) -> Beats {
-        let (words, mut beats) = (self.element.words(), Vec::new());
+    /// The words of the stream for this image of the array. Those outside of it, or without an image, are 0.
+    pub(crate) fn words(&self, counters: &IndexVec<CounterId, Counter>, image: Option<&Image>) -> Beats {
+        let words = self.element.words();
+        let mut beats = Vec::with_capacity(counters[self.counter].iterations() as usize * self.lanes.len());
         self.for_each(counters, |number| {
-            let value = values.get(number / words.len());
-            beats.push(value.map_or(0, |&value| words[number % words.len()].of(value)));
+            let value = image.and_then(|image| image.values().get(number / words.len()));
+            beats.push(value.map_or(0, |value| words[number % words.len()].of(value)));
         });
         beats
     }
@@ -65,8 +66,8 @@ pub(crate) fn input_beats<'a>(
             return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
         }
     }
-    let image = |stream: &StreamElements| &inputs[&program.arrays[stream.array].name];
-    Ok(streams.map(|stream| stream.words(counters, image(&stream).values())).collect())
+    let image = |stream: &StreamElements| inputs.get(&program.arrays[stream.array].name);
+    Ok(streams.map(|stream| stream.words(counters, image(&stream))).collect())
 }
 
 /// The arrays that the words of output streams make, by name.
@@ -79,15 +80,17 @@ pub(crate) fn arrays<'a>(
     streams: impl Iterator<Item = StreamElements<'a>>,
     beats: &[Beats],
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let mut arrays: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
+    let mut arrays: BTreeMap<usize, Values> = BTreeMap::new();
     for (stream, beats) in streams.zip(beats) {
-        let size = program.arrays[stream.array].size() * stream.element.words().len();
-        let array = arrays.entry(stream.array).or_insert_with(|| vec![0; size]);
+        let (array, parts) = (&program.arrays[stream.array], stream.element.words());
+        let zeros = || Values::zeros(array.element.element().expect("arrays hold elements"), array.size());
+        let values = arrays.entry(stream.array).or_insert_with(zeros);
         let (mut words, mut beyond) = (beats.iter(), false);
-        stream.for_each(counters, |element| {
+        stream.for_each(counters, |number| {
             let Some(&word) = words.next() else { return };
-            match array.get_mut(element) {
-                Some(place) => *place = word,
+            let (position, part) = (number / parts.len(), parts[number % parts.len()]);
+            match values.get(position) {
+                Some(before) => values.set(position, before & !part.shifted(u16::MAX) | part.shifted(word)),
                 None => beyond = true,
             }
         });
@@ -96,14 +99,12 @@ pub(crate) fn arrays<'a>(
             return Err(Diagnostic::new(message));
         }
     }
-    let image = |(array, words): (usize, Vec<u16>)| {
-        let declared = &program.arrays[array];
-        let values = words.chunks(declared.element.words().len()).map(|words| declared.element.join(words)).collect();
-        let element = declared.element.element().expect("arrays hold elements");
-        let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
-        Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
+    let image = |(array, values): (usize, Values)| {
+        let Array { name, shape, min, .. } = &program.arrays[array];
+        let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
+        (name.clone(), Image::of(&shape, values).with_min(min))
     };
-    arrays.into_iter().map(image).collect()
+    Ok(arrays.into_iter().map(image).collect())
 }
 
 /// The elements of a stream of this kind.

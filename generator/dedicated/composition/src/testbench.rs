@@ -1,6 +1,7 @@
 //! The testbench and its input files.
 
-use itertools::Itertools;
+use std::fmt::Write;
+
 use pushmem_files::{Diagnostic, text};
 use pushmem_graph::{Accelerator, Beats, Stream};
 use pushmem_waves::View;
@@ -85,8 +86,15 @@ pub(crate) fn waves(view: &View) -> [(String, String); 3] {
 
 /// The words of a stream as the testbench reads and writes them: a beat a line, lane 0 first.
 pub fn format_beats(stream: &Stream, words: &[u16]) -> String {
-    let line = |beat: &[u16]| beat.iter().map(|word| format!("{word:04x}")).join(" ") + "\n";
-    words.chunks(stream.lanes.len().max(1)).map(line).collect()
+    let mut text = String::with_capacity(5 * words.len());
+    for beat in words.chunks(stream.lanes.len().max(1)) {
+        for (lane, word) in beat.iter().enumerate() {
+            let gap = if lane == 0 { "" } else { " " };
+            write!(text, "{gap}{word:04x}").expect("writing to a string does not fail");
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// The file of each stream in the folder `testbench`.

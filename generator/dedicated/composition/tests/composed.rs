@@ -397,7 +397,7 @@ endmodule
 /// Words of both sides of a run, from the model.
 fn beats(program: &Program, accelerator: &Accelerator) -> (Vec<Beats>, Vec<Beats>) {
     let image = |array: &pushmem_nest::Array| {
-        let values = (0..array.size() as i64).map(|place| array.element.wrap(place * 40503 + 977)).collect();
+        let values = (0..array.size() as i64).map(|place| array.element.wrap(place * 40503 + 977));
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
         Image::from_values(array.element.element().unwrap(), &shape, values).unwrap()
     };

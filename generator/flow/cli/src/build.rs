@@ -289,7 +289,7 @@ impl Build {
         if self.folder.is_some() || self.simulates() {
             spinner.say("generating RTL");
             let technology = self.package.technology(&folder::tiles(compiled))?;
-            let files = folder::files(compiled, technology.as_ref(), inputs, &expected)?;
+            let mut files = folder::files(compiled, technology.as_ref(), inputs, &expected)?;
             if self.simulates() {
                 let rtl = rtl::run(&files, self.wave.as_deref(), spinner)?;
                 self.say(spinner, || rtl_lines(&outcome.report.name, &rtl.result))?;
@@ -298,7 +298,7 @@ impl Build {
             if let Some(path) = &self.folder {
                 let around = shell.map(|options| folder::shell(compiled, &files, options.memory)).transpose()?;
                 let page = outcome.page(&files, around.as_ref());
-                let mut written = folder::contents(&files, compiled, &outcome.report, outcome.to_json(), page);
+                let mut written = folder::contents(&mut files, compiled, &outcome.report, outcome.to_json(), page);
                 let blocks = folder::blocks(compiled)?;
                 let design = |technology| {
                     let testbench = files.harness.iter().map(|(path, _)| path.clone()).collect();

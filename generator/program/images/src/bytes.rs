@@ -15,9 +15,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
 
 /// The values of a picture, of a byte each, or of two with the high one first.
 pub(crate) fn of_picture(image: &Image) -> Vec<u8> {
-    let is_wide = image.element() == Element::U16;
-    let bytes = |value: &i64| (*value as u16).to_be_bytes().into_iter().skip(usize::from(!is_wide));
-    image.values().iter().flat_map(bytes).collect()
+    let mut bytes = image.values().bytes().to_vec();
+    if image.element() == Element::U16 {
+        bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|bytes| bytes.reverse());
+    }
+    bytes
 }
 
 /// The file is not what its ending says.

@@ -26,6 +26,7 @@ pushmem_files::named! {
 
 impl Element {
     /// The number of bits.
+    #[inline]
     pub fn bits(self) -> u32 {
         match self {
             Element::U8 | Element::I8 => 8,
@@ -36,11 +37,35 @@ impl Element {
     }
 
     /// The number of bytes in memory.
+    #[inline]
     pub fn bytes(self) -> u64 {
-        u64::from(self.bits() / 8)
+        self.size() as u64
+    }
+
+    #[inline]
+    pub(crate) fn size(self) -> usize {
+        self.bits() as usize / 8
+    }
+
+    /// The value in memory in these bytes, low byte first.
+    ///
+    /// # Panics
+    /// If they are not as many as the type has.
+    #[inline]
+    pub fn value(self, bytes: &[u8]) -> i64 {
+        match (self.is_signed(), bytes) {
+            (false, &[byte]) => byte.into(),
+            (true, &[byte]) => i64::from(byte as i8),
+            (false, &[low, high]) => u16::from_le_bytes([low, high]).into(),
+            (true, &[low, high]) => i16::from_le_bytes([low, high]).into(),
+            (false, &[first, second, third, last]) => u32::from_le_bytes([first, second, third, last]).into(),
+            (true, &[first, second, third, last]) => i32::from_le_bytes([first, second, third, last]).into(),
+            _ => i64::from_le_bytes(*bytes.as_array().expect("no type has another number of bytes")),
+        }
     }
 
     /// Whether there are negative values.
+    #[inline]
     pub fn is_signed(self) -> bool {
         matches!(self, Element::I8 | Element::I16 | Element::I32 | Element::I64)
     }

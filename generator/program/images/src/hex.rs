@@ -20,11 +20,11 @@ pub(crate) fn read(path: &Path, element: Element, shape: &[usize]) -> Result<Ima
         true => (word as i64) << unused >> unused,
         false => word as i64,
     });
-    Image::from_values(element, shape, values.collect())
+    Image::from_values(element, shape, values)
 }
 
 pub(crate) fn format(image: &Image) -> Vec<u8> {
     let bits = image.element().bits();
-    let words: Vec<u64> = image.values().iter().map(|&value| value as u64 & (u64::MAX >> (64 - bits))).collect();
+    let words: Vec<u64> = image.values().iter().map(|value| value as u64 & (u64::MAX >> (64 - bits))).collect();
     format_words(&words, bits).into_bytes()
 }

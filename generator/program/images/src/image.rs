@@ -5,6 +5,7 @@ use std::path::Path;
 use pushmem_files::{Diagnostic, write_file};
 
 use crate::element::Element;
+use crate::values::Values;
 use crate::{hex, netpbm, npy, png_file};
 
 /// The most elements an image may have: 2^26.
@@ -13,10 +14,9 @@ pub const LARGEST_IMAGE: u64 = 1 << 26;
 /// An array of integers. Dimension 0 is the innermost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    element: Element,
     shape: Vec<usize>,
     min: Vec<i64>,
-    values: Vec<i64>,
+    values: Values,
 }
 
 impl Image {
@@ -26,7 +26,7 @@ impl Image {
     /// If it would have more than [`LARGEST_IMAGE`] elements.
     pub fn new(element: Element, shape: &[usize]) -> Self {
         let count = count(shape).expect("an image has at most LARGEST_IMAGE elements");
-        Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values: vec![0; count] }
+        Self::of(shape, Values::zeros(element, count))
     }
 
     /// An image of these values, in order of memory.
@@ -34,25 +34,42 @@ impl Image {
     /// # Errors
     /// If there are more or fewer values than the shape says, more than [`LARGEST_IMAGE`], or one that the type does not
     /// hold.
-    pub fn from_values(element: Element, shape: &[usize], values: Vec<i64>) -> Result<Self, Diagnostic> {
+    pub fn from_values(
+        element: Element,
+        shape: &[usize],
+        values: impl IntoIterator<Item = i64>,
+    ) -> Result<Self, Diagnostic> {
         let count = count(shape).ok_or_else(|| too_large(shape))?;
-        if values.len() != count {
+        let (mut held, mut found) = (Values::zeros(element, count), 0);
+        for value in values {
+            if !element.holds(value) {
+                return Err(Diagnostic::new(format!(
+                    "element {found} is {value}: {} holds {} to {}",
+                    element.name(),
+                    element.min(),
+                    element.max()
+                )));
+            }
+            if found < count {
+                held.set(found, value);
+            }
+            found += 1;
+        }
+        if found != count {
             return Err(Diagnostic::new(format!(
-                "{} values do not make an image of shape {shape:?}: {count} are needed",
-                values.len()
+                "{found} values do not make an image of shape {shape:?}: {count} are needed"
             )));
         }
-        if let Some(position) = values.iter().position(|&value| !element.holds(value)) {
-            let message = format!(
-                "element {position} is {}: {} holds {} to {}",
-                values[position],
-                element.name(),
-                element.min(),
-                element.max()
-            );
-            return Err(Diagnostic::new(message));
-        }
-        Ok(Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values })
+        Ok(Self::of(shape, held))
+    }
+
+    /// An image of these values, in order of memory.
+    ///
+    /// # Panics
+    /// If there are more or fewer values than the shape says.
+    pub fn of(shape: &[usize], values: Values) -> Self {
+        assert_eq!(Some(values.len()), count(shape), "a value for each element");
+        Self { shape: shape.to_vec(), min: vec![0; shape.len()], values }
     }
 
     /// The same image with other least indices, one for each dimension.
@@ -67,7 +84,7 @@ impl Image {
 
     /// The type of the elements.
     pub fn element(&self) -> Element {
-        self.element
+        self.values.element()
     }
 
     /// The number of elements in each dimension, innermost first.
@@ -81,13 +98,13 @@ impl Image {
     }
 
     /// The elements in order of memory: dimension 0 fastest.
-    pub fn values(&self) -> &[i64] {
+    pub fn values(&self) -> &Values {
         &self.values
     }
 
     /// The element at these indices; nothing outside.
     pub fn get(&self, indices: &[i64]) -> Option<i64> {
-        Some(self.values[self.position(indices)?])
+        self.values.get(self.position(indices)?)
     }
 
     /// Changes the element at these indices.
@@ -95,9 +112,8 @@ impl Image {
     /// # Panics
     /// If the indices lie outside, or the type does not hold the value.
     pub fn set(&mut self, indices: &[i64], value: i64) {
-        assert!(self.element.holds(value), "{value} is not of type {}", self.element.name());
-        let position = self.position(indices).expect("indices lie inside");
-        self.values[position] = value;
+        assert!(self.element().holds(value), "{value} is not of type {}", self.element().name());
+        self.values.set(self.position(indices).expect("indices lie inside"), value);
     }
 
     /// Where in [`Image::values`] the element at these indices is.
@@ -146,15 +162,18 @@ impl Image {
                 "give an image of that size, or the program the shape of this one; innermost dimension first: [width, height]",
             ));
         }
-        if found.element != element && (found.element.has_fraction() || element.has_fraction()) {
-            let message = format!("`{shown}` holds {}, not {}", found.element.name(), element.name());
+        let of = found.element();
+        if of == element {
+            return Ok(Self::of(shape, found.values));
+        }
+        if of.has_fraction() || element.has_fraction() {
+            let message = format!("`{shown}` holds {}, not {}", of.name(), element.name());
             return Err(Diagnostic::new(message)
                 .with_help("numbers with a fraction come as words in a `.hex` file, or in a `.npy` file: bf16 of the type `<V2`, f16 of `<f2`"));
         }
-        if let Some(position) = found.values.iter().position(|&value| !element.holds(value)) {
+        if let Some((position, value)) = found.values.iter().enumerate().find(|(_, value)| !element.holds(*value)) {
             let message = format!(
-                "`{shown}` has the value {} at {:?}, which {} does not hold",
-                found.values[position],
+                "`{shown}` has the value {value} at {:?}, which {} does not hold",
                 found.indices(position),
                 element.name()
             );
@@ -165,7 +184,7 @@ impl Image {
                 element.max()
             )));
         }
-        Ok(Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values: found.values })
+        Self::from_values(element, shape, found.values.iter())
     }
 
     /// Reads a file whose format says type and shape: all but `.hex`.

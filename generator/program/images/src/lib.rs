@@ -11,6 +11,8 @@ mod image;
 mod netpbm;
 mod npy;
 mod png_file;
+mod values;
 
 pub use element::Element;
 pub use image::{Image, LARGEST_IMAGE};
+pub use values::Values;

@@ -7,6 +7,7 @@ use pushmem_files::Diagnostic;
 use crate::bytes::{self, damaged, truncated};
 use crate::element::Element;
 use crate::image::{Image, count, ending, too_large};
+use crate::values::Values;
 
 /// Width, height and channels of an image that a picture format can hold.
 pub(crate) struct Picture {
@@ -87,26 +88,21 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     let shape = if channels == 3 { vec![3, width, height] } else { vec![width, height] };
     let needed = count(&shape).ok_or_else(|| too_large(&shape))?;
     let element = if largest > 0xff { Element::U16 } else { Element::U8 };
-    let values: Vec<i64> = if binary {
-        let size = if largest > 0xff { 2 } else { 1 };
-        // Exactly one white space ends the header.
-        let data = words.rest.get(1..).unwrap_or_default();
-        if data.len() < needed * size {
-            return Err(truncated(path, needed, data.len() / size));
+    // Exactly one white space ends the header.
+    let data = words.rest.get(1..).unwrap_or_default();
+    let mut samples = data
+        .chunks_exact(element.size())
+        .map(|sample| sample.iter().fold(0, |value, &byte| value << 8 | usize::from(byte)));
+    let mut values = Values::zeros(element, needed);
+    for position in 0..needed {
+        let next = if binary { samples.next() } else { words.next() };
+        let value = next.ok_or_else(|| truncated(path, needed, position))?;
+        if value > largest {
+            return Err(wrong(&format!("the value {value} is larger than the announced largest, {largest}")));
         }
-        let samples = data.chunks_exact(size).take(needed);
-        samples.map(|sample| sample.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))).collect()
-    } else {
-        let values: Vec<i64> = std::iter::from_fn(|| words.next()).take(needed).map(|value| value as i64).collect();
-        if values.len() < needed {
-            return Err(truncated(path, needed, values.len()));
-        }
-        values
-    };
-    if let Some(value) = values.iter().find(|&&value| value > largest as i64) {
-        return Err(wrong(&format!("the value {value} is larger than the announced largest, {largest}")));
+        values.set(position, value as i64);
     }
-    Image::from_values(element, &shape, values)
+    Ok(Image::of(&shape, values))
 }
 
 /// Decimal numbers between white space and comments.
@@ -155,7 +151,7 @@ mod tests {
     #[test]
     fn binary_files_are_read_back() {
         for (element, shape) in [(Element::U8, vec![3, 2]), (Element::U16, vec![2, 3]), (Element::U16, vec![3, 1, 2])] {
-            let values = (0..6).map(|value| value * element.max() / 5).collect();
+            let values = (0..6).map(|value| value * element.max() / 5);
             let image = Image::from_values(element, &shape, values).unwrap();
             let path = Path::new(if shape.len() == 3 { "a.ppm" } else { "a.pgm" });
             assert_eq!(parse(path, &format(&image, path).unwrap()).unwrap(), image);

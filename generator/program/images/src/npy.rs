@@ -7,6 +7,7 @@ use pushmem_files::Diagnostic;
 use crate::bytes::{self, damaged, truncated};
 use crate::element::Element;
 use crate::image::{Image, count, too_large};
+use crate::values::Values;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -44,10 +45,7 @@ pub(crate) fn format(image: &Image) -> Vec<u8> {
     file.extend([1, 0]);
     file.extend((header.len() as u16).to_le_bytes());
     file.extend(header.bytes());
-    let size = image.element().bits() as usize / 8;
-    for value in image.values() {
-        file.extend(&value.to_le_bytes()[..size]);
-    }
+    file.extend(image.values().bytes());
     file
 }
 
@@ -80,7 +78,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     }
     let shape = shape(header).ok_or_else(|| wrong("the header gives no shape"))?;
     let needed = count(&shape).ok_or_else(|| too_large(&shape))?;
-    let size = element.bits() as usize / 8;
+    let size = element.size();
     let data = &file[PREFIX + length..];
     if data.len() < needed * size {
         return Err(truncated(path, needed, data.len() / size));
@@ -88,13 +86,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     if data.len() > needed * size {
         return Err(wrong(&format!("{} bytes follow after the last element", data.len() - needed * size)));
     }
-    let values = data.chunks_exact(size).map(|chunk| {
-        let negative = element.is_signed() && chunk[size - 1] & 0x80 != 0;
-        let mut value = if negative { [0xff; 8] } else { [0; 8] };
-        value[..size].copy_from_slice(chunk);
-        i64::from_le_bytes(value)
-    });
-    Image::from_values(element, &shape, values.collect())
+    Ok(Image::of(&shape, Values::of_bytes(element, data)))
 }
 
 /// The text behind a key of the dictionary in the header.
@@ -213,7 +205,7 @@ mod tests {
                     true => value >> unused,
                     false => ((*value as u64) >> unused) as i64,
                 });
-                let image = Image::from_values(element, &[1, 3, 2], wrapped.collect()).unwrap();
+                let image = Image::from_values(element, &[1, 3, 2], wrapped).unwrap();
                 prop_assert_eq!(parse(Path::new("a.npy"), &format(&image)).unwrap(), image);
             }
         }

@@ -43,7 +43,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     let values = pixels
         .flat_map(|pixel| pixel.chunks_exact(bytes).take(kept))
         .map(|sample| sample.iter().fold(0, |value, &byte| value << 8 | i64::from(byte)));
-    Image::from_values(element, &shape, values.collect())
+    Image::from_values(element, &shape, values)
 }
 
 pub(crate) fn format(image: &Image, path: &Path) -> Result<Vec<u8>, Diagnostic> {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn files_are_read_back() {
         for (element, shape) in [(Element::U8, vec![3, 2]), (Element::U16, vec![2, 3]), (Element::U16, vec![3, 1, 2])] {
-            let values = (0..6).map(|value| value * element.max() / 5).collect();
+            let values = (0..6).map(|value| value * element.max() / 5);
             let image = Image::from_values(element, &shape, values).unwrap();
             let path = Path::new("a.png");
             assert_eq!(parse(path, &format(&image, path).unwrap()).unwrap(), image);

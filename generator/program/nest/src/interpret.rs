@@ -5,11 +5,12 @@
 
 mod compile;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_images::Image;
+use pushmem_images::{Image, Values};
 
 use crate::index::Index;
 use crate::operators::{Binary, Unary};
@@ -59,12 +60,15 @@ impl Program {
         let mut machine = Machine::new(self, memories, Work::All);
         machine.run(observer).map_err(|problem| self.source.locate(problem))?;
         let outputs = self.arrays.iter().zip(machine.memories).filter(|(array, _)| array.kind == ArrayKind::Output);
-        outputs.map(|(array, memory)| Ok((array.name.clone(), image(array, memory.values)?))).collect()
+        let image = |(array, memory): (&Array, Memory)| {
+            (array.name.clone(), Image::of(&shape(array), memory.values.into_owned()).with_min(&array.min))
+        };
+        Ok(outputs.map(image).collect())
     }
 
-    fn memory(&self, array: &Array, inputs: &BTreeMap<String, Image>) -> Result<Memory, Diagnostic> {
+    fn memory<'a>(&self, array: &Array, inputs: &'a BTreeMap<String, Image>) -> Result<Memory<'a>, Diagnostic> {
         if array.kind != ArrayKind::Input {
-            return Ok(Memory::new(array, false));
+            return Ok(Memory::unwritten(array));
         }
         let refuse = |message: String| self.diagnostic(array.span, message);
         let Some(image) = inputs.get(&array.name) else {
@@ -74,14 +78,14 @@ impl Program {
         if image.shape() != shape {
             return Err(refuse(format!("the image for `{}` has shape {:?}, not {shape:?}", array.name, image.shape())));
         }
-        if let Some(value) = image.values().iter().find(|&&value| !array.element.holds(value)) {
+        if let Some(value) = image.values().iter().find(|value| !array.element.holds(*value)) {
             return Err(refuse(format!(
                 "the image for `{}` holds {value}, beyond {}",
                 array.name,
                 array.element.name()
             )));
         }
-        Ok(Memory { values: image.values().to_vec(), ..Memory::new(array, true) })
+        Ok(Memory { values: Cow::Borrowed(image.values()), written: Vec::new(), unwritten: 0 })
     }
 }
 
@@ -89,22 +93,19 @@ fn shape(array: &Array) -> Vec<usize> {
     array.shape.iter().map(|&extent| extent as usize).collect()
 }
 
-fn image(array: &Array, values: Vec<i64>) -> Result<Image, Diagnostic> {
-    let Some(element) = array.element.element() else {
-        return Err(Diagnostic::new(format!("`{}` is no array of numbers", array.name)));
-    };
-    Ok(Image::from_values(element, &shape(array), values)?.with_min(&array.min))
-}
-
-/// Which elements a program without errors leaves unwritten: for each array, whether each element was written.
+/// The first element of each array that a program without errors leaves unwritten, if there is one.
 ///
 /// # Errors
 /// If an element is read that was never written.
-pub(crate) fn written_elements(program: &Program) -> Result<Vec<Vec<bool>>, Problem> {
-    let memory = |array: &Array| Memory::new(array, array.kind == ArrayKind::Input);
+pub(crate) fn unwritten_elements(program: &Program) -> Result<Vec<Option<usize>>, Problem> {
+    let memory = |array: &Array| match array.kind {
+        ArrayKind::Input => Memory { unwritten: 0, ..Memory::unwritten(array) },
+        _ => Memory::unwritten(array),
+    };
     let mut machine = Machine::new(program, program.arrays.iter().map(memory).collect(), Work::Accesses);
     machine.run(&mut ())?;
-    Ok(machine.memories.into_iter().map(|memory| memory.written).collect())
+    let first = |memory: Memory| (0..memory.values.len()).find(|position| !memory.is_written(*position));
+    Ok(machine.memories.into_iter().map(first).collect())
 }
 
 /// The message for an element that is read before it is written.
@@ -142,17 +143,39 @@ pub(crate) fn describe(loops: &[&Loop], variables: &[i64]) -> String {
     loops.iter().zip(variables).rev().map(|(each, value)| format!("{} = {value}", each.variable)).join(", ")
 }
 
-struct Memory {
-    values: Vec<i64>,
-    written: Vec<bool>,
+struct Memory<'a> {
+    values: Cow<'a, Values>,
+    /// Whether each element is written, a bit each, while there are some that are not.
+    written: Vec<u64>,
     /// How many elements are not written.
     unwritten: usize,
 }
 
-impl Memory {
-    fn new(array: &Array, is_written: bool) -> Self {
-        let size = array.size();
-        Memory { values: vec![0; size], written: vec![is_written; size], unwritten: if is_written { 0 } else { size } }
+impl Memory<'_> {
+    fn unwritten(array: &Array) -> Self {
+        let (size, element) = (array.size(), array.element.element().expect("arrays hold elements"));
+        let values = Cow::Owned(Values::zeros(element, size));
+        Memory { values, written: vec![0; size.div_ceil(u64::BITS as usize)], unwritten: size }
+    }
+
+    #[inline]
+    fn is_written(&self, position: usize) -> bool {
+        self.unwritten == 0 || self.written.get(position / 64).is_some_and(|bits| bits >> (position % 64) & 1 == 1)
+    }
+
+    /// The element at this position, if it is written.
+    #[inline]
+    fn read(&self, position: usize) -> Option<i64> {
+        self.values.get(position).filter(|_| self.is_written(position))
+    }
+
+    #[inline]
+    fn write(&mut self, position: usize, value: i64) {
+        self.values.to_mut().set(position, value);
+        if !self.is_written(position) {
+            self.written[position / 64] |= 1 << (position % 64);
+            self.unwritten -= 1;
+        }
     }
 }
 
@@ -209,7 +232,7 @@ enum CompiledNode<'a> {
 
 struct Machine<'a> {
     program: &'a Program,
-    memories: Vec<Memory>,
+    memories: Vec<Memory<'a>>,
     nodes: Vec<CompiledNode<'a>>,
     registers: Vec<i64>,
     /// The first register that operations use.
@@ -218,7 +241,7 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(program: &'a Program, memories: Vec<Memory>, work: Work) -> Self {
+    fn new(program: &'a Program, memories: Vec<Memory<'a>>, work: Work) -> Self {
         let mut compiler = Compiler::new(program);
         let nodes = compiler.nodes(&program.nest, &mut Vec::new());
         let Compiler { registers, scratch, largest, .. } = compiler;
@@ -261,13 +284,9 @@ impl<'a> Machine<'a> {
                 }
                 self.compute(operation, code, *first)?;
             }
-            let value = match (self.position(&load.address), load.outside) {
-                (Some(position), _) if self.memories[load.array].written.get(position) == Some(&true) => {
-                    self.memories[load.array].values[position]
-                }
-                (None, Some(outside)) => outside,
-                (position, _) => return Err(self.bad_read(operation, place, position)),
-            };
+            let position = self.position(&load.address);
+            let value = position.map_or(load.outside, |position| self.memories[load.array].read(position));
+            let Some(value) = value else { return Err(self.bad_read(operation, place, position)) };
             self.registers[next] = value;
             next += 1;
         }
@@ -292,9 +311,7 @@ impl<'a> Machine<'a> {
         let Some(position) = self.position(&operation.target) else {
             return Err(self.bad_index(operation, target, &operation.target));
         };
-        let memory = &mut self.memories[target.array];
-        memory.values[position] = stored;
-        memory.unwritten -= usize::from(!std::mem::replace(&mut memory.written[position], true));
+        self.memories[target.array].write(position, stored);
         Ok(())
     }
 
@@ -323,6 +340,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    #[inline]
     fn position(&self, address: &Address) -> Option<usize> {
         match address {
             Address::Affine { start, strides } => {

@@ -21,7 +21,7 @@
 //! let program = Program::from_document(&Document::parse("differences.yaml", text).unwrap()).unwrap().program;
 //! let input = Image::from_values(Element::U16, &[4], vec![5, 3, 3, 9]).unwrap();
 //! let outputs = program.run(&BTreeMap::from([("input".to_owned(), input)])).unwrap();
-//! assert_eq!(outputs["output"].values(), [-2, 0, 6]);
+//! assert_eq!(outputs["output"].values().to_vec(), [-2, 0, 6]);
 //! ```
 //!
 //! Dimension 0 of an array is the innermost. Loops are numbered from the outermost, which is 0, because that number means

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_images::Image;
+use pushmem_images::{Image, Values};
 use rand::Rng;
 
 use crate::program::{Array, ArrayKind, Program};
@@ -43,7 +43,7 @@ fn random_image(array: &Array, random: &mut impl Rng) -> Image {
     let [width, height] = [0, 1].map(|dimension| shape.get(dimension).copied().unwrap_or(1));
     let (wide, high) = (width.div_ceil(PATCHES), height.div_ceil(PATCHES));
     let has_ends = array.element.format().is_none();
-    let mut values = Vec::with_capacity(shape.iter().product());
+    let (mut values, mut positions) = (Values::zeros(element, array.size()), 0..);
     for _ in 0..shape.iter().skip(2).product() {
         let patches: [Patch; PATCHES * PATCHES] = std::array::from_fn(|_| match random.random_range(0..8) {
             0 if has_ends => Patch::Constant(least),
@@ -52,15 +52,15 @@ fn random_image(array: &Array, random: &mut impl Rng) -> Image {
             3 => Patch::Constant(random.random_range(least..=greatest)),
             _ => Patch::Random,
         });
-        for (y, x) in itertools::iproduct!(0..height, 0..width) {
-            values.push(match patches[y / high * PATCHES + x / wide] {
+        for ((y, x), position) in itertools::iproduct!(0..height, 0..width).zip(&mut positions) {
+            let value = match patches[y / high * PATCHES + x / wide] {
                 Patch::Constant(value) => value,
                 Patch::Alternating if (x + y) % 2 == 0 => least,
                 Patch::Alternating => greatest,
                 Patch::Random => random.random_range(least..=greatest),
-            });
+            };
+            values.set(position, value);
         }
     }
-    let image = Image::from_values(element, &shape, values);
-    image.expect("arrays are no larger than images, and values are of the type").with_min(&array.min)
+    Image::of(&shape, values).with_min(&array.min)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_images::Image;
+use pushmem_images::{Image, Values};
 use pushmem_nest::{Node, Program};
 
 use crate::motion::loops;
@@ -47,39 +47,42 @@ pub fn run_tiles(
     inputs: &BTreeMap<String, Image>,
     mut run: impl FnMut(&BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic>,
 ) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let mut found: BTreeMap<&str, Vec<Option<i64>>> = BTreeMap::new();
+    // The values of each whole image, and which of them are known.
+    let mut found: BTreeMap<&str, (Values, Vec<bool>)> = BTreeMap::new();
     for image in tiling.images.iter().filter(|image| image.output) {
-        found.insert(&image.name, vec![None; image.size.iter().product::<i64>() as usize]);
+        let count = image.size.iter().product::<i64>() as usize;
+        found.insert(&image.name, (Values::zeros(image.element, count), vec![false; count]));
     }
     for number in 0..tiling.count() {
         let tile = tiling.tile(number);
         let mut cut = BTreeMap::new();
         for (image, offset) in tiling.images.iter().zip(&tile.offsets).filter(|(image, _)| !image.output) {
             let whole = inputs[&image.name].values();
-            let values = places(&image.tile, &image.size, offset).map(|place| whole[place]).collect();
+            let values = places(&image.tile, &image.size, offset).map(|place| whole.at(place));
             let shape = image.tile.iter().map(|size| *size as usize).collect_vec();
             let part = Image::from_values(inputs[&image.name].element(), &shape, values)?;
             cut.insert(image.name.clone(), part.with_min(&program.array(&image.name).expect("it is an array").min));
         }
         let outputs = run(&cut)?;
         for (image, offset) in tiling.images.iter().zip(&tile.offsets).filter(|(image, _)| image.output) {
-            let whole = found.get_mut(image.name.as_str()).expect("it is an output");
-            for (place, value) in places(&image.tile, &image.size, offset).zip(outputs[&image.name].values()) {
-                if whole[place].replace(*value).is_some_and(|before| before != *value) {
+            let (whole, known) = found.get_mut(image.name.as_str()).expect("it is an output");
+            for (place, value) in places(&image.tile, &image.size, offset).zip(outputs[&image.name].values().iter()) {
+                if std::mem::replace(&mut known[place], true) && whole.at(place) != value {
                     return Err(wrong(program, &image.name, place));
                 }
+                whole.set(place, value);
             }
         }
     }
     let mut whole = BTreeMap::new();
     for image in tiling.images.iter().filter(|image| image.output) {
-        let elements = &found[image.name.as_str()];
-        let gap = || wrong(program, &image.name, elements.iter().position(Option::is_none).unwrap_or_default());
-        let values = elements.iter().copied().collect::<Option<Vec<i64>>>().ok_or_else(gap)?;
+        let (values, known) = found.remove(image.name.as_str()).expect("it is an output");
+        if let Some(gap) = known.iter().position(|known| !known) {
+            return Err(wrong(program, &image.name, gap));
+        }
         let array = program.array(&image.name).expect("it is an array");
         let shape = image.size.iter().map(|size| *size as usize).collect_vec();
-        let element = array.element.element().expect("arrays hold elements");
-        whole.insert(image.name.clone(), Image::from_values(element, &shape, values)?.with_min(&array.min));
+        whole.insert(image.name.clone(), Image::of(&shape, values).with_min(&array.min));
     }
     Ok(whole)
 }
@@ -95,7 +98,7 @@ pub fn compare(
     found: &BTreeMap<String, Image>,
 ) -> Result<(), Diagnostic> {
     for (name, image) in &resized(program, tiling).run(inputs)? {
-        let differs = image.values().iter().zip(found[name].values()).position(|(one, other)| one != other);
+        let differs = image.values().iter().zip(found[name].values().iter()).position(|(one, other)| one != other);
         if let Some(place) = differs {
             return Err(wrong(program, name, place));
         }

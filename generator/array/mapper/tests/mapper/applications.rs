@@ -41,8 +41,9 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(graph)).collect::<Vec<_>>();
         let (entering, leaving) = (in_time(lowered.input_lanes(graph)), in_time(lowered.output_lanes(graph)));
         let mut run = Run::new(machine, &entering, &leaving, &[]);
-        run.execute(run.length(), &|lane, number| words[lane][number]);
-        let found = join(&run.left, graph.outputs.iter().map(|stream| stream.lanes.len()));
+        run.execute(run.length(), &|lane, number| words[lane][number].into());
+        let left = run.left.iter().map(|words| words.iter().map(|word| *word as u16).collect()).collect::<Vec<_>>();
+        let found = join(&left, graph.outputs.iter().map(|stream| stream.lanes.len()));
         assert!(run.take_violations().is_empty(), "{name}");
         let found = graph.arrays(&compiled.program, &found).unwrap();
         assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");

@@ -124,7 +124,7 @@ fn a_late_half_stalls_the_array() {
     (0..500).for_each(|_| model.clock(&BufferedInputs::default()));
     assert!(model.array().is_stalled() && model.outputs().busy[load.bank as usize]);
     // The next tile of data arrives.
-    let words = images["input"].values().iter().map(|value| *value as u32);
+    let words = images["input"].values().iter().map(|value| value as u32);
     for (word, value) in model.bank_mut(load.bank).half_mut(0).iter_mut().zip(words) {
         *word = value;
     }
@@ -137,7 +137,7 @@ fn a_late_half_stalls_the_array() {
     assert!(cycles < 4200, "{cycles}");
     let found: Vec<i64> =
         model.bank(store.bank).half(0)[..store.words as usize].iter().map(|word| i64::from(*word)).collect();
-    assert_eq!(found, compiled.source.run(&images).unwrap()["output"].values());
+    assert_eq!(found, compiled.source.run(&images).unwrap()["output"].values().to_vec());
     assert!(!model.bank(load.bank).is_granted(0) && !model.bank(store.bank).is_granted(0));
 }
 

@@ -65,7 +65,7 @@ pub fn compare(program: &Program, spec: &PeSpec, seed: u64) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut image = |array: &pushmem_nest::Array| {
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-        let values = (0..array.size()).map(|_| random_value(array.element, &mut random)).collect();
+        let values = (0..array.size()).map(|_| random_value(array.element, &mut random));
         Image::from_values(array.element.element().unwrap(), &shape, values).unwrap().with_min(&array.min)
     };
     let inputs: BTreeMap<_, _> =

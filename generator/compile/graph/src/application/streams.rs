@@ -21,10 +21,8 @@ impl ApplicationGraph {
 
     /// The words of each output stream, for these images by the name of the output. Elements without an image are 0.
     pub fn output_beats(&self, program: &Program, outputs: &BTreeMap<String, Image>) -> Vec<Beats> {
-        let of_stream = |stream: StreamElements| {
-            let image = outputs.get(&program.arrays[stream.array].name);
-            stream.words(&self.counters, image.map_or(&[], |image| image.values()))
-        };
+        let of_stream =
+            |stream: StreamElements| stream.words(&self.counters, outputs.get(&program.arrays[stream.array].name));
         self.outputs.iter().map(StreamElements::from).map(of_stream).collect()
     }
 

@@ -58,7 +58,7 @@ pub fn random_value(value: Type, random: &mut ChaCha8Rng) -> i64 {
 pub fn random_inputs(program: &Program, random: &mut ChaCha8Rng) -> BTreeMap<String, Image> {
     let mut image = |array: &pushmem_nest::Array| {
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-        let values = (0..array.size()).map(|_| random_value(array.element, random)).collect();
+        let values = (0..array.size()).map(|_| random_value(array.element, random));
         Image::from_values(array.element.element().unwrap(), &shape, values).unwrap().with_min(&array.min)
     };
     program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(array))).collect()

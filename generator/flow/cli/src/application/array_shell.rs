@@ -1,6 +1,7 @@
 //! The shell of an array, and a program for it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use itertools::Itertools;
 use pushmem_bitstream::{BankedBitstream, Bitstream};
@@ -200,8 +201,8 @@ fn add_rows(folder: &mut OutputFolder, work: &Work) -> ImageRows {
 }
 
 /// The words of the images of the testbench, element by element.
-fn images(work: &Work) -> Vec<(String, Vec<u32>)> {
-    let words = |image: &Image| image.values().iter().map(|value| u32::from(*value as u16)).collect_vec();
+fn images(work: &Work) -> Vec<(String, Vec<u16>)> {
+    let words = |image: &Image| image.values().iter().map(|value| value as u16).collect_vec();
     let inputs = work.inputs.iter().map(|(name, image)| (format!("testbench/{name}.hex"), words(image)));
     let outputs = work.outputs.iter().map(|(name, image)| (format!("testbench/{name}.expected.hex"), words(image)));
     inputs.chain(outputs).collect()
@@ -273,21 +274,25 @@ fn sign(folder: &mut OutputFolder, spec: &ArraySpec, mut signed: OutputFolder) {
     folder.add_all(signed.files());
 }
 
-fn add_words(folder: &mut OutputFolder, files: Vec<(String, Vec<u32>)>) {
+fn add_words(folder: &mut OutputFolder, files: Vec<(String, Vec<u16>)>) {
     for (path, words) in files {
-        folder.add(path, words.iter().map(|word| format!("{word:04x}\n")).join(""));
+        let mut text = String::with_capacity(5 * words.len());
+        for word in words {
+            writeln!(text, "{word:04x}").expect("writing to a string does not fail");
+        }
+        folder.add(path, text);
     }
 }
 
 /// The words of the streams of the testbench, beat by beat.
-fn streams(work: &Work) -> Result<Vec<(String, Vec<u32>)>, Diagnostic> {
+fn streams(work: &Work) -> Result<Vec<(String, Vec<u16>)>, Diagnostic> {
     let Compiled { program, graph, .. } = work.compiled;
     let inputs = graph.input_beats(program, work.inputs)?;
     let inputs = split(&inputs, graph.inputs.iter().map(|stream| stream.lanes.len()));
     let outputs = graph.output_beats(program, work.outputs);
     let outputs = split(&outputs, graph.outputs.iter().map(|stream| stream.lanes.len()));
-    let named = |lanes: Vec<Vec<u32>>, name: &str, end: &str| {
-        let file = |(number, words): (usize, Vec<u32>)| (format!("testbench/{name}_{number}.{end}hex"), words);
+    let named = |lanes: Vec<Vec<u16>>, name: &str, end: &str| {
+        let file = |(number, words): (usize, Vec<u16>)| (format!("testbench/{name}_{number}.{end}hex"), words);
         lanes.into_iter().enumerate().map(file).collect_vec()
     };
     let mut files = named(inputs, "in", "");

@@ -186,10 +186,11 @@ pub fn add_report(folder: &mut OutputFolder, contents: &Contents) {
 pub const TRACE: &str = "trace.json";
 
 /// The folder with the hardware and what led to it. `told` is what a program reads of its report, as JSON; `build` what the
-/// page tells of the build.
-pub fn contents(files: &Files, compiled: &Dedicated, report: &Report, told: String, build: Build) -> OutputFolder {
+/// page tells of the build. Files that are neither RTL nor harness move there, as the words of large images take much memory.
+pub fn contents(files: &mut Files, compiled: &Dedicated, report: &Report, told: String, build: Build) -> OutputFolder {
     let mut folder = OutputFolder::new();
-    folder.add_all(files.all().cloned());
+    folder.add_all(files.rtl.iter().chain(&files.harness).cloned());
+    folder.add_all(std::mem::take(&mut files.others));
     folder.add("program.yaml", compiled.program.to_string());
     let accelerator = &compiled.accelerator;
     if accelerator.target.memories == Memories::Tiles {

@@ -117,7 +117,7 @@ fn read(
 /// The first element that differs, and how many do.
 pub fn compare(name: &str, expected: &Image, found: &Image, who: &str) -> Result<(), Diagnostic> {
     let differing =
-        || expected.values().iter().zip(found.values()).enumerate().filter(|(_, (one, other))| one != other);
+        || expected.values().iter().zip(found.values().iter()).enumerate().filter(|(_, (one, other))| one != other);
     match differing().next() {
         None => Ok(()),
         Some((position, (right, wrong))) => Err(Diagnostic::new(format!(

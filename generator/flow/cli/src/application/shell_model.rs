@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 use pushmem_bus::{Manager, Placed};
 use pushmem_files::Diagnostic;
-use pushmem_images::{Element, Image};
+use pushmem_images::Image;
 use pushmem_realization::Dedicated;
 use pushmem_tiling::{TiledImage, Tiling};
 
@@ -76,7 +76,7 @@ impl<'a> ShellModel<'a> {
 
     fn fill(&mut self, inputs: &BTreeMap<String, Image>) {
         for (image, place) in self.tiling.images.iter().zip(&self.places).filter(|(image, _)| !image.output) {
-            for (index, value) in indices(&image.size).zip(inputs[&image.name].values()) {
+            for (index, value) in indices(&image.size).zip(inputs[&image.name].values().iter()) {
                 let (at, bytes) = (place.at(image.element, &index), image.element.bytes() as usize);
                 self.memory[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
             }
@@ -92,7 +92,7 @@ impl<'a> ShellModel<'a> {
             let mut values = Vec::new();
             for index in indices(&image.size) {
                 let at = place.at(image.element, &index);
-                values.push(number(&self.memory[at..at + bytes], image.element));
+                values.push(image.element.value(&self.memory[at..at + bytes]));
                 around[at..at + bytes].fill(FILLER);
             }
             if image.output {
@@ -107,13 +107,6 @@ impl<'a> ShellModel<'a> {
         }
         Ok(found)
     }
-}
-
-/// The number that an element in memory is.
-pub fn number(bytes: &[u8], element: Element) -> i64 {
-    let bits = bytes.iter().rev().fold(0_i64, |bits, byte| bits << 8 | i64::from(*byte));
-    let above = i64::BITS - element.bits();
-    if element.is_signed() { bits << above >> above } else { bits }
 }
 
 /// The indices of all elements, dimension 0 fastest.

@@ -19,7 +19,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use crate::application::{folder, run_model, shell_model::number};
+use crate::application::{folder, run_model};
 use crate::progress::{Bar, Spinner};
 
 /// Bytes of memory around the images, and between them.
@@ -61,9 +61,7 @@ pub(super) fn run(
     drop(spinner);
     let paths = tiling.images.iter().map(|image| work.path().join(format!("{}.elements", image.name))).collect_vec();
     for (image, path) in tiling.images.iter().zip(&paths).filter(|(image, _)| !image.output) {
-        let element_bytes = image.element.bytes() as usize;
-        let bytes = |value: &i64| value.to_le_bytes().into_iter().take(element_bytes);
-        write_file(path, &inputs[&image.name].values().iter().flat_map(bytes).collect_vec())?;
+        write_file(path, inputs[&image.name].values().bytes())?;
     }
     let bar = Bar::new(tiling.count() as usize);
     let mut simulation = Command::new(built.join("build/driver/simulation_run"));
@@ -108,6 +106,6 @@ fn files(compiled: &Dedicated, tiling: &Tiling) -> Result<OutputFolder, Diagnost
 /// Reads the elements of an image as they were in memory.
 fn elements(path: &Path, element: Element, shape: &[usize]) -> Result<Image, Diagnostic> {
     let bytes = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
-    let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| number(bytes, element)).collect();
+    let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| element.value(bytes));
     Image::from_values(element, shape, values)
 }

@@ -6,7 +6,7 @@
 use itertools::Itertools;
 
 use crate::index::Index;
-use crate::interpret::{unwritten, written_elements};
+use crate::interpret::{unwritten, unwritten_elements};
 use crate::program::{Access, Array, ArrayKind, Loop, Operation, Program, ranges};
 use crate::region::{Cover, Region, Strided, cover, enclosing_region, exact_region, fixed_part, preimage};
 use crate::source::{Problem, Span};
@@ -118,12 +118,12 @@ fn go_through(
         warnings.extend(outputs.map(|span| Problem::new(span, "it is not known whether all elements are written")));
         return;
     }
-    match written_elements(program) {
+    match unwritten_elements(program) {
         Err(problem) => problems.push(problem),
-        Ok(written) => {
+        Ok(unwritten) => {
             for &output in open_outputs {
                 let array = &program.arrays[output];
-                if let Some(position) = written[output].iter().position(|written| !written) {
+                if let Some(position) = unwritten[output] {
                     problems.push(never_written(array, &array.indices(position), data_decide(places, output)));
                 }
             }
@@ -287,7 +287,7 @@ mod tests {
     use proptest::prelude::*;
     use pushmem_files::Document;
 
-    use crate::interpret::written_elements;
+    use crate::interpret::unwritten_elements;
     use crate::program::ArrayKind;
     use crate::read::syntax;
     use crate::resolve::program::resolved;
@@ -370,14 +370,10 @@ mod tests {
             super::super::bounds::check(&program, &mut problems, &mut warnings);
             if problems.is_empty() {
                 super::check(&program, &mut problems, &mut warnings);
-                let right = match written_elements(&program) {
-                    Ok(written) => program
-                        .arrays
-                        .iter()
-                        .zip(written)
-                        .all(|(array, written)| array.kind == ArrayKind::Buffer || !written.contains(&false)),
-                    Err(_) => false,
+                let complete = |unwritten: Vec<Option<usize>>| {
+                    program.arrays.iter().zip(unwritten).all(|(array, unwritten)| array.kind == ArrayKind::Buffer || unwritten.is_none())
                 };
+                let right = unwritten_elements(&program).is_ok_and(complete);
                 prop_assert_eq!(problems.is_empty(), right, "{:?}", problems);
             }
         }

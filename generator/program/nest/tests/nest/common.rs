@@ -26,7 +26,7 @@ pub fn random_inputs(program: &Program, seed: u64, largest: i64) -> BTreeMap<Str
     let inputs = program.arrays_of(ArrayKind::Input).map(|array| {
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
         let highest = largest.min(array.element.max());
-        let values = (0..array.size()).map(|_| random.random_range(0..=highest)).collect();
+        let values = (0..array.size()).map(|_| random.random_range(0..=highest));
         let image = Image::from_values(array.element.element().unwrap(), &shape, values).unwrap();
         (array.name.clone(), image.with_min(&array.min))
     });

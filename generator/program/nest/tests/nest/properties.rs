@@ -200,9 +200,9 @@ fn values_are_computed_once_however_often_they_are_used() {
     let program = read(&text).unwrap().program;
     let inputs = random_inputs(&program, 3, 65535);
     let of = |value: i64| (1..64).fold(value, |v, _| if v > 77 { (v + v) & 0xffff } else { v ^ 3 });
-    let expected: Vec<i64> = inputs["a"].values().iter().map(|value| of(*value)).collect();
-    assert_eq!(program.run(&inputs).unwrap()["o"].values(), expected);
-    assert_eq!(read(&program.to_string()).unwrap().program.run(&inputs).unwrap()["o"].values(), expected);
+    let expected: Vec<i64> = inputs["a"].values().iter().map(of).collect();
+    assert_eq!(program.run(&inputs).unwrap()["o"].values().to_vec(), expected);
+    assert_eq!(read(&program.to_string()).unwrap().program.run(&inputs).unwrap()["o"].values().to_vec(), expected);
     // Keys of YAML that are long have a mark.
     let sum = vec!["a[7 - x, 3 - y]"; 130].join(" + ");
     let long = text.replace("= v63'", "= v63 + sum'") + &format!("            sum: {sum}\n");
@@ -237,11 +237,11 @@ fn numbers_of_yaml_are_values() {
             with_expression("(n as u16)").trim_end().to_owned() + &format!(":\n          where: {{n: {number}}}\n");
         let program = read(&text).unwrap_or_else(|problem| panic!("{number}: {problem:?}")).program;
         let inputs = random_inputs(&program, 1, 65535);
-        assert!(program.run(&inputs).unwrap()["o"].values().iter().all(|value| *value == expected), "{number}");
+        assert!(program.run(&inputs).unwrap()["o"].values().iter().all(|value| value == expected), "{number}");
     }
     let truth = with_expression("sel(n, 5, 6)").trim_end().to_owned() + ":\n          where: {n: true}\n";
     let program = read(&truth).unwrap().program;
-    assert_eq!(program.run(&random_inputs(&program, 1, 65535)).unwrap()["o"].values()[0], 5);
+    assert_eq!(program.run(&random_inputs(&program, 1, 65535)).unwrap()["o"].values().at(0), 5);
 }
 
 /// An element that only an unused value reads is not read.
@@ -264,7 +264,10 @@ fn literals_take_types_from_what_is_around() {
     let value = |expression: &str| {
         let program = read(&with_expression(expression)).unwrap_or_else(|problem| panic!("{problem:?}")).program;
         let inputs = random_inputs(&program, 0, 0);
-        (program.to_string().lines().last().unwrap().trim().to_owned(), program.run(&inputs).unwrap()["o"].values()[9])
+        (
+            program.to_string().lines().last().unwrap().trim().to_owned(),
+            program.run(&inputs).unwrap()["o"].values().at(9),
+        )
     };
     for (expression, printed, expected) in [
         ("a[x, y] + 2 * 3", "a[x, y] + 6", 6),
@@ -325,7 +328,7 @@ fn a_seed_names_inputs_of_all_values() {
     let image = &inputs(1)["c"];
     assert_eq!((image.shape(), image.min()), (&[64, 64][..], &[-3, 5][..]));
     let values = image.values();
-    assert_eq!((values.iter().min(), values.iter().max()), (Some(&-128), Some(&127)));
+    assert_eq!((values.iter().min(), values.iter().max()), (Some(-128), Some(127)));
 }
 
 #[test]
@@ -340,7 +343,7 @@ fn observers_see_loads_and_stores() {
                 - o[0] = 10\n  - for x in 0..2:\n    - o[0] += 2 * a[x]\n";
     let program = read(text).unwrap().program;
     let inputs = BTreeMap::from([("a".to_owned(), random_inputs(&program, 3, 9)["a"].clone())]);
-    let (first, second) = (inputs["a"].values()[0], inputs["a"].values()[1]);
+    let (first, second) = (inputs["a"].values().at(0), inputs["a"].values().at(1));
     let mut log = Log(Vec::new());
     program.run_observed(&inputs, &mut log).unwrap();
     let sum = 10 + 2 * first;

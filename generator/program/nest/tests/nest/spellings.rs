@@ -45,5 +45,5 @@ nest:
     - output[(x - 7) / 3] = x
 ",
     );
-    assert_eq!(from_seven.run(&BTreeMap::new()).unwrap()["output"].values(), [7, 10, 13, 16]);
+    assert_eq!(from_seven.run(&BTreeMap::new()).unwrap()["output"].values().to_vec(), [7, 10, 13, 16]);
 }
