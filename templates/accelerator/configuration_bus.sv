@@ -24,7 +24,7 @@
     logic [31:0] {{ data }};
 {%- endfor %}
     always_comb begin
-        unique case (config_tile_q)
+        unique0 case (config_tile_q)
 {%- for (tile, data) in data %}
             {{ tile }}: config_read_data_o = {{ data }};
 {%- endfor %}

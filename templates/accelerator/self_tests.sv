@@ -14,7 +14,7 @@
     always_comb begin
         bist_fail_address_o = '0;
         bist_fail_bits_o = '0;
-        unique case (bist_select_i)
+        unique0 case (bist_select_i)
 {%- for tile in tiles %}
             {{ tile.number }}: begin
                 bist_fail_address_o = {{ address_bits }}'({{ tile.address }});

@@ -9,7 +9,7 @@ module {{ name }} (
 );
     always_ff @(posedge clk_i) begin
         if (step_i) begin
-            unique case (address_i)
+            unique0 case (address_i)
 {%- for word in words %}
                 {{ word }}
 {%- endfor %}

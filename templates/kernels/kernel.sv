@@ -15,7 +15,7 @@ module {{ name }} (
     // Entries of `{{ table.name }}`, the first on the left; 0 outside of the table.
     function automatic logic {{ table.entry_range }} {{ table.function }}(input logic {{ table.index_range }} index);
         logic {{ table.row_range }} row;
-        unique case (index[{{ table.index_bits - 1 }}:{{ table.column_bits }}])
+        unique0 case (index[{{ table.index_bits - 1 }}:{{ table.column_bits }}])
 {%- for row in table.rows %}
             {{ row }}
 {%- endfor %}

@@ -51,7 +51,7 @@ module pushmem_access_sequence #(
     always_comb begin
         all_last = 1'b1;
         delta    = '0;
-        for (int level = 0; level < Levels; level++) begin
+        for (int unsigned level = 0; level < Levels; level++) begin
             if (all_last) begin
                 delta = Deltas[level * AddressBits+:AddressBits];
             end

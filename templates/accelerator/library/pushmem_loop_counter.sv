@@ -43,7 +43,7 @@ module pushmem_loop_counter #(
     always_comb begin
         all_last = 1'b1;
         gap      = '0;
-        for (int level = 0; level < Levels; level++) begin
+        for (int unsigned level = 0; level < Levels; level++) begin
             changes[level] = all_last;
             if (all_last) begin
                 gap = Gaps[level * GapBits+:GapBits];
@@ -85,7 +85,7 @@ module pushmem_loop_counter #(
             steps_q  <= Start == '0;
         end else if (step_i) begin
             active_q <= active_q && !(steps_q && all_last);
-            steps_q  <= steps_q ? !all_last && gap == '0 : active_q && wait_q == GapBits'(1);
+            steps_q  <= steps_q ? !all_last && gap == '0 : active_q && wait_q == GapBits'(32'd1);
         end
     end
 

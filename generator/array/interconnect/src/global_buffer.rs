@@ -97,7 +97,11 @@ fn signals(map: &BankMap) -> Vec<Signal> {
     let signal = |(name, fields): (String, Vec<_>)| {
         let slices = fields.iter().rev().map(|(_, register, field): &(_, &MapRegister<_>, &pushmem_csr::Field<_>)| {
             let (name, high, low) = (&register.name, field.high(), field.low);
-            format!("{name}_q[{high}:{low}]")
+            // A field may be the whole register.
+            match register.fields.as_slice() {
+                [_] if low == 0 => format!("{name}_q"),
+                _ => format!("{name}_q[{high}:{low}]"),
+            }
         });
         Signal {
             name,

@@ -83,6 +83,9 @@ struct Pe<'a> {
     mode_bits: u32,
     sum_bits: u32,
     product_bits: u32,
+    /// The low words of the sum and of the product.
+    sum: String,
+    product: String,
     operations: Vec<Action>,
     uses: Uses,
     units: Vec<Unit>,
@@ -157,13 +160,22 @@ impl<'a> Pe<'a> {
         };
         let modes = spec.modes();
         let constant = |operation: Operation| format!("Op{operation:?}");
+        let sum_bits = w + u32::from(carry_out);
+        let product_bits = if high {
+            2 * w
+        } else if middle {
+            w + w / 2
+        } else {
+            w
+        };
+        let (sum, product) = (low("sum", sum_bits, w), low("product", product_bits, w));
         let actions = spec
             .operations
             .iter()
             .map(|&operation| Action {
                 constant: constant(operation),
                 opcode: spec.opcode(operation).expect("an operation of the specification"),
-                action: action(operation, w),
+                action: action(operation, w, (&sum, &product)),
             })
             .collect();
         Self {
@@ -181,14 +193,10 @@ impl<'a> Pe<'a> {
             late_products: spec.multiplier_cycles > 1,
             opcode_bits: spec.opcode_bits(),
             mode_bits: spec.mode_bits(),
-            sum_bits: w + u32::from(carry_out),
-            product_bits: if high {
-                2 * w
-            } else if middle {
-                w + w / 2
-            } else {
-                w
-            },
+            sum_bits,
+            product_bits,
+            sum,
+            product,
             operations: actions,
             uses,
             units: units(spec),
@@ -256,8 +264,13 @@ fn any_of(spec: &PeSpec, wanted: &[Operation]) -> String {
     if tests.is_empty() { "1'b0".to_owned() } else { tests }
 }
 
-/// The result of an operation, as statements.
-fn action(operation: Operation, w: u32) -> String {
+/// The low word of a signal of so many bits.
+fn low(signal: &str, bits: u32, w: u32) -> String {
+    if bits == w { signal.to_owned() } else { format!("{signal}[{}:0]", w - 1) }
+}
+
+/// The result of an operation, as statements, of which some take the low words of a sum and of a product.
+fn action(operation: Operation, w: u32, (sum, product): (&str, &str)) -> String {
     use Operation::*;
     let half = w / 2;
     let word = |word: String| format!("word = {word};");
@@ -265,12 +278,11 @@ fn action(operation: Operation, w: u32) -> String {
         format!("{{\n                word = {word};\n                flag = {flag};\n            }}")
     };
     let flag = |flag: &str| both(&format!("{{1'b0 repeat {}, {flag}}}", w - 1), flag);
-    let sum = format!("sum[{}:0]", w - 1);
     match operation {
         Pass => both("a", "d"),
-        Add | AddCarry | Subtract | SubtractCarry => both(&sum, &format!("sum[{w}]")),
+        Add | AddCarry | Subtract | SubtractCarry => both(sum, &format!("sum[{w}]")),
         AddThree | MultiplyAdd => word("total".to_owned()),
-        Multiply => word(format!("product[{}:0]", w - 1)),
+        Multiply => word(product.to_owned()),
         MultiplyMiddleUnsigned | MultiplyMiddleSigned => word(format!("product[{}:{half}]", half + w - 1)),
         MultiplyHighUnsigned | MultiplyHighSigned => word(format!("product[{}:{w}]", 2 * w - 1)),
         ShiftLeft => word("a << b".to_owned()),

@@ -99,37 +99,42 @@ impl Registers<'_> {
                 return format!("32'h{value:08x}");
             }
             SoftwareAccess::ReadWrite if !self.spec.clock_gating => self.places(register),
-            SoftwareAccess::ReadWrite | SoftwareAccess::Request => vec![format!("{}_q", register.name)],
+            SoftwareAccess::ReadWrite | SoftwareAccess::Request => {
+                vec![Place { name: format!("{}_q", register.name), is_array: false }]
+            }
         };
-        let unused = Some(32 - register.used_bits()).filter(|unused| *unused > 0).map(|unused| format!("{unused}'d0"));
-        match (unused, value.as_slice()) {
-            (None, [value]) => value.clone(),
-            (unused, value) => format!("{{{}}}", unused.iter().chain(value).join(", ")),
-        }
+        let unused = Some(32 - register.used_bits()).filter(|unused| *unused > 0);
+        let unused = unused.map(|unused| Place { name: format!("{unused}'d0"), is_array: false });
+        vector(&unused.into_iter().chain(value).collect_vec())
     }
 
     /// The assignments of a write of the register.
     fn write(&self, register: &Register) -> String {
-        let data = format!("config_write_data_i[{}:0]", register.used_bits() - 1);
+        let data = match register.used_bits() {
+            32 => "config_write_data_i".to_owned(),
+            used => format!("config_write_data_i[{}:0]", used - 1),
+        };
         match self.places(register).as_slice() {
-            [place] => format!("{place} = {data};"),
-            places => format!("{{ {{{}}} = {data}; }}", places.join(", ")),
+            [Place { name, is_array: false }] => format!("{name} = {data};"),
+            places => format!("{{ {} = {data}; }}", vector(places)),
         }
     }
 
     /// The members of structures that the register holds, highest first.
-    fn places(&self, register: &Register) -> Vec<String> {
+    fn places(&self, register: &Register) -> Vec<Place> {
         if register.name == "control" {
-            return vec![format!("control_{}", self.written)];
+            return vec![Place { name: format!("control_{}", self.written), is_array: false }];
         }
         let member = |field: &Field| self.member(field.meaning);
         let runs = register.fields.chunk_by(|one, other| member(one).name == member(other).name);
         let places = runs.map(|run| {
             let (first, last) = (member(&run[0]), member(&run[run.len() - 1]));
             match (first.index, last.index) {
-                (Some(low), Some(high)) if high - low + 1 == first.count => first.name,
-                (Some(low), Some(high)) => format!("{}{}", first.name, bits(high, low)),
-                _ => first.name,
+                (Some(low), Some(high)) if high - low + 1 == first.count => Place { name: first.name, is_array: true },
+                (Some(low), Some(high)) => {
+                    Place { name: format!("{}{}", first.name, bits(high, low)), is_array: low < high }
+                }
+                _ => Place { name: first.name, is_array: false },
             }
         });
         let mut places = places.collect_vec();
@@ -218,6 +223,21 @@ struct Member {
     index: Option<u32>,
     /// Items of the vector.
     count: u32,
+}
+
+/// Where the fields of a register are.
+struct Place {
+    name: String,
+    /// Whether it is an array of vectors, which is no vector.
+    is_array: bool,
+}
+
+/// The vector of all bits of these places, highest first.
+fn vector(places: &[Place]) -> String {
+    match places {
+        [Place { name, is_array: false }] => name.clone(),
+        _ => format!("{{{}}}", places.iter().map(|place| &place.name).join(", ")),
+    }
 }
 
 /// A part of a vector.

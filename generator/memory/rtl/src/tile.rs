@@ -140,6 +140,16 @@ impl DirectTile<'_> {
         self.ports.saturating_sub(self.spec.outputs)
     }
 
+    /// The vector of all bits of an array over the ports of the memory.
+    fn ports(&self, array: &str) -> String {
+        if self.ports > 1 { format!("{{{array}}}") } else { array.to_owned() }
+    }
+
+    /// What takes [`DirectTile::padded`] values: an array, or its vector where zeros make them a vector.
+    fn vector(&self, array: impl Display, side: &Side) -> String {
+        if self.ports > side.role.count { format!("{{{array}}}") } else { array.to_string() }
+    }
+
     /// A vector over the controllers of one side, items of `bits` each, with zeros for the ports that none uses.
     fn padded(&self, vector: impl Display, bits: &str, side: &Side) -> String {
         match self.ports - side.role.count {
