@@ -75,7 +75,7 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
                             f"stream_to_accelerator(\"{source}\", hl.UInt(16), 2), not {element!r} and {dimensions!r}")
         return hl.ImageParam(element, dimensions, source)
     if not isinstance(source, hl.Func):
-        raise TypeError(f"an input has a name, or is a Func of the CPU, not a {type(source).__name__}")
+        raise TypeError(f"an input has a name, or is a Func of the CPU, not of the type {type(source).__name__}")
     check_output(source, "bf16")
     return hl.ImageParam(source.type(), source.dimensions(), source.name())
 

@@ -38,7 +38,7 @@ def check_word(what: str, word: str | None, words: Sequence[str]) -> None:
 def check_output(func: hl.Func, narrow_floats: str | None = None) -> None:
     """Refuses what is no Func of one value that memories hold."""
     if not isinstance(func, hl.Func):
-        raise TypeError(f"an accelerator computes one Func, not a {type(func).__name__}: build one for each output")
+        raise TypeError(f"an accelerator computes one Func, not of the type {type(func).__name__}: build one for each output")
     if not func.defined():
         raise ValueError(f"`{func.name()}` is not defined")
     if func.outputs() != 1:
@@ -70,11 +70,11 @@ def check_inputs(output: hl.Func, inputs: Sequence[Input], narrow_floats: str | 
     # An image has elements that Python would take for those of a list.
     if isinstance(inputs, (str, *INPUTS)) or not isinstance(inputs, Iterable):
         written = f"`[{inputs.name()}]`" if isinstance(inputs, INPUTS) else "`[image]`"
-        raise TypeError(f"`inputs` is a list, such as {written}, not a {type(inputs).__name__}")
+        raise TypeError(f"`inputs` is a list, such as {written}, not of the type {type(inputs).__name__}")
     inputs = list(inputs)
     for parameter in inputs:
         if not isinstance(parameter, INPUTS):
-            raise TypeError(f"an input is what `stream_to_accelerator` gives, or an `hl.Param`, not a {type(parameter).__name__}")
+            raise TypeError(f"an input is what `stream_to_accelerator` gives, or an `hl.Param`, not of the type {type(parameter).__name__}")
     given = [file_name(parameter) for parameter in inputs]
     for name in given:
         if given.count(name) > 1:
