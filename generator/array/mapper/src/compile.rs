@@ -192,7 +192,7 @@ impl<'a> Request<'a> {
             return None;
         }
         let hardware = hardware(target, beside, 0).ok()?;
-        let holding = Delivery { transport: 0, holds: true };
+        let holding = Delivery { holds: true, ..delivery(target, 0) };
         let compiled = plan(program.clone(), &hardware, constraints, holding, &|_| {}).ok()?;
         let graph = &compiled.graph;
         let held = graph.words.iter().find(|net| matches!(net.driver, WordDriver::Hold(_)))?;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use pushmem_assembly::{Delivery, TileSharing};
 use pushmem_compiler::{CompileError, Compiled, Pipeline, plan_as};
+use pushmem_fabric::Direction;
 use pushmem_files::{Diagnostic, Document};
 use pushmem_search::{Relieved, Space};
 
@@ -250,5 +251,7 @@ impl<Made> Space for Ways<'_, Made> {
 /// How words get to their readers on an array, with so many cycles for each way. Where operands hold no words, they pass through
 /// registers of the interconnect, which load in every cycle.
 pub(crate) fn delivery(target: &ArrayTarget, transport: u64) -> Delivery {
-    Delivery { transport, holds: target.spec.pe.held_operands }
+    let spec = &target.spec;
+    let streams = |direction| (0..spec.columns).filter(|column| spec.has_stream(*column, direction)).count();
+    Delivery { transport, holds: spec.pe.held_operands, streams: (streams(Direction::In), streams(Direction::Out)) }
 }

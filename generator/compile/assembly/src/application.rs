@@ -59,11 +59,13 @@ pub struct Delivery {
     /// Whether words that are read again and again wait in hold registers, and in memories beside those of delays. If not, they pass
     /// through registers that load in every cycle.
     pub holds: bool,
+    /// The most words a cycle of inputs, and of outputs: schedules that need more are taken where no other is feasible.
+    pub streams: (usize, usize),
 }
 
 impl Default for Delivery {
     fn default() -> Self {
-        Delivery { transport: 0, holds: true }
+        Delivery { transport: 0, holds: true, streams: (usize::MAX, usize::MAX) }
     }
 }
 

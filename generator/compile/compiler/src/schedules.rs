@@ -1,6 +1,7 @@
 //! The search for a schedule that the memories can serve: the cheapest, by its cycles and tiles.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -65,6 +66,15 @@ pub(crate) struct Found<'a> {
 impl Found<'_> {
     fn cost(&self) -> Cost {
         cost(&self.stages.program, &self.graph, &self.storage, self.stages.hardware.tiles.target)
+    }
+
+    /// Words in a cycle beyond those that streams carry.
+    fn excess(&self) -> usize {
+        let (inputs, outputs) = self.stages.hardware.delivery.streams;
+        let words = |streams: &mut dyn Iterator<Item = usize>| streams.sum::<usize>();
+        let taken = words(&mut self.graph.inputs.iter().map(|stream| stream.lanes.len()));
+        let given = words(&mut self.graph.outputs.iter().map(|stream| stream.lanes.len()));
+        taken.saturating_sub(inputs) + given.saturating_sub(outputs)
     }
 
     /// Whether others cost hardly less.
@@ -186,8 +196,9 @@ impl<'a> Space for Schedules<'a> {
     }
 
     fn may_be_cheaper(&self, plan: &Plan<'a>, best: &Found<'a>) -> bool {
-        let (cycles, best) = (plan.cycles(), best.cost());
-        let is_wanted = cycles < best.cycles || plan.saves_tiles() && Cost { cycles, tiles: 0 }.is_less(best);
+        let (cycles, exceeds, best) = (plan.cycles(), best.excess() > 0, best.cost());
+        let is_wanted =
+            exceeds || cycles < best.cycles || plan.saves_tiles() && Cost { cycles, tiles: 0 }.is_less(best);
         let is_served = |tried: &Tried| tried.refused.is_none() && tried.is_of(plan);
         is_wanted && !self.tried.borrow().iter().any(is_served)
     }
@@ -220,7 +231,10 @@ impl<'a> Space for Schedules<'a> {
         // Nests that read words of a stream again take more of them a cycle than a scan, which keeps them.
         let is_wider =
             other.coarse.is_none() && one.coarse.is_some() && stream_words(&one.graph) > stream_words(&other.graph);
-        !is_wider && one.cost().is_less(other.cost())
+        match one.excess().cmp(&other.excess()) {
+            Ordering::Equal => !is_wider && one.cost().is_less(other.cost()),
+            excess => excess.is_lt(),
+        }
     }
 
     fn is_short(&self, refusal: &Unserved) -> bool {

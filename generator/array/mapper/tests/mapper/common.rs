@@ -36,7 +36,8 @@ pub fn array(name: &str) -> ArraySpec {
 /// A program, compiled for the memories of an array.
 pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
     let memory = array.memory.as_ref().unwrap().tile.clone();
-    let (target, delivery) = (beside().with_memory(memory), Delivery { transport: 0, holds: array.pe.held_operands });
+    let (target, delivery) =
+        (beside().with_memory(memory), Delivery { holds: array.pe.held_operands, ..Delivery::default() });
     let compiled = plan(program, &target, &Constraints::default(), delivery, &|_| {});
     compiled.unwrap_or_else(|error| panic!("{error:?}"))
 }
